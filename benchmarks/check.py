@@ -1,0 +1,204 @@
+"""What ``tapemigrate check`` costs: beside its peers, on nothing to do, and as files grow.
+
+    python benchmarks/check.py FOLDER
+
+FOLDER is any tree of Python files. Peers are used where they are installed. Nothing of it is
+changed: ``fix`` runs with ``--diff``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from generated import WORKLOADS, Workload, files
+from measure import TAPEMIGRATE, interleaved, machine, median, run, table
+
+# Not one of them may be loaded on a tree with nothing to do.
+HEAVY = ("libcst", "rich", "tensorflow", "numpy", "pathspec", "concurrent.futures.process")
+
+_READ = """
+import os, sys
+for folder, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        if name.endswith((".py", ".pyi")):
+            try:
+                open(os.path.join(folder, name), "rb").read()
+            except OSError:
+                pass
+"""
+_IMPORTED = """
+import sys
+from tapemigrate.cli import main
+try:
+    main(["check", "--quiet", sys.argv[1]])
+except SystemExit as done:
+    print(done.code)
+print(len(sys.modules), *[name for name in sys.argv[2:] if name in sys.modules])
+"""
+
+
+def peers(folder: Path) -> dict[str, list[str]]:
+    """Commands that look at every file of ``folder``, by name, the floor first."""
+    commands = {
+        "reading all bytes": [sys.executable, "-c", _READ, str(folder)],
+        "tapemigrate check": [*TAPEMIGRATE, "check", "--quiet", str(folder)],
+    }
+    ruff = shutil.which("ruff", path=_path())
+    if ruff:
+        commands["ruff --select NPY201"] = [
+            *(ruff, "check", "--isolated", "--no-cache", "--select", "NPY201"),
+            *("--config", "exclude=[]", str(folder)),
+        ]
+    torchfix = shutil.which("torchfix", path=_path())
+    if torchfix:
+        commands["torchfix"] = [torchfix, str(folder)]
+    return commands
+
+
+def against_peers(title: str, folder: Path, rounds: int) -> None:
+    """Prints the table of one tree."""
+    commands = peers(folder)
+    for command in commands.values():
+        run(command)  # so that the bytes are in memory for all of them
+    costs = interleaved(commands, rounds)
+    own = median(costs["tapemigrate check"])
+    rows = []
+    for name, each in costs.items():
+        memory = max(cost.memory for cost in each)
+        cpu = median(each, lambda cost: cost.cpu)
+        ratio = f"{own / median(each):.2f}"
+        rows.append([name, f"{median(each):.2f} s", f"{cpu:.2f} s", f"{memory:.0f} MiB", ratio])
+    print(f"{title}: {sum(1 for _ in python_files(folder))} files\n")
+    print(table(["command", "clock", "cores", "memory", "tapemigrate / this"], rows))
+
+
+def start_up(folder: Path, rounds: int) -> None:
+    """Prints what one small file costs, with a gradient call and without."""
+    small, large = folder / "small.py", folder / "call.py"
+    small.write_text("print('nothing to do')\n", encoding="utf-8")
+    large.write_text(
+        "import tensorflow as tf\n\n\ndef f(x):\n    return tf.gradients(x * x, x)[0]\n",
+        encoding="utf-8",
+    )
+    commands = {
+        "python -c pass": [sys.executable, "-c", "pass"],
+        "tapemigrate --version": [*TAPEMIGRATE, "--version"],
+        "check, a file with nothing to do": [*TAPEMIGRATE, "check", "--quiet", str(small)],
+        "check, a file with a gradient call": [*TAPEMIGRATE, "check", "--quiet", str(large)],
+        "fix --diff, the same": [*TAPEMIGRATE, "fix", "--diff", "--quiet", str(large)],
+    }
+    costs = interleaved(commands, rounds)
+    rows = [
+        [name, f"{median(c):.3f} s", f"{median(c, lambda each: each.cpu):.3f} s"]
+        for name, c in costs.items()
+    ]
+    print(table(["command", "clock", "cores"], rows))
+
+
+def imports(folder: Path) -> None:
+    """Prints what is loaded on a tree with nothing to do.
+
+    Raises:
+        SystemExit: when it is something that has no business there.
+    """
+    repository = str(Path(__file__).resolve().parent.parent)
+    command = [sys.executable, "-c", _IMPORTED, str(folder), *HEAVY]
+    output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=repository)
+    status, loaded = output.stdout.splitlines()[-2:]
+    count, *heavy = loaded.split()
+    if status != "0" or heavy:
+        raise SystemExit(f"check of a tree with nothing to do: exit code {status}, loads {heavy}")
+    print(f"{count} modules loaded; none of {', '.join(HEAVY)}.\n")
+
+
+def scaling(workload: Workload, arguments: tuple[str, ...], limit: float) -> list[list[str]]:
+    """How time grows with size: table rows, one for each size.
+
+    Growth is that of the time on the cores, less that of a file of a few lines. ``n log n`` is how
+    much more than for the smallest size would be allowed.
+    """
+    rows = []
+    start, first = _few_lines(arguments), 0.0
+    for n in workload.sizes:
+        with tempfile.TemporaryDirectory() as name:
+            workload.make(Path(name), n)
+            cost = run([*TAPEMIGRATE, *arguments, "--quiet", name], limit=limit)
+        row = [f"`{arguments[0]}`", workload.name, f"{n:,}", f"{cost.wall:.2f} s"]
+        row += [f"{cost.cpu:.2f} s", f"{cost.memory:.0f} MiB"]
+        net = max(cost.cpu - start, 1e-3)
+        first = first or net
+        if cost.status not in (0, 1):
+            rows.append([*row, "stopped" if cost.status is None else "failed", ""])
+            break
+        smallest = workload.sizes[0]
+        allowed = n * math.log(n) / (smallest * math.log(smallest))
+        rows.append([*row, f"{net / first:.1f}", f"{allowed:.1f}"])
+    return rows
+
+
+def python_files(folder: Path) -> Iterator[Path]:
+    """The files with Python's suffixes below ``folder``."""
+    return (path for path in folder.rglob("*.py*") if path.suffix in (".py", ".pyi"))
+
+
+def without_tensorflow(folder: Path, target: Path) -> Path:
+    """A copy of the files that do not mention TensorFlow or its names for gradients."""
+    for path in python_files(folder):
+        if not path.is_file():
+            continue
+        data = path.read_bytes()
+        if b"tensorflow" not in data and b"gradient" not in data and b"TM" not in data:
+            copy = target / path.relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+    return target
+
+
+def _few_lines(arguments: Iterable[str]) -> float:
+    """What one gradient call costs, imports and all: seconds on the cores."""
+    with tempfile.TemporaryDirectory() as name:
+        files(Path(name), 1)
+        return median((run([*TAPEMIGRATE, *arguments, name]) for _ in range(3)), lambda c: c.cpu)
+
+
+def _path() -> str:
+    """Where commands are looked for: those beside this Python first."""
+    return os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+
+
+def main() -> None:
+    """Prints the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path, help="a tree of Python files")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each command")
+    parser.add_argument("--limit", type=float, default=240, help="seconds for one size")
+    options = parser.parse_args()
+    print(f"{machine()}\n\n## Beside peers\n")
+    with tempfile.TemporaryDirectory() as name:
+        bare = without_tensorflow(options.folder, Path(name))
+        against_peers("The whole tree", options.folder, options.rounds)
+        against_peers("Its files without TensorFlow", bare, options.rounds)
+        print("## Imports\n")
+        imports(bare)
+    print("## Start-up\n")
+    with tempfile.TemporaryDirectory() as name:
+        start_up(Path(name), options.rounds)
+    print("## Growth\n")
+    rows = []
+    for arguments in (("check",), ("fix", "--diff")):
+        for workload in WORKLOADS:
+            rows += scaling(workload, arguments, options.limit)
+    head = ["command", "size in", "n", "clock", "cores", "memory", "growth", "n log n"]
+    print(table(head, rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""Texts in, findings and texts out. No file is read or written here, nothing is printed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from tapemigrate.model import Diagnostic, Edit, Fix, Position
+from tapemigrate.rules.finding import Finding, Rewrite, Unit
+from tapemigrate.rules.project import Project, unit
+from tapemigrate.settings import Settings
+from tapemigrate.source import SourceError, SourceFile
+from tapemigrate.suppression import Suppressions, remove
+from tapemigrate.tape.plan import Op, Span
+
+Rule = Callable[[Project, Unit], list[Finding]]
+
+
+@dataclass(slots=True)
+class Result:
+    """What was found, and, where it was asked for, the new texts by filename."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    rewritten: dict[str, str] = field(default_factory=dict)
+
+
+def analyse(
+    files: Mapping[str, SourceFile],
+    settings: Settings,
+    *,
+    rewrite: bool,
+    context: Mapping[str, SourceFile] | None = None,
+    edits: bool = False,
+) -> Result:
+    """Reads ``files`` together and says what is to be said of each.
+
+    ``context`` holds more files, in which callers may stand; nothing is reported on them. With
+    ``rewrite`` every fix that ``settings`` allow is applied. With ``edits`` every fix carries its
+    edits, which costs as much as applying it.
+
+    Raises:
+        SourceError: where one of ``files`` does not parse.
+    """
+    project = _project(files, context or {}, settings)
+    result = Result()
+    for name, file in files.items():
+        found = [f for f in _findings(project, project.units[name]) if _wanted(f, settings)]
+        found.sort(key=lambda f: (f.span, f.code))
+        suppressions = Suppressions(file.text)
+        found = _unsuppressed(found, suppressions)
+        if rewrite or edits:
+            found = _tried(file, project.units[name], found)
+        unused = suppressions.unused(name) if settings.enabled("TM910", name) else []
+        if rewrite:
+            chosen = [r for r in _rewrites(found) if _allowed(r, settings)]
+            if chosen or unused:
+                cleared = replace(file, text=remove(file.text, unused))
+                result.rewritten[name] = _applied(cleared, project.units[name], chosen)
+        result.diagnostics += [
+            _diagnostic(f, file, project.units[name] if edits else None) for f in found
+        ]
+        result.diagnostics += unused
+    return result
+
+
+def wanted_names(files: Mapping[str, SourceFile]) -> frozenset[str]:
+    """The names of functions and classes whose callers, in other files, decide about a fix."""
+    from tapemigrate.rules import gradients
+
+    found: set[str] = set()
+    project = _project(files, {}, Settings())
+    for each in project.units.values():
+        found |= gradients.functions_with_calls(project, each)
+    return frozenset(found)
+
+
+def why(
+    files: Mapping[str, SourceFile],
+    filename: str,
+    row: int,
+    *,
+    settings: Settings,
+    context: Mapping[str, SourceFile] | None = None,
+) -> str:
+    """How the gradient call on ``row`` was read, as text for a person."""
+    from tapemigrate.rules import story
+
+    project = _project(files, context or {}, settings)
+    here = project.units[filename]
+    found = [f for f in _findings(project, here) if f.span.row <= row <= f.span.end_row]
+    return story.tell(project, here, row, [f for f in found if _wanted(f, settings)])
+
+
+def _project(
+    files: Mapping[str, SourceFile], context: Mapping[str, SourceFile], settings: Settings
+) -> Project:
+    units = {name: unit(file) for name, file in files.items()}
+    blind = False
+    for name, file in context.items():
+        try:
+            units.setdefault(name, unit(file))
+        except SourceError:
+            blind = True
+    return Project(units, blind, settings.aliases, settings.target == "v1-graph")
+
+
+def _findings(project: Project, here: Unit) -> list[Finding]:
+    from tapemigrate.rules import registry
+
+    return [f for rule in registry.families() for f in rule(project, here)]
+
+
+def _wanted(finding: Finding, settings: Settings) -> bool:
+    return settings.enabled(finding.code, finding.filename)
+
+
+def _unsuppressed(found: list[Finding], suppressions: Suppressions) -> list[Finding]:
+    """Without what a comment silences. A rewrite that mends a silenced finding is withheld."""
+    silenced = [f for f in found if suppressions.covers(f.code, f.span.row)]
+    withheld = {id(f.rewrite) for f in silenced if f.rewrite is not None}
+    return [
+        replace(
+            f,
+            rewrite=None,
+            message=f"{f.message}; the fix is withheld, because a part of it is suppressed",
+        )
+        if f.rewrite is not None and id(f.rewrite) in withheld
+        else f
+        for f in found
+        if not any(f is other for other in silenced)
+    ]
+
+
+def _rewrites(found: Iterable[Finding]) -> list[Rewrite]:
+    chosen: dict[int, Rewrite] = {}
+    for finding in found:
+        if finding.rewrite is not None:
+            chosen.setdefault(id(finding.rewrite), finding.rewrite)
+    return list(chosen.values())
+
+
+def _allowed(rewrite: Rewrite, settings: Settings) -> bool:
+    return rewrite.applicability == "safe" or (
+        rewrite.applicability == "unsafe" and settings.unsafe_fixes
+    )
+
+
+def _tried(file: SourceFile, here: Unit, found: list[Finding]) -> list[Finding]:
+    """Without the rewrites that cannot be written into this text, and with the reason instead."""
+    from tapemigrate.codemods import CodemodError
+
+    problems: dict[int, str] = {}
+    rewrites = _rewrites(found)
+    try:
+        _parsed(_applied(file, here, rewrites))
+    except CodemodError:
+        # One after the other shows which of them does not fit, alone or beside those before it.
+        fitting: list[Rewrite] = []
+        for rewrite in rewrites:
+            try:
+                _parsed(_applied(file, here, [*fitting, rewrite]))
+            except CodemodError as error:
+                problems[id(rewrite)] = str(error)
+            else:
+                fitting.append(rewrite)
+    return [
+        f
+        if f.rewrite is None or id(f.rewrite) not in problems
+        else replace(
+            f,
+            rewrite=None,
+            message=f"{f.message.split(';')[0]}, and is left as it is: {problems[id(f.rewrite)]}",
+        )
+        for f in found
+    ]
+
+
+def _parsed(text: str) -> None:
+    from tapemigrate.codemods import CodemodError
+
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        raise CodemodError(f"the rewritten text would not parse ({error.msg})") from None
+
+
+def _applied(file: SourceFile, here: Unit, rewrites: Iterable[Rewrite]) -> str:
+    from tapemigrate.codemods import apply
+
+    ops: dict[Op, None] = {}
+    for rewrite in rewrites:
+        ops.update(dict.fromkeys(rewrite.ops.get(file.filename, ())))
+    return apply(file.text, here.tree, list(ops))
+
+
+def _diagnostic(finding: Finding, file: SourceFile, here: Unit | None) -> Diagnostic:
+    fix = None
+    if finding.rewrite is not None:
+        made: tuple[Edit, ...] = ()
+        if here is not None:
+            from tapemigrate.codemods.edits import edits
+
+            new = _applied(file, here, [finding.rewrite])
+            made = tuple(
+                Edit(file.filename, start, end, content)
+                for start, end, content in edits(file.text, new)
+            )
+        fix = Fix(finding.rewrite.applicability, finding.rewrite.message, made)
+    return Diagnostic(
+        finding.code,
+        finding.message,
+        finding.filename,
+        _start(finding.span),
+        _end(finding.span),
+        finding.help,
+        fix,
+    )
+
+
+def _start(span: Span) -> Position:
+    return Position(span.row, span.column + 1)
+
+
+def _end(span: Span) -> Position:
+    return Position(span.end_row, span.end_column + 1)

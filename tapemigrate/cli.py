@@ -1,0 +1,465 @@
+"""The command line: reads options, has the work done, chooses how it is told."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+
+import click
+
+import tapemigrate
+from tapemigrate.reports import FORMATS
+
+if TYPE_CHECKING:
+    from tapemigrate.runner import FileResult, Mode, Outcome, Progress
+    from tapemigrate.settings import Resolver
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+STDIN = "-"
+
+# A run that is shorter needs no progress bar.
+_PATIENCE_SECONDS = 1.0
+
+
+class _Program(click.Group):
+    """Tells a wrong option, and an interruption, in one line; loads ``verify`` when it is used."""
+
+    lazy: ClassVar = {"verify": "tapemigrate.verify.command"}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        ready = [name for name, module in self.lazy.items() if find_spec(module)]
+        return sorted([*super().list_commands(ctx), *ready])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.lazy and find_spec(self.lazy[cmd_name]):
+            command: click.Command = getattr(import_module(self.lazy[cmd_name]), cmd_name)
+            return command
+        return super().get_command(ctx, cmd_name)
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        kwargs["standalone_mode"] = False
+        try:
+            status = super().main(*args, **kwargs)
+            sys.stdout.flush()
+        except click.ClickException as error:
+            _say(f"tapemigrate: {' '.join(error.format_message().split())}")
+            status = 2
+        except (click.Abort, KeyboardInterrupt):
+            _say("tapemigrate: interrupted; every file is as it was or rewritten, none is half")
+            status = 130
+        except BrokenPipeError:
+            # Whoever read our output has seen enough. Python must not try to flush the rest.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            status = 1
+        sys.exit(status or 0)
+
+
+@click.group(
+    cls=_Program,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(
+    tapemigrate.__version__, prog_name="tapemigrate", message="%(prog)s %(version)s"
+)
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Moves TensorFlow 1 gradient code to tf.GradientTape."""
+    if ctx.invoked_subcommand is None:
+        _emit(ctx.get_help() + "\n", "stderr")
+        ctx.exit(2)
+
+
+def _common(function: _F) -> _F:
+    """The options that ``fix`` and ``check`` share."""
+    options = [
+        click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+        click.option(
+            "--select",
+            metavar="CODES",
+            help="Only these rules: codes or beginnings of codes, with commas between.",
+        ),
+        click.option("--ignore", metavar="CODES", help="Not these rules."),
+        click.option(
+            "--output-format",
+            type=click.Choice(FORMATS),
+            default="full",
+            show_default=True,
+            help="How diagnostics are told.",
+        ),
+        click.option("--output-file", metavar="FILE", help="Write the report to FILE."),
+        click.option("--statistics", is_flag=True, help="Counts by rule instead of the report."),
+        click.option(
+            "--respect-gitignore/--no-respect-gitignore",
+            default=True,
+            show_default=True,
+            help="Leave out what .gitignore leaves out.",
+        ),
+        click.option(
+            "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes. Default: the cores."
+        ),
+        click.option("--stdin-filename", metavar="FILE", help="The name of what is read from '-'."),
+        click.option(
+            "--color",
+            type=click.Choice(("auto", "always", "never")),
+            default="auto",
+            show_default=True,
+            help="Colours. 'auto' heeds NO_COLOR.",
+        ),
+        click.option("--quiet", "-q", is_flag=True, help="No summary."),
+        click.option("--verbose", "-v", is_flag=True, help="Also tell what is done to each file."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@main.command()
+@_common
+@click.option("--diff", is_flag=True, help="Show what would change, and write nothing.")
+@click.option(
+    "--unsafe-fixes/--no-unsafe-fixes",
+    default=None,
+    help="Also those that rest on an assumption, which the message names.",
+)
+def fix(diff: bool, unsafe_fixes: bool | None, **options: Any) -> int:
+    """Rewrite gradient calls in place.
+
+    Exit code: 0 nothing left to report, 1 something left, 2 a file could not be processed.
+    """
+    request = _Request(**options)
+    resolver = request.resolver(unsafe_fixes)
+    mode: Mode = "preview" if diff else "fix"
+    if request.from_stdin:
+        outcome = request.run_stdin(resolver, mode)
+        (result,) = outcome.results
+        if not diff:
+            _emit_bytes(request.stdin if result.new is None else result.new)
+    else:
+        outcome = request.run(resolver, mode)
+        if not diff:
+            from tapemigrate import runner
+
+            failures, notes = runner.write(outcome.results)
+            outcome.notes.extend(notes)
+            _put_in_place(failures, outcome)
+    if diff:
+        for result in outcome.results:
+            if result.new is not None:
+                _emit_diff(result, request.colors("stdout"))
+    on_stdout = not diff and not request.from_stdin
+    request.tell(outcome, mode, to_stdout=on_stdout)
+    changed = any(result.new is not None for result in outcome.results)
+    return max(_status(outcome), int(diff and changed))
+
+
+@main.command()
+@_common
+def check(**options: Any) -> int:
+    """Report gradient calls, and change nothing.
+
+    Exit code: 0 nothing to report, 1 something, 2 a file could not be processed.
+    """
+    request = _Request(**options)
+    resolver = request.resolver(None)
+    if request.from_stdin:
+        outcome = request.run_stdin(resolver, "check")
+    else:
+        outcome = request.run(resolver, "check")
+    request.tell(outcome, "check", to_stdout=True)
+    return _status(outcome)
+
+
+@main.command()
+@click.argument("place", metavar="FILE:LINE")
+@click.argument("paths", nargs=-1, metavar="[PATH...]")
+def why(place: str, paths: tuple[str, ...]) -> int:
+    """Tell how the call on a line was read, and what stops its fix.
+
+    PATH... is where callers are looked for; by default the folder of FILE.
+    """
+    from tapemigrate import runner
+    from tapemigrate.reports.common import printable
+    from tapemigrate.settings import SettingsError
+    from tapemigrate.source.decoding import SourceError
+
+    filename, _, row = place.rpartition(":")
+    if not filename or not row.isascii() or not row.isdigit():
+        raise click.UsageError(f"{printable(place)!r} is not FILE:LINE")
+    around = paths or (os.path.dirname(filename) or os.curdir,)
+    try:
+        settings = _resolver()(filename)
+        text = runner.explain_line(around, filename, int(row), settings)
+    except SourceError as error:
+        where = f"{printable(filename)}:{error.row}:{error.column}"
+        raise click.ClickException(f"{where}: {error.code} {error.message}") from None
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from None
+    _emit(text.rstrip("\n") + "\n")
+    return 0
+
+
+@main.command()
+@click.argument("code")
+def explain(code: str) -> int:
+    """Show a rule's page."""
+    from tapemigrate.rules import catalog
+    from tapemigrate.settings import nearest
+
+    known = catalog.codes()
+    if code.upper() not in known:
+        raise click.UsageError(f"unknown code {code!r}{nearest(code.upper(), known)}")
+    _emit(catalog.explain(code.upper()).rstrip("\n") + "\n")
+    return 0
+
+
+@main.command()
+def rules() -> int:
+    """List the rules."""
+    from tapemigrate.rules import catalog
+
+    listed = catalog.rules()
+    width = max(len(rule.name) for rule in listed)
+    _emit("".join(f"{rule.code}  {rule.name.ljust(width)}  {rule.summary}\n" for rule in listed))
+    return 0
+
+
+@dataclass(slots=True)
+class _Request:
+    """The options of ``fix`` and ``check``, and what follows from them alone."""
+
+    paths: tuple[str, ...]
+    select: str | None
+    ignore: str | None
+    output_format: str
+    output_file: str | None
+    statistics: bool
+    respect_gitignore: bool
+    jobs: int | None
+    stdin_filename: str | None
+    color: str
+    quiet: bool
+    verbose: bool
+    stdin: bytes = b""
+
+    def __post_init__(self) -> None:
+        if STDIN in self.paths and len(self.paths) > 1:
+            raise click.UsageError("'-' (standard input) cannot be mixed with other paths")
+        if self.stdin_filename and not self.from_stdin:
+            raise click.UsageError("--stdin-filename needs '-' as the path")
+
+    @property
+    def from_stdin(self) -> bool:
+        return self.paths == (STDIN,)
+
+    @property
+    def edits(self) -> bool:
+        """Whether the report tells what a fix would change: working that out takes its time."""
+        return self.output_format in ("json", "sarif") and not self.statistics
+
+    def resolver(self, unsafe_fixes: bool | None) -> Resolver:
+        return _resolver(self.select, self.ignore, unsafe_fixes)
+
+    def run(self, resolver: Resolver, mode: Mode) -> Outcome:
+        from tapemigrate import runner
+
+        with _Bar(shown=not self.quiet and sys.stderr.isatty()) as bar:
+            return runner.run(
+                self.paths,
+                resolver,
+                mode=mode,
+                jobs=self.jobs or runner.default_jobs(),
+                respect_gitignore=self.respect_gitignore,
+                edits=self.edits,
+                progress=bar.advance,
+            )
+
+    def run_stdin(self, resolver: Resolver, mode: Mode) -> Outcome:
+        from tapemigrate import runner
+        from tapemigrate.settings import SettingsError
+
+        self.stdin = sys.stdin.buffer.read()
+        name = self.stdin_filename or STDIN
+        try:
+            settings = resolver(name)
+        except SettingsError as error:
+            raise click.ClickException(str(error)) from None
+        result = runner.run_text(self.stdin, name, settings, mode=mode, edits=self.edits)
+        return runner.Outcome([result], [], 1)
+
+    def tell(self, outcome: Outcome, mode: Mode, *, to_stdout: bool) -> None:
+        """The report, to where it belongs, and the notes and summary beside it."""
+        from tapemigrate import summary
+        from tapemigrate.reports.common import printable
+
+        stream = "stdout" if to_stdout else "stderr"
+        colors = self.colors(stream) and not self.output_file
+        text = summary.statistics(outcome) if self.statistics else self._report(outcome, colors)
+        if self.output_file:
+            try:
+                with open(self.output_file, "w", encoding="utf-8", newline="\n") as file:
+                    file.write(text)
+            except OSError as error:
+                # What was found must not be lost with the file.
+                _emit(text, stream)
+                why = error.strerror or str(error)
+                raise click.ClickException(
+                    f"{self.output_file}: cannot be written: {why}"
+                ) from None
+        else:
+            _emit(text, stream)
+        if self.quiet:
+            return
+        if self.verbose:
+            for result in outcome.results:
+                _say(f"{printable(result.filename)}: {_tale(result)}")
+        for note in outcome.notes:
+            _say(printable(note))
+        if mode == "check":
+            lines = summary.of_check(outcome)
+        else:
+            lines = summary.of_fix(outcome, written=mode == "fix")
+        for line in lines:
+            _say(line)
+
+    def _report(self, outcome: Outcome, colors: bool) -> str:
+        from tapemigrate.reports import Report, render
+
+        lines = {
+            (result.filename, row): line
+            for result in outcome.results
+            for row, line in result.lines.items()
+        }
+        report = Report(outcome.diagnostics, lines, _project_root(), colors)
+        return render(self.output_format, report)
+
+    def colors(self, stream: str) -> bool:
+        if self.color == "auto":
+            return not os.environ.get("NO_COLOR") and getattr(sys, stream).isatty()
+        return self.color == "always"
+
+
+class _Bar:
+    """A progress bar that appears when a run takes long. Does nothing unless ``shown``."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._start = time.monotonic()
+        self._bar: Any = None
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    @property
+    def advance(self) -> Progress:
+        return self._advance
+
+    def _advance(self, done: int, total: int) -> None:
+        if not self._shown or time.monotonic() - self._start < _PATIENCE_SECONDS:
+            return
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import Progress as RichProgress
+
+            self._bar = RichProgress(console=Console(stderr=True), transient=True)
+            self._bar.add_task("Analysing", total=total)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=done)
+
+
+def _resolver(
+    select: str | None = None, ignore: str | None = None, unsafe_fixes: bool | None = None
+) -> Resolver:
+    from tapemigrate.rules import catalog
+    from tapemigrate.settings import Resolver, SettingsError, check_codes
+
+    known = catalog.codes()
+    try:
+        return Resolver(
+            known,
+            check_codes(_listed(select), known),
+            check_codes(_listed(ignore), known),
+            unsafe_fixes,
+        )
+    except SettingsError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _listed(codes: str | None) -> list[str]:
+    return [] if codes is None else codes.split(",")
+
+
+def _put_in_place(failures: Sequence[FileResult], outcome: Outcome) -> None:
+    """A file that could not be written was not rewritten either."""
+    failed = {failure.filename: failure for failure in failures}
+    outcome.results[:] = [failed.get(result.filename, result) for result in outcome.results]
+
+
+def _status(outcome: Outcome) -> int:
+    from tapemigrate.settings import ALWAYS_REPORTED
+
+    found = outcome.diagnostics
+    if any(each.code in ALWAYS_REPORTED for each in found):
+        return 2
+    return 1 if found else 0
+
+
+def _tale(result: FileResult) -> str:
+    if result.new is not None:
+        return f"{len(result.mended)} mended, {len(result.diagnostics)} left"
+    return f"{len(result.diagnostics)} found"
+
+
+def _project_root() -> str:
+    """The nearest folder above that looks like the top of a project, else the current one."""
+    folder = os.getcwd()
+    while not any(
+        os.path.exists(os.path.join(folder, each)) for each in (".git", "pyproject.toml")
+    ):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return os.getcwd()
+        folder = above
+    return folder
+
+
+def _emit_diff(result: FileResult, colors: bool) -> None:
+    from tapemigrate.differences import unified
+    from tapemigrate.reports.common import printable
+    from tapemigrate.source.decoding import decode, encode
+
+    assert result.new is not None
+    old, new = decode(result.old, result.filename), decode(result.new, result.filename)
+    styles = {"+": "32", "-": "31", "@": "36"}
+    lines = []
+    for line in unified(old.text, new.text, printable(result.filename)):
+        style = styles.get(line[0]) if colors else None
+        lines.append(f"\x1b[{style}m{line[:-1]}\x1b[0m\n" if style else line)
+    plain = type(old)(old.filename, "", old.encoding)
+    _emit_bytes(encode(plain, "".join(lines)))
+
+
+def _emit(text: str, stream: str = "stdout") -> None:
+    encoding = getattr(getattr(sys, stream), "encoding", None) or "utf-8"
+    _emit_bytes(text.encode(encoding, "backslashreplace"), stream)
+
+
+def _emit_bytes(data: bytes, stream: str = "stdout") -> None:
+    target = (sys.stderr if stream == "stderr" else sys.stdout).buffer
+    target.write(data)
+    target.flush()
+
+
+def _say(line: str) -> None:
+    _emit(line + "\n", "stderr")

@@ -1,0 +1,282 @@
+"""Changing statements: what a plan inserts, replaces and wraps, as LibCST nodes.
+
+Statements are found by their place in their block, which ``ast`` and LibCST have in common.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import cast
+
+import libcst as cst
+
+from tapemigrate.codemods.blockplan import BlockPlan, BlockPlans
+from tapemigrate.codemods.errors import CodemodError
+from tapemigrate.codemods.layout import Layout
+from tapemigrate.codemods.locate import blocks
+from tapemigrate.tape.plan import Wrap
+
+_Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+# A block as it is put together: what stands above a statement is not yet part of it.
+_Item = _Statement | cst.EmptyLine
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A line of LibCST, and which statements of ``ast`` it holds."""
+
+    start: int
+    end: int
+    node: _Statement
+
+
+def parse(source: str, layout: Layout) -> cst.Module:
+    """The tree of whole lines; what they do not show of newline and indentation is of ``layout``.
+
+    Raises:
+        CodemodError: when LibCST cannot parse them, or would not write them back as they are.
+    """
+    try:
+        module = cst.parse_module(source)
+    except cst.ParserSyntaxError as error:
+        raise CodemodError(f"LibCST cannot parse it: {error.message}") from error
+    if module.code != source:
+        raise CodemodError("LibCST does not keep every byte of it")
+    if "\n" not in source:
+        module = module.with_changes(default_newline=layout.newline)
+    if not any(isinstance(getattr(node, "body", None), cst.IndentedBlock) for node in module.body):
+        module = module.with_changes(default_indent=layout.indent)
+    return module
+
+
+def restructure(
+    tree: ast.Module, part: range, module: cst.Module, plans: BlockPlans, layout: Layout
+) -> cst.Module:
+    """``module``, the LibCST tree of the statements ``part`` of ``tree``, with ``plans`` applied.
+
+    Raises:
+        CodemodError: when the code of a plan does not parse.
+    """
+    return _Rewriter(plans, layout).module(tree, part, module)
+
+
+def write(module: cst.Module) -> str:
+    """The text of ``module``."""
+    # LibCST writes a newline for a module without anything in it.
+    return module.code if module.body or module.footer else ""
+
+
+class _Rewriter:
+    def __init__(self, plans: BlockPlans, layout: Layout) -> None:
+        self._plans = plans.plans
+        self._touched = plans.touched
+        self._layout = layout
+
+    def module(self, tree: ast.Module, part: range, module: cst.Module) -> cst.Module:
+        plan = self._plans.get((id(tree), "body"), BlockPlan())
+        body, footer = _fold(self._run(self._units(tree.body, part, module.body, plan), plan, None))
+        return module.with_changes(body=body, footer=[*footer, *module.footer])
+
+    # -- blocks --
+
+    def _units(
+        self,
+        block: Sequence[ast.stmt],
+        part: range,
+        lines: Sequence[cst.BaseStatement],
+        plan: BlockPlan,
+    ) -> list[_Unit]:
+        """The lines of a block, statements on one line parted where the plan cuts between them."""
+        units = []
+        cuts = plan.cuts()
+        start = part.start
+        for line in lines:
+            end = start + (len(line.body) if isinstance(line, cst.SimpleStatementLine) else 1)
+            if cuts.intersection(range(start + 1, end)):
+                parted = _parted(cast(cst.SimpleStatementLine, line))
+                units += [_Unit(start + k, start + k + 1, one) for k, one in enumerate(parted)]
+            else:
+                node = cast(_Statement, line)
+                if end == start + 1 and id(block[start]) in self._touched:
+                    node = self._statement(block[start], node)
+                units.append(_Unit(start, end, node))
+            start = end
+        if start != part.stop:
+            raise CodemodError("LibCST and ast see different statements")
+        return units
+
+    def _run(self, units: Sequence[_Unit], plan: BlockPlan, indent: str | None) -> list[_Item]:
+        """The items of a whole block; new blocks in it are indented by ``indent``."""
+        items = [item for code in plan.first for item in self._items(code)]
+        return items + self._wrapped(deque(units), deque(plan.wraps), plan, indent)
+
+    def _wrapped(
+        self,
+        units: deque[_Unit],
+        wraps: deque[tuple[int, int, Wrap]],
+        plan: BlockPlan,
+        indent: str | None,
+    ) -> list[_Item]:
+        items: list[_Item] = []
+        while units:
+            unit = units.popleft()
+            items += unit.node.leading_lines
+            unit = replace(unit, node=_under(unit.node, ()))
+            if not wraps or wraps[0][0] != unit.start:
+                items += self._around(unit, plan)
+                continue
+            _, end, wrap = wraps.popleft()
+            run, inner = deque([unit]), deque[tuple[int, int, Wrap]]()
+            while units and units[0].start < end:
+                run.append(units.popleft())
+            while wraps and wraps[0][0] < end:
+                inner.append(wraps.popleft())
+            items.append(self._with(wrap, self._wrapped(run, inner, plan, indent), indent))
+        return items
+
+    def _around(self, unit: _Unit, plan: BlockPlan) -> list[_Item]:
+        items: list[_Item] = []
+        for code in plan.before.get(unit.start, ()):
+            items += self._items(code)
+        node = unit.node
+        code_or_none = plan.replaced.get(unit.start)
+        items += [node] if code_or_none is None else self._replacement(node, code_or_none)
+        for code in plan.after.get(unit.end - 1, ()):
+            items += self._items(code)
+        return items
+
+    def _with(self, wrap: Wrap, body: list[_Item], indent: str | None) -> _Statement:
+        entry, exit_ = self._items(wrap.entry), self._items(wrap.exit)
+        header = self._items(f"{wrap.header.rstrip()}\n    pass")
+        if len(header) != 1 or not isinstance(header[0], cst.With):
+            raise CodemodError(f"the header of a wrap is no with line: {wrap.header!r}")
+        statements, footer = _filled([*entry, *body, *exit_])
+        block = cst.IndentedBlock(statements, indent=indent, footer=footer)
+        return header[0].with_changes(body=block)
+
+    def _replacement(self, old: _Statement, code: str) -> list[_Item]:
+        items = self._items(code)
+        if not isinstance(old, cst.SimpleStatementLine) or not items:
+            return items
+        trailing = old.trailing_whitespace
+        if trailing.comment is not None and trailing.whitespace.empty:
+            # What kept the comment away may have been a semicolon.
+            trailing = trailing.with_changes(whitespace=cst.SimpleWhitespace("  "))
+        last = items[-1]
+        if isinstance(last, cst.SimpleStatementLine):
+            if last.trailing_whitespace.comment is None:
+                items[-1] = last.with_changes(trailing_whitespace=trailing)
+        elif trailing.comment is not None:
+            items.insert(0, cst.EmptyLine(comment=trailing.comment))
+        return items
+
+    def _items(self, code: str) -> list[_Item]:
+        """The statements of a plan's ``code``, and the comments above and below them."""
+        return list(_parsed(self._layout.bring(code))) if code.strip() else []
+
+    # -- the way down to the blocks --
+
+    def _statement(self, tree: ast.stmt, node: _Statement) -> _Statement:
+        changes: dict[str, object] = {}
+        for name in ("handlers", "cases"):
+            owners: list[ast.ExceptHandler | ast.match_case] = getattr(tree, name, [])
+            if any(id(owner) in self._touched for owner in owners):
+                changes[name] = [
+                    part.with_changes(body=self._suite(owner, "body", part.body))
+                    for owner, part in zip(owners, getattr(node, name), strict=True)
+                ]
+        for owner, name in blocks(tree):
+            if owner is not tree:
+                continue
+            if name == "body":
+                changes[name] = self._suite(tree, name, cast(cst.BaseSuite, node.body))
+            else:
+                changes[name] = self._branch(tree, name, getattr(node, name))
+        return node.with_changes(**changes)
+
+    def _branch(
+        self, tree: ast.stmt, name: str, branch: cst.If | cst.Else | cst.Finally
+    ) -> cst.If | cst.Else | cst.Finally:
+        if not isinstance(branch, cst.If):
+            return branch.with_changes(body=self._suite(tree, name, branch.body))
+        block: list[ast.stmt] = getattr(tree, name)
+        if (id(tree), name) not in self._plans:
+            if id(block[0]) in self._touched:
+                return cast(cst.If, self._statement(block[0], branch))
+            return branch
+        # What goes around an ``elif`` needs the block that the ``elif`` is short for.
+        inner = cst.IndentedBlock([_under(branch, [])])
+        return cst.Else(body=self._suite(tree, name, inner), leading_lines=branch.leading_lines)
+
+    def _suite(self, owner: ast.AST, name: str, suite: cst.BaseSuite) -> cst.BaseSuite:
+        plan = self._plans.get((id(owner), name))
+        block: list[ast.stmt] = getattr(owner, name)
+        if plan is None and not any(id(statement) in self._touched for statement in block):
+            return suite
+        if isinstance(suite, cst.SimpleStatementSuite):
+            line = cst.SimpleStatementLine(
+                suite.body, trailing_whitespace=suite.trailing_whitespace
+            )
+            suite = cst.IndentedBlock([line])
+        indented = cast(cst.IndentedBlock, suite)
+        plan = plan or BlockPlan()
+        units = self._units(block, range(len(block)), indented.body, plan)
+        body, footer = _filled(self._run(units, plan, indented.indent))
+        return indented.with_changes(body=body, footer=[*footer, *indented.footer])
+
+
+@lru_cache(maxsize=256)
+def _parsed(code: str) -> tuple[_Item, ...]:
+    # Cached because plans repeat themselves: a node may stand in many trees, it never changes.
+    try:
+        module = cst.parse_module(code)
+    except cst.ParserSyntaxError as error:
+        raise CodemodError(f"the plan has code that does not parse: {code!r}") from error
+    items: list[_Item] = list(module.header)
+    for statement in module.body:
+        # A blank line of the plan stays blank, however deep the block is that it lands in.
+        items += [
+            line if line.comment else line.with_changes(indent=False)
+            for line in statement.leading_lines
+        ]
+        items.append(_under(statement, ()))
+    return (*items, *module.footer)
+
+
+def _under(node: _Statement, lines: Sequence[cst.EmptyLine]) -> _Statement:
+    return node.with_changes(leading_lines=lines)
+
+
+def _fold(items: Iterable[_Item]) -> tuple[list[_Statement], list[cst.EmptyLine]]:
+    """Statements with the lines above them, and the lines that are left."""
+    statements: list[_Statement] = []
+    lines: list[cst.EmptyLine] = []
+    for item in items:
+        if isinstance(item, cst.EmptyLine):
+            lines.append(item)
+        else:
+            statements.append(_under(item, lines) if lines else item)
+            lines = []
+    return statements, lines
+
+
+def _filled(items: list[_Item]) -> tuple[list[_Statement], list[cst.EmptyLine]]:
+    """As ``_fold``, with a ``pass`` where there is no statement."""
+    if all(isinstance(item, cst.EmptyLine) for item in items):
+        items = [*items, cst.SimpleStatementLine([cst.Pass()])]
+    return _fold(items)
+
+
+def _parted(line: cst.SimpleStatementLine) -> list[cst.SimpleStatementLine]:
+    parts = [
+        cst.SimpleStatementLine([small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
+        for small in line.body[:-1]
+    ]
+    parts.append(cst.SimpleStatementLine(line.body[-1:]))
+    parts[0] = parts[0].with_changes(leading_lines=line.leading_lines)
+    parts[-1] = parts[-1].with_changes(trailing_whitespace=line.trailing_whitespace)
+    return parts

@@ -1,0 +1,1 @@
+"""Control flow, definitions and uses, slices. Knows Python, and nothing of TensorFlow."""

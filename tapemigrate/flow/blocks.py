@@ -1,0 +1,109 @@
+"""Where statements stand: their block, their place in it, and the blocks around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tapemigrate.flow.defuse import Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """One list of statements; ``owner`` is the compound statement around it, None at the top."""
+
+    body: list[ast.stmt]
+    owner: ast.stmt | None
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A statement's block and its index there."""
+
+    block: Block
+    index: int
+
+
+class Blocks:
+    """The block structure of one scope; nested functions and classes count as plain statements."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._places: dict[ast.stmt, Place] = {}
+        self._statement: dict[ast.AST, ast.stmt] = {}
+        if not isinstance(scope, ast.Lambda):
+            self.top = Block(scope.body, None, "body")
+            self._read(self.top)
+
+    def _read(self, top: Block) -> None:
+        stack = [top]
+        while stack:
+            block = stack.pop()
+            for index, stmt in enumerate(block.body):
+                self._places[stmt] = Place(block, index)
+                stack.extend(inner_blocks(stmt))
+
+    def place(self, stmt: ast.stmt) -> Place:
+        """Where ``stmt`` stands. KeyError if it is not a statement of this scope."""
+        return self._places[stmt]
+
+    def holds(self, stmt: ast.stmt) -> bool:
+        """Whether ``stmt`` is a statement of this scope."""
+        return stmt in self._places
+
+    def chain(self, stmt: ast.stmt) -> list[Place]:
+        """The places of ``stmt`` and of every statement around it, innermost first."""
+        found = []
+        current: ast.stmt | None = stmt
+        while current is not None:
+            place = self._places[current]
+            found.append(place)
+            current = place.block.owner
+        return found
+
+    def common(self, stmts: Iterable[ast.stmt]) -> tuple[Block, dict[ast.stmt, int]]:
+        """The innermost block that holds all ``stmts``, and the index of each one there."""
+        chains = {s: self.chain(s) for s in stmts}
+        first = next(iter(chains.values()))
+        for place in first:
+            indices = {s: _index(chain, place.block) for s, chain in chains.items()}
+            if all(i is not None for i in indices.values()):
+                return place.block, {s: i for s, i in indices.items() if i is not None}
+        raise KeyError("statements of different scopes")
+
+    def index_in(self, stmt: ast.stmt, block: Block) -> int | None:
+        """The index in ``block`` of the statement that is, or holds, ``stmt``."""
+        return _index(self.chain(stmt), block)
+
+    def loops_around(self, stmt: ast.stmt, inside: Block | None = None) -> list[ast.stmt]:
+        """The loops whose body holds ``stmt``, innermost first, up to the block ``inside``."""
+        found: list[ast.stmt] = []
+        for place in self.chain(stmt):
+            if place.block is inside or place.block.owner is None:
+                break
+            owner = place.block.owner
+            if (
+                isinstance(owner, ast.For | ast.AsyncFor | ast.While)
+                and place.block.field == "body"
+            ):
+                found.append(owner)
+        return found
+
+
+def _index(chain: list[Place], block: Block) -> int | None:
+    return next((p.index for p in chain if p.block is block), None)
+
+
+def inner_blocks(stmt: ast.stmt) -> Iterator[Block]:
+    """The blocks of a compound statement that belong to the same scope as the statement itself."""
+    if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
+    for field in ("body", "orelse", "finalbody"):
+        body = getattr(stmt, field, None)
+        if body and isinstance(body, list):
+            yield Block(body, stmt, field)
+    for handler in getattr(stmt, "handlers", ()):
+        yield Block(handler.body, stmt, "handler")
+    for case in getattr(stmt, "cases", ()):
+        yield Block(case.body, stmt, "case")

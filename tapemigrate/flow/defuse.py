@@ -1,0 +1,627 @@
+"""Definitions and uses inside one scope, by abstract execution of its statements.
+
+Every value that a statement makes is a ``Def``; its ``uses`` are the definitions that reach it. The
+states that flow along the statements map access paths to the definitions that may hold there.
+Loops are run twice, so that a value carried round is seen; a use that came round a loop says so.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import cast
+
+from tapemigrate.flow.paths import Path, path_of
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Loop = ast.For | ast.AsyncFor | ast.While
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Kind(Enum):
+    """How a definition came about."""
+
+    PARAM = "parameter"
+    ENTRY = "from outside"
+    ASSIGN = "assignment"
+    ELEMENT = "unpacked"
+    AUGMENT = "augmented assignment"
+    MUTATE = "changed in place"
+    LOOP = "loop variable"
+    WITH = "with target"
+    COMPREHENSION = "comprehension variable"
+    IMPORT = "import"
+    FUNCTION = "function"
+    CLASS = "class"
+    EXCEPT = "exception"
+
+
+@dataclass(eq=False, slots=True)
+class Def:
+    """One definition of ``path``; ``stmt`` is the statement that makes it, None at entry.
+
+    ``value`` is the expression it holds (for ELEMENT, LOOP, COMPREHENSION and WITH: the one it was
+    taken from). ``uses`` are the definitions that its value is made of, ``before`` those that were
+    at its path until it changed in place. ``code`` are the outer names that it reads when called.
+    """
+
+    path: Path
+    kind: Kind
+    stmt: ast.stmt | None
+    value: ast.expr | None = None
+    uses: set[Use] = field(default_factory=set)
+    before: set[Use] = field(default_factory=set)
+    loops: frozenset[ast.stmt] = frozenset()
+    code: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A definition that reaches a place, and the loops round which it was carried to get there."""
+
+    made: Def
+    carried: frozenset[ast.stmt] = frozenset()
+
+
+Uses = frozenset[Use]
+State = dict[Path, Uses]
+_NONE: Uses = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a call changes in place, and whether it touches the state that no name shows.
+
+    ``contents`` are arguments that change only where they are lists, dicts or sets; ``rebinds``
+    are names that get another value, while the object they had stays what it was.
+    """
+
+    changes: tuple[ast.expr, ...] = ()
+    rebinds: frozenset[str] = frozenset()
+    contents: tuple[ast.expr, ...] = ()
+    writes_hidden: bool = False
+    reads_hidden: bool = False
+
+
+HIDDEN: Path = ("<hidden state>",)
+
+
+class Flow:
+    """The definitions and uses of one scope.
+
+    ``effect`` says what a call changes. ``reads`` gives, for every path that is read, the
+    definitions that may reach it; ``returns`` lists the return statements.
+    """
+
+    def __init__(self, scope: Scope, effect: Callable[[ast.Call], Effect]) -> None:
+        self.scope = scope
+        self.reads: dict[ast.AST, Uses] = {}
+        self.returns: list[ast.Return] = []
+        self.yields = False
+        self.defs: dict[tuple[ast.AST | None, Path], Def] = {}
+        self._effect = effect
+        self._paths: dict[str, set[Path]] = {}
+        self._loops: list[Loop] = []
+        self._exits: list[tuple[list[State], list[State]]] = []
+        self._stmt: ast.stmt | None = None
+        state: State = {}
+        if not isinstance(scope, ast.Module):
+            for arg in parameters(scope.args):
+                made = self._define(arg, (arg.arg,), Kind.PARAM, None)
+                state[made.path] = frozenset({Use(made)})
+                self._know(made.path)
+        if isinstance(scope, ast.Lambda):
+            self._eval(scope.body, state)
+        else:
+            self._block(scope.body, state)
+
+    def uses_in(self, node: ast.AST) -> Uses:
+        """Every definition that an expression of this scope reads."""
+        found: set[Use] = set()
+        stack = [node]
+        while stack:
+            n = stack.pop()
+            found |= self.reads.get(n, _NONE)
+            stack.extend(ast.iter_child_nodes(n))
+        return frozenset(found)
+
+    # -- states ---------------------------------------------------------------------------------
+
+    def _know(self, path: Path) -> None:
+        self._paths.setdefault(path[0], set()).add(path)
+
+    def _define(self, node: ast.AST | None, path: Path, kind: Kind, value: ast.expr | None) -> Def:
+        key = (node, path)
+        made = self.defs.get(key)
+        if made is None:
+            outside = kind in (Kind.PARAM, Kind.ENTRY)
+            loops = frozenset[ast.stmt]() if outside else frozenset[ast.stmt](self._loops)
+            made = Def(path, kind, None if outside else self._stmt, value, loops=loops)
+            self.defs[key] = made
+        return made
+
+    def _bind(
+        self,
+        state: State,
+        node: ast.AST,
+        path: Path,
+        kind: Kind,
+        value: ast.expr | None,
+        uses: Uses,
+    ) -> None:
+        made = self._define(node, path, kind, value)
+        made.uses |= uses
+        if value is not None and _passes_code_on(value):
+            made.code = made.code.union(*(u.made.code for u in uses))
+        for known in self._paths.get(path[0], ()):
+            if len(known) > len(path) and known[: len(path)] == path:
+                state.pop(known, None)
+        self._know(path)
+        state[path] = frozenset({Use(made)})
+
+    def _change(
+        self, state: State, node: ast.AST, path: Path, uses: Uses, aliases: bool = True
+    ) -> None:
+        """The object at ``path`` changes in place: what it was made of stays part of it."""
+        before = self._lookup(state, path)
+        made = self._define(node, path, Kind.MUTATE, node if isinstance(node, ast.Call) else None)
+        made.before |= {use for use in before if use.made is not made}
+        made.uses |= {use for use in before | uses if use.made is not made or use.carried}
+        here = Use(made)
+        for known in self._paths.get(path[0], ()):
+            if len(known) > len(path) and known[: len(path)] == path and known in state:
+                state[known] = state[known] | {here}
+        self._know(path)
+        state[path] = frozenset({here})
+        for use in before if aliases else ():
+            alias = path_of(use.made.value) if use.made.value is not None else None
+            if use.made.kind is Kind.ASSIGN and alias is not None and alias in state:
+                state[alias] = state[alias] | {here}
+
+    def _lookup(self, state: State, path: Path) -> Uses:
+        """What the path itself may hold (not the parts of it that were set on their own)."""
+        for end in range(len(path), 0, -1):
+            prefix = path[:end]
+            found = state.get(prefix)
+            if found is None:
+                continue
+            outside = all(_is_from_outside(u.made) for u in found)
+            if end == len(path) or not outside:
+                return found
+            made = self._define(None, path, Kind.ENTRY, None)
+            made.uses |= found
+            self._know(path)
+            state[path] = frozenset({Use(made)})
+            return state[path]
+        root = self._define(None, path[:1], Kind.ENTRY, None)
+        self._know(root.path)
+        state[root.path] = frozenset({Use(root)})
+        return self._lookup(state, path) if len(path) > 1 else state[root.path]
+
+    def _read(self, state: State, node: ast.AST, path: Path) -> Uses:
+        found = set(self._lookup(state, path))
+        for known in self._paths.get(path[0], ()):
+            if len(known) > len(path) and known[: len(path)] == path:
+                found |= state.get(known, _NONE)
+        self._captured(state, found)
+        result = frozenset(found) | self.reads.get(node, _NONE)
+        self.reads[node] = result
+        return frozenset(found)
+
+    def _captured(self, state: State, found: set[Use]) -> None:
+        """Adds what functions among ``found`` read from here when they run: names bind late."""
+        names: set[str] = set()
+        fresh = set().union(*(u.made.code for u in found)) if found else set()
+        while fresh:
+            names |= fresh
+            uses: set[Use] = set()
+            for name in fresh:
+                uses |= self._whole(state, (name,))
+            found |= uses
+            fresh = set().union(*(u.made.code for u in uses)) - names if uses else set()
+
+    def _join(self, *states: State | None) -> State | None:
+        alive = [s for s in states if s is not None]
+        if len(alive) < 2:
+            return alive[0] if alive else None
+        joined: State = {}
+        for key in set().union(*alive):
+            parts = [s.get(key) for s in alive]
+            if any(p is None for p in parts) and len(key) > 1:
+                parts = [self._lookup(s, key) for s in alive]
+            joined[key] = _NONE.union(*(p for p in parts if p is not None))
+        return joined
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def _block(self, body: Iterable[ast.stmt], state: State | None) -> State | None:
+        for stmt in body:
+            if state is None:
+                # Nothing reaches here; it is read all the same, so that no call stays unseen.
+                state = {}
+            outer, self._stmt = self._stmt, stmt
+            state = self._statement(stmt, state)
+            self._stmt = outer
+        return state
+
+    def _statement(self, stmt: ast.stmt, state: State) -> State | None:
+        match stmt:
+            case ast.Assign():
+                uses = self._eval(stmt.value, state)
+                for target in stmt.targets:
+                    self._assign(target, stmt.value, uses, state, Kind.ASSIGN)
+            case ast.AnnAssign():
+                if stmt.value is not None:
+                    uses = self._eval(stmt.value, state)
+                    self._assign(stmt.target, stmt.value, uses, state, Kind.ASSIGN)
+            case ast.AugAssign():
+                uses = self._eval(stmt.value, state) | self._eval(stmt.target, state)
+                self._assign(stmt.target, stmt.value, uses, state, Kind.AUGMENT)
+            case ast.If():
+                self._eval(stmt.test, state)
+                other = dict(state)
+                return self._join(self._block(stmt.body, state), self._block(stmt.orelse, other))
+            case ast.For() | ast.AsyncFor() | ast.While():
+                return self._loop(stmt, state)
+            case ast.With() | ast.AsyncWith():
+                for item in stmt.items:
+                    uses = self._eval(item.context_expr, state)
+                    if item.optional_vars is not None:
+                        self._assign(item.optional_vars, item.context_expr, uses, state, Kind.WITH)
+                return self._block(stmt.body, state)
+            case ast.Match():
+                return self._match(stmt, state)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                uses = _NONE
+                for expr in [*stmt.decorator_list, *_defaults(stmt.args)]:
+                    uses |= self._eval(expr, state)
+                self._capture(stmt, (stmt.name,), Kind.FUNCTION, uses, state)
+            case ast.ClassDef():
+                uses = _NONE
+                for expr in [*stmt.decorator_list, *stmt.bases, *(k.value for k in stmt.keywords)]:
+                    uses |= self._eval(expr, state)
+                self._capture(stmt, (stmt.name,), Kind.CLASS, uses, state)
+            case ast.Import() | ast.ImportFrom():
+                for alias in stmt.names:
+                    name = (alias.asname or alias.name).split(".")[0]
+                    self._bind(state, alias, (name,), Kind.IMPORT, None, _NONE)
+            case ast.Return():
+                self.returns.append(stmt)
+                if stmt.value is not None:
+                    self._eval(stmt.value, state)
+                return None
+            case ast.Raise():
+                for child in ast.iter_child_nodes(stmt):
+                    self._eval(child, state)
+                return None
+            case ast.Break() | ast.Continue():
+                if self._exits:
+                    breaks, continues = self._exits[-1]
+                    (breaks if isinstance(stmt, ast.Break) else continues).append(state)
+                return None
+            case ast.Delete():
+                for target in stmt.targets:
+                    path = path_of(target)
+                    if path is not None and len(path) == 1:
+                        state.pop(path, None)
+                    else:
+                        self._eval(target, state)
+            case ast.Try():
+                return self._try(stmt, state)
+            case _ if hasattr(stmt, "finalbody"):
+                # ``except*``: a class of its own, that Python 3.10 does not have.
+                return self._try(cast("ast.Try", stmt), state)
+            case _:
+                for child in ast.iter_child_nodes(stmt):
+                    self._eval(child, state)
+        return state
+
+    def _loop(self, stmt: Loop, state: State) -> State | None:
+        iterated = _NONE if isinstance(stmt, ast.While) else self._eval(stmt.iter, state)
+        self._loops.append(stmt)
+        entry: State = dict(state)
+        after: State | None = None
+        for _ in range(2):
+            head = dict(entry)
+            breaks: list[State] = []
+            continues: list[State] = []
+            self._exits.append((breaks, continues))
+            if isinstance(stmt, ast.While):
+                self._eval(stmt.test, head)
+            else:
+                self._assign(stmt.target, stmt.iter, iterated, head, Kind.LOOP)
+            body = self._block(stmt.body, dict(head))
+            self._exits.pop()
+            back = self._join(body, *continues)
+            if back is not None:
+                back = {p: _carry(uses, stmt) for p, uses in back.items()}
+            entry = self._join(entry, back) or entry
+            always = isinstance(stmt, ast.While) and _is_true(stmt.test)
+            end = None if always else self._block(stmt.orelse, dict(entry))
+            after = self._join(end, *breaks)
+        self._loops.pop()
+        if after is None:
+            return None
+        return {p: _settle(uses, stmt) for p, uses in after.items()}
+
+    def _try(self, stmt: ast.Try, state: State) -> State | None:
+        seen: State = dict(state)
+        current: State | None = state
+        for inner in stmt.body:
+            current = self._block([inner], current)
+            seen = self._join(seen, dict(current) if current is not None else None) or seen
+        ends = [self._block(stmt.orelse, current) if current is not None else None]
+        for handler in stmt.handlers:
+            entry = dict(seen)
+            if handler.type is not None:
+                self._eval(handler.type, entry)
+            if handler.name:
+                self._bind(entry, handler, (handler.name,), Kind.EXCEPT, None, _NONE)
+            ends.append(self._block(handler.body, entry))
+        end = self._join(*ends)
+        if not stmt.finalbody:
+            return end
+        through = self._block(stmt.finalbody, dict(end) if end is not None else dict(seen))
+        return through if end is not None else None
+
+    def _match(self, stmt: ast.Match, state: State) -> State | None:
+        uses = self._eval(stmt.subject, state)
+        ends: list[State | None] = [dict(state)]
+        for case in stmt.cases:
+            entry = dict(state)
+            for node in ast.walk(case.pattern):
+                name = getattr(node, "name", None) or getattr(node, "rest", None)
+                if isinstance(name, str):
+                    self._bind(entry, node, (name,), Kind.ELEMENT, stmt.subject, uses)
+            if case.guard is not None:
+                self._eval(case.guard, entry)
+            ends.append(self._block(case.body, entry))
+        return self._join(*ends)
+
+    def _assign(
+        self, target: ast.expr, value: ast.expr, uses: Uses, state: State, kind: Kind
+    ) -> None:
+        if isinstance(target, ast.Starred):
+            self._assign(target.value, value, uses, state, Kind.ELEMENT)
+            return
+        if isinstance(target, ast.Tuple | ast.List):
+            parts = _pairs(target, value) if kind is Kind.ASSIGN else None
+            if parts is not None:
+                for part, expr in parts:
+                    self._assign(part, expr, self.uses_in(expr), state, kind)
+            else:
+                inner = Kind.ELEMENT if kind is Kind.ASSIGN else kind
+                for part in target.elts:
+                    self._assign(part, value, uses, state, inner)
+            return
+        path = path_of(target)
+        if path is not None:
+            if len(path) > 1:
+                self._lookup(state, path[:-1])
+            self._bind(state, target, path, kind, value, uses)
+            return
+        base = target
+        while isinstance(base, ast.Subscript | ast.Attribute) and path_of(base) is None:
+            if isinstance(base, ast.Subscript):
+                uses |= self._eval(base.slice, state)
+            base = base.value
+        path = path_of(base)
+        if path is not None:
+            self._change(state, target, path, uses)
+        else:
+            self._eval(base, state)
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def _eval(self, node: ast.AST, state: State) -> Uses:
+        path = path_of(node) if isinstance(node, ast.expr) else None
+        if path is not None:
+            return self._read(state, node, path)
+        match node:
+            case ast.Constant():
+                return _NONE
+            case ast.BinOp():
+                found: Uses = _NONE
+                while isinstance(node, ast.BinOp):
+                    found |= self._eval(node.right, state)
+                    node = node.left
+                return found | self._eval(node, state)
+            case ast.Call():
+                return self._call(node, state)
+            case ast.NamedExpr():
+                uses = self._eval(node.value, state)
+                self._assign(node.target, node.value, uses, state, Kind.ASSIGN)
+                return uses
+            case ast.Lambda():
+                made = self._define(node, ("<lambda>",), Kind.FUNCTION, node)
+                for expr in _defaults(node.args):
+                    made.uses |= self._eval(expr, state)
+                made.uses |= self._free(node, state)
+                made.code = free_names(node)
+                self.reads[node] = frozenset({Use(made)})
+                return self.reads[node]
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(node, state)
+            case ast.Yield() | ast.YieldFrom():
+                self.yields = True
+        found = _NONE
+        for child in ast.iter_child_nodes(node):
+            found |= self._eval(child, state)
+        return found
+
+    def _call(self, call: ast.Call, state: State) -> Uses:
+        found = self._eval(call.func, state)
+        if isinstance(call.func, ast.Attribute) and path_of(call.func) is not None:
+            # A method sees all of its object, not only the attribute by which it is reached.
+            found |= self._eval(call.func.value, state)
+        for arg in call.args:
+            found |= self._eval(arg, state)
+        for keyword in call.keywords:
+            found |= self._eval(keyword.value, state)
+        effect = self._effect(call)
+        if effect.reads_hidden:
+            found |= self._lookup(state, HIDDEN)
+        if effect.writes_hidden:
+            self._change(state, call, HIDDEN, found)
+        for expr in effect.changes:
+            path = path_of(expr)
+            if path is not None:
+                self._change(state, call, path, found, aliases=path[0] not in effect.rebinds)
+        for expr in effect.contents:
+            path = path_of(expr)
+            if path is not None and any(_is_container(u.made) for u in self._lookup(state, path)):
+                self._change(state, call, path, found)
+        return found
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, state: State
+    ) -> Uses:
+        inner = dict(state)
+        found: Uses = _NONE
+        for generator in node.generators:
+            uses = self._eval(generator.iter, inner)
+            found |= uses
+            self._assign(generator.target, generator.iter, uses, inner, Kind.COMPREHENSION)
+            for test in generator.ifs:
+                self._eval(test, inner)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        for part in parts:
+            found |= self._eval(part, inner)
+        bound = {
+            n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
+        }
+        for path, uses in inner.items():
+            if path[0] not in bound:
+                state[path] = uses
+        return found
+
+    def _capture(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+        path: Path,
+        kind: Kind,
+        uses: Uses,
+        state: State,
+    ) -> None:
+        uses |= self._free(node, state)
+        self._bind(state, node, path, kind, None, uses)
+        self.defs[node, path].code = free_names(node)
+
+    def _free(self, node: ast.AST, state: State) -> Uses:
+        """What a nested scope takes from here. Its own names are not this scope's to read."""
+        found: Uses = _NONE
+        for name in free_names(node):
+            if (name,) in state:
+                found |= self._whole(state, (name,))
+        return found
+
+    def _whole(self, state: State, path: Path) -> Uses:
+        found = set(state.get(path, _NONE))
+        for known in self._paths.get(path[0], ()):
+            found |= state.get(known, _NONE)
+        return frozenset(found)
+
+
+def parameters(args: ast.arguments) -> Iterator[ast.arg]:
+    """Every parameter, in the order in which calls fill them."""
+    yield from args.posonlyargs
+    yield from args.args
+    if args.vararg:
+        yield args.vararg
+    yield from args.kwonlyargs
+    if args.kwarg:
+        yield args.kwarg
+
+
+def free_names(node: ast.AST) -> frozenset[str]:
+    """The names that a function, lambda or class reads or writes and does not bind as its own."""
+    bound: set[str] = set()
+    used: set[str] = set()
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        bound = {a.arg for a in parameters(node.args)}
+    body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[attr-defined]
+    outer: set[str] = set()
+    stack: list[ast.AST] = list(body)
+    while stack:
+        n = stack.pop()
+        if isinstance(n, ast.Name):
+            (used if isinstance(n.ctx, ast.Load) else bound).add(n.id)
+        elif isinstance(n, ast.Global | ast.Nonlocal):
+            outer.update(n.names)
+        elif isinstance(n, _SCOPES):
+            used |= free_names(n)
+            if not isinstance(n, ast.Lambda):
+                bound.add(n.name)
+                stack.extend(n.decorator_list)
+            if not isinstance(n, ast.ClassDef):
+                stack.extend(_defaults(n.args))
+            continue
+        stack.extend(ast.iter_child_nodes(n))
+    return frozenset((used - bound) | outer)
+
+
+def _defaults(args: ast.arguments) -> list[ast.expr]:
+    return [d for d in [*args.defaults, *args.kw_defaults] if d is not None]
+
+
+def _pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
+        return None
+    if any(isinstance(e, ast.Starred) for e in [*target.elts, *value.elts]):
+        return None
+    return list(zip(target.elts, value.elts, strict=True))
+
+
+def _carry(uses: Uses, loop: ast.stmt) -> Uses:
+    if not any(loop in u.made.loops for u in uses):
+        return uses
+    return frozenset(Use(u.made, u.carried | {loop}) if loop in u.made.loops else u for u in uses)
+
+
+def _settle(uses: Uses, loop: ast.stmt) -> Uses:
+    if not any(loop in u.carried for u in uses):
+        return uses
+    return frozenset(Use(u.made, u.carried - {loop}) for u in uses)
+
+
+def _is_from_outside(made: Def) -> bool:
+    seen: set[Def] = set()
+    stack = [made]
+    while stack:
+        current = stack.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if current.kind is Kind.MUTATE:
+            stack.extend(u.made for u in current.before)
+        elif current.kind not in (Kind.PARAM, Kind.ENTRY):
+            return False
+    return True
+
+
+def _passes_code_on(value: ast.expr) -> bool:
+    """Whether calling the value may call a function that it is made of."""
+    if isinstance(value, ast.Call):
+        name = value.func.attr if isinstance(value.func, ast.Attribute) else None
+        name = value.func.id if isinstance(value.func, ast.Name) else name
+        return name in ("partial", "make_template", "function", "defun", "recompute_grad")
+    return isinstance(value, ast.Lambda) or path_of(value) is not None
+
+
+def _is_container(made: Def) -> bool:
+    if made.kind is Kind.MUTATE:
+        return True
+    value = made.value
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in ("list", "dict", "set", "defaultdict", "OrderedDict", "deque")
+    return made.kind is Kind.ASSIGN and isinstance(
+        value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
+    )
+
+
+def _is_true(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and bool(test.value)

@@ -1,0 +1,173 @@
+"""Which methods and functions of a file change their object, or names outside of themselves."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.paths import path_of
+
+# Methods of lists, dicts and sets that change them.
+CHANGERS = frozenset(
+    {"append", "extend", "insert", "add", "update", "setdefault", "pop", "popleft", "appendleft"}
+    | {"remove", "discard", "clear", "sort", "reverse", "__setitem__", "__setattr__"}
+)
+
+
+class Effects:
+    """What the functions and classes of one file write to, read off their source once.
+
+    ``reuses_variables``: a function that makes a variable may give back one that was there.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._classes: dict[str, ast.ClassDef] = {}
+        self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        self.reuses_variables = False
+        for node in ast.walk(tree):
+            name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "arg", None)
+            if name in ("reuse", "reuse_variables", "AUTO_REUSE"):
+                self.reuses_variables = True
+            if isinstance(node, ast.ClassDef):
+                self._classes[node.name] = node
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._functions.setdefault(node.name, []).append(node)
+        self._outside: dict[str, frozenset[str]] = {}
+        self._memo: dict[tuple[str, str], bool] = {}
+
+    def functions(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Every function or method of that name in the file."""
+        return self._functions.get(name, [])
+
+    def class_named(self, name: str) -> ast.ClassDef | None:
+        """The class of that name, if it stands in this file."""
+        return self._classes.get(name)
+
+    def lineage(self, cls: ast.ClassDef) -> Iterator[ast.ClassDef]:
+        """``cls`` and those of its bases that this file shows."""
+        seen: set[str] = set()
+        stack = [cls]
+        while stack:
+            current = stack.pop(0)
+            if current.name in seen:
+                continue
+            seen.add(current.name)
+            yield current
+            for base in current.bases:
+                found = self._classes.get(base.id) if isinstance(base, ast.Name) else None
+                if found is not None:
+                    stack.append(found)
+
+    def method(self, cls: ast.ClassDef, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The method that ``self.name`` means in ``cls``, if this file shows it."""
+        for current in self.lineage(cls):
+            for stmt in current.body:
+                if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef) and stmt.name == name:
+                    return stmt
+        return None
+
+    def writes_self(self, cls: ast.ClassDef, name: str) -> bool:
+        """Whether calling ``self.name(…)`` may change ``self``; True where that cannot be seen."""
+        key = (cls.name, name)
+        if key not in self._memo:
+            self._memo[key] = False  # a method that calls itself adds nothing by doing so
+            method = self.method(cls, name)
+            if method is None:
+                self._memo[key] = name not in assigned_attributes(self.lineage(cls))
+            else:
+                self._memo[key] = self._changes_self(cls, method)
+        return self._memo[key]
+
+    def _changes_self(self, cls: ast.ClassDef, method: ast.AST) -> bool:
+        args = getattr(method, "args", None)
+        if args is None or not args.args:
+            return False
+        self_name = args.args[0].arg
+        for node in ast.walk(method):
+            if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(
+                node.ctx, ast.Load
+            ):
+                if _root(node) == self_name:
+                    return True
+            elif isinstance(node, ast.Call):
+                func = node.func
+                if isinstance(func, ast.Name) and func.id == "setattr":
+                    return True
+                if not isinstance(func, ast.Attribute):
+                    if any(isinstance(a, ast.Name) and a.id == self_name for a in node.args):
+                        return True
+                    continue
+                owner = path_of(func.value)
+                if owner is None or owner[0] != self_name:
+                    continue
+                if len(owner) > 1 and func.attr in CHANGERS:
+                    return True
+                if len(owner) == 1 and self.writes_self(cls, func.attr):
+                    return True
+        return False
+
+    def rebound_names(self, name: str) -> frozenset[str]:
+        """The outer names to which functions called ``name`` may give another value."""
+        return frozenset(
+            each
+            for function in self._functions.get(name, ())
+            for node in ast.walk(function)
+            if isinstance(node, ast.Global | ast.Nonlocal)
+            for each in node.names
+        )
+
+    def outside_names(self, name: str) -> frozenset[str]:
+        """Outer names that functions called ``name`` may rebind, or whose objects they change."""
+        if name not in self._outside:
+            self._outside[name] = frozenset()  # a function that calls itself adds nothing
+            found: set[str] = set()
+            for function in self._functions.get(name, ()):
+                found |= self._outside_of(function)
+            self._outside[name] = frozenset(found)
+        return self._outside[name]
+
+    def _outside_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+        bound = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+        bound |= {
+            n.id
+            for n in ast.walk(function)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        found: set[str] = set()
+        for node in ast.walk(function):
+            if isinstance(node, ast.Global | ast.Nonlocal):
+                found.update(node.names)
+                bound -= set(node.names)
+        for node in ast.walk(function):
+            root = None
+            if isinstance(node, ast.Attribute | ast.Subscript):
+                if not isinstance(node.ctx, ast.Load):
+                    root = _root(node)
+            elif isinstance(node, ast.Call):
+                if isinstance(node.func, ast.Name):
+                    found |= self.outside_names(node.func.id) - bound
+                elif isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS:
+                    root = _root(node.func.value)
+            if root is not None and root not in bound:
+                found.add(root)
+        return found
+
+
+def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
+    """The names of all attributes that methods of ``classes`` assign on ``self``."""
+    found: set[str] = set()
+    for cls in classes:
+        for node in ast.walk(cls):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Store)
+                and isinstance(node.value, ast.Name)
+            ):
+                found.add(node.attr)
+    return frozenset(found)
+
+
+def _root(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None

@@ -1,0 +1,67 @@
+"""Slices of a scope's definitions: what a target depends on, which of it comes from a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from tapemigrate.flow.defuse import Def, Kind, Use
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """All that some uses depend on, cut at the definitions in ``cut`` (which are part of it)."""
+
+    made: frozenset[Def]
+    cut: frozenset[Def]
+    edges: tuple[tuple[Def | None, Use], ...]
+
+    def leading_to(self, goals: Callable[[Def], bool]) -> frozenset[Def]:
+        """The definitions from which a path runs back to a goal (the goals included)."""
+        users: dict[Def, list[Def]] = {}
+        for user, use in self.edges:
+            if user is not None:
+                users.setdefault(use.made, []).append(user)
+        found = {d for d in self.made if goals(d)}
+        stack = list(found)
+        while stack:
+            for user in users.get(stack.pop(), ()):
+                if user not in found:
+                    found.add(user)
+                    stack.append(user)
+        return frozenset(found)
+
+
+def backward(uses: Iterable[Use], cut: frozenset[Def] = frozenset()) -> Backward:
+    """Everything that ``uses`` were made of, in this scope."""
+    edges: list[tuple[Def | None, Use]] = [(None, u) for u in uses]
+    made: set[Def] = set()
+    stack = [u.made for _, u in edges]
+    while stack:
+        current = stack.pop()
+        if current in made:
+            continue
+        made.add(current)
+        if current in cut:
+            continue
+        for use in current.uses:
+            edges.append((current, use))
+            stack.append(use.made)
+    return Backward(frozenset(made), cut, tuple(edges))
+
+
+def origins(uses: Iterable[Use]) -> frozenset[Def]:
+    """The definitions themselves, seen through changes made in place."""
+    found: set[Def] = set()
+    seen: set[Def] = set()
+    stack = [u.made for u in uses]
+    while stack:
+        current = stack.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if current.kind is Kind.MUTATE:
+            stack.extend(u.made for u in current.before)
+        else:
+            found.add(current)
+    return frozenset(found)

@@ -1,0 +1,303 @@
+"""Which imported thing a name means at a place of a file.
+
+Names are resolved as Python does it: by scope (parameters, assignments, comprehension variables and
+class attributes hide imports), by ``global`` and ``nonlocal``, and, within one scope, by order. An
+assignment of an imported thing (``tfe = tf.contrib.eager``) carries its meaning on.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tapemigrate.scopes import (
+    Binding,
+    Bound,
+    Guard,
+    Place,
+    Scope,
+    Scopes,
+    imported_by_call,
+    place_of,
+    string_step,
+)
+
+ReferenceKind = Literal["import", "alias", "getattr", "star", "uncertain"]
+
+TENSORFLOW_MODULES = ("tensorflow", "tensorflow.compat.v2", "tensorflow.compat.v1")
+
+# What files that get their names from a star import of their own code mean by these names.
+_CONVENTIONAL = {"tf": "tensorflow", "tfe": "tensorflow.contrib.eager"}
+
+# Longer chains of assignments from name to name are taken for no import.
+_MAX_ALIAS_STEPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    path: str
+    kind: ReferenceKind
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a name means at a point; ``other``: or something that is not imported."""
+
+    meaning: _Meaning | None
+    other: bool
+
+    def settle(self) -> _Meaning | None:
+        if self.meaning is not None and self.other:
+            return _Meaning(self.meaning.path, "uncertain")
+        return self.meaning
+
+
+_UNBOUND = _State(None, False)
+
+
+class Names:
+    """The meaning of every name in ``tree``, asked for by the nodes of that very tree."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree  # keeps the identities of its nodes alive
+        self._scopes = Scopes(tree)
+        # What a name means after its first, second, … binding, as far as it has been asked for.
+        self._prefixes: dict[tuple[int, str], list[_State]] = {}
+        # What it means when its scope has run to the end.
+        self._final: dict[tuple[int, str], _Meaning | None] = {}
+
+    def qualified(self, expr: ast.expr) -> str | None:
+        """The dotted path, as imports write it, of what ``expr`` means there; None if not imported.
+
+        A relative import keeps its dots: ``from .ops import grad`` gives ``.ops.grad``.
+        """
+        meaning = self._meaning(expr, 0)
+        return meaning.path if meaning else None
+
+    def reference_kind(self, expr: ast.expr) -> ReferenceKind | None:
+        """How ``expr`` gets to what it means; None where ``qualified`` is None.
+
+        ``alias``: through an assigned name. ``getattr``: through a string. ``star``: the name comes
+        from a star import. ``uncertain``: the name may mean something else as well.
+        """
+        meaning = self._meaning(expr, 0)
+        return meaning.kind if meaning else None
+
+    def references(self) -> Iterator[tuple[ast.expr, str]]:
+        """Every longest chain (``a.b.c``, also by ``getattr``) that means an imported thing."""
+        for chain in self._scopes.chains:
+            meaning = self._meaning(chain, 0)
+            if meaning is not None:
+                yield chain, meaning.path
+
+    def reexports(self) -> Iterator[tuple[ast.alias, str]]:
+        """The imported names that the file itself never reads, and what they mean."""
+        read = self._scopes.read
+        for alias, path, name in self._scopes.imports:
+            if name not in read:
+                yield alias, path
+
+    def alias_definition(self, expr: ast.expr) -> str | None:
+        """The name to which ``expr``, the right side of an assignment, is given; None elsewhere."""
+        return self._scopes.aliases.get(id(expr))
+
+    def tensorflow_alias(self, expr: ast.expr) -> str | None:
+        """The name by which the TensorFlow module can be reached where ``expr`` stands."""
+        root = _first_name(expr)
+        if root is None or id(root) not in self._scopes.of_name:
+            return None
+        if self._is_tensorflow(root.id, root):
+            return root.id
+        scope: Scope | None = self._scopes.of_name[id(root)]
+        found: dict[str, str] = {}
+        while scope is not None:
+            for name in scope.imported:
+                meaning = self._lookup(name, root, 0)
+                if meaning is not None and meaning.kind != "uncertain":
+                    found.setdefault(meaning.path, name)
+            scope = scope.parent
+        for path in TENSORFLOW_MODULES:
+            if path in found:
+                return found[path]
+        return "tf" if self._is_tensorflow("tf", root) else None
+
+    def bound_names(self, scope_node: ast.AST) -> frozenset[str]:
+        """The names that a new local of the module, class, function or lambda must not take."""
+        scope = self._scopes.of_node[id(scope_node)]
+        # Children first, without recursion: a scope's descendants stand behind it in this list.
+        order = [scope]
+        for each in order:
+            order.extend(each.children)
+        free: dict[int, set[str]] = {}
+        for each in reversed(order):
+            names = set(each.used)
+            for child in each.children:
+                names |= free[id(child)]
+            if each is not scope and each.kind != "class":
+                names.difference_update(each.bindings)
+            names.update(each.escaping)
+            free[id(each)] = names
+        return frozenset(free[id(scope)] | scope.bindings.keys())
+
+    def _is_tensorflow(self, name: str, root: ast.Name) -> bool:
+        meaning = self._lookup(name, root, 0)
+        return meaning is not None and meaning.path in TENSORFLOW_MODULES
+
+    def _meaning(self, expr: ast.expr, steps: int) -> _Meaning | None:
+        if steps > _MAX_ALIAS_STEPS:
+            return None
+        attributes: list[str] = []
+        through_string = False
+        while True:
+            if isinstance(expr, ast.Attribute):
+                attributes.append(expr.attr)
+                expr = expr.value
+            elif isinstance(expr, ast.Name):
+                base = self._lookup(expr.id, expr, steps)
+                break
+            elif (by_string := string_step(expr)) is not None:
+                expr, attribute = by_string
+                attributes.append(attribute)
+                through_string = True
+            elif isinstance(expr, ast.Call):
+                path = imported_by_call(expr)
+                base = _Meaning(path, "getattr") if path else None
+                break
+            elif isinstance(expr, ast.IfExp):
+                base = _either(
+                    self._meaning(expr.body, steps + 1), self._meaning(expr.orelse, steps + 1)
+                )
+                break
+            else:
+                return None
+        if base is None:
+            return None
+        path = ".".join([base.path, *reversed(attributes)]) if attributes else base.path
+        return _Meaning(
+            path, "getattr" if through_string and base.kind != "uncertain" else base.kind
+        )
+
+    def _lookup(self, name: str, at: ast.Name, steps: int) -> _Meaning | None:
+        """What ``name`` means where the Name node ``at`` stands."""
+        scope: Scope | None = self._scopes.of_name.get(id(at))
+        if scope is None:
+            return None
+        place: Place | None = (at.lineno, at.col_offset)
+        first = True
+        while scope is not None:
+            declared = scope.escaping.get(name)
+            if declared == "global" and scope is not self._scopes.module:
+                scope, place = self._scopes.module, None
+                continue
+            if declared != "nonlocal" and (scope.kind != "class" or first):
+                bindings = scope.bindings.get(name)
+                if bindings and (
+                    scope.kind != "class"
+                    or any(place is None or binding.place <= place for binding in bindings)
+                ):
+                    return self._choose(name, scope, bindings, place, steps)
+            if scope is self._scopes.module:
+                break
+            if scope.kind == "function":
+                place = None
+            scope = scope.parent
+            first = False
+        return self._from_star(name)
+
+    def _from_star(self, name: str) -> _Meaning | None:
+        if not self._scopes.stars or hasattr(builtins, name):
+            return None
+        for module in reversed(self._scopes.stars):
+            if module.split(".")[0] == "tensorflow":
+                return _Meaning(f"{module}.{name}", "star")
+        conventional = _CONVENTIONAL.get(name)
+        return _Meaning(conventional, "star") if conventional else None
+
+    def _choose(
+        self,
+        name: str,
+        scope: Scope,
+        bindings: Sequence[Binding],
+        place: Place | None,
+        steps: int,
+    ) -> _Meaning | None:
+        """The meaning that ``bindings``, in the order of the file, give a use at ``place``.
+
+        Without a place the use runs later than the scope, and any of them may be in force.
+        """
+        if name not in scope.imported:
+            return None
+        if place is None:
+            key = (id(scope), name)
+            if key not in self._final:
+                self._final[key] = None  # an assignment that goes round in a circle means nothing
+                state = _UNBOUND
+                for binding in bindings:
+                    state = self._after(state, binding, False, steps)
+                self._final[key] = state.settle()
+            return self._final[key]
+        count = bisect_right(bindings, place, key=place_of)
+        if not count and scope.kind == "function" and len(bindings) == 1:
+            count = 1  # a use above the only assignment: a loop
+        prefixes = self._prefixes.setdefault((id(scope), name), [_UNBOUND])
+        while len(prefixes) <= count:
+            made = len(prefixes)
+            state = self._after(prefixes[made - 1], bindings[made - 1], True, steps)
+            if len(prefixes) == made:
+                prefixes.append(state)
+        return prefixes[count].settle()
+
+    def _after(self, state: _State, binding: Binding, in_order: bool, steps: int) -> _State:
+        """The state once ``binding`` has, or may have, come on top of ``state``."""
+        if binding.what is Bound.NOTHING:
+            return state
+        meaning = self._bound_meaning(binding, steps)
+        if in_order and binding.guard is Guard.ALWAYS:
+            return _State(meaning, False)
+        if meaning is None:
+            fallback = binding.guard is Guard.FALLBACK and state.meaning is not None
+            return state if fallback else _State(state.meaning, True)
+        if state.meaning is None or binding.guard is Guard.ALWAYS:
+            return _State(meaning, state.other)
+        if binding.guard >= Guard.INSTEAD:
+            return _State(_either(state.meaning, meaning), state.other)
+        return _State(_either(meaning, state.meaning), state.other)
+
+    def _bound_meaning(self, binding: Binding, steps: int) -> _Meaning | None:
+        if isinstance(binding.what, str):
+            return _Meaning(binding.what, "import")
+        if isinstance(binding.what, ast.expr):
+            meaning = self._meaning(binding.what, steps + 1)
+            if meaning is not None and meaning.kind == "import":
+                return _Meaning(meaning.path, "alias")
+            return meaning
+        return None
+
+
+def _either(first: _Meaning | None, second: _Meaning | None) -> _Meaning | None:
+    """The meaning of a name that is the one thing or the other, by a condition unknown here.
+
+    Versions of one thing (``tf`` and ``tf.compat.v1``; one function under two paths) do not
+    contradict each other.
+    """
+    if first is None or second is None:
+        known = first or second
+        return _Meaning(known.path, "uncertain") if known else None
+    if (
+        first.path.rpartition(".")[2] == second.path.rpartition(".")[2]
+        or first.path in TENSORFLOW_MODULES
+        or second.path in TENSORFLOW_MODULES
+    ):
+        return first
+    return _Meaning(first.path, "uncertain")
+
+
+def _first_name(expr: ast.expr) -> ast.Name | None:
+    for node in ast.walk(expr):
+        if isinstance(node, ast.Name):
+            return node
+    return None

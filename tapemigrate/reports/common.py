@@ -1,0 +1,50 @@
+"""What several formats need: paths as others expect them, and identities that last."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterator
+from urllib.parse import quote
+
+from tapemigrate.model import Diagnostic
+from tapemigrate.reports import Report
+
+
+def printable(text: str) -> str:
+    """``text`` on one line: what a terminal could take for a command, or not print, is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    if 0xDC80 <= ord(char) <= 0xDCFF:  # a byte of a file name that is not UTF-8
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def relative(filename: str, root: str) -> str:
+    """``filename`` relative to the project's folder, with forward slashes, if it lies in there."""
+    path = os.path.abspath(filename)
+    top = os.path.abspath(root)
+    if path.startswith(os.path.join(top, "")):
+        path = os.path.relpath(path, top)
+    return path.replace(os.sep, "/")
+
+
+def uri(filename: str, root: str) -> str:
+    """``relative`` as a URI reference."""
+    return quote(os.fsencode(relative(filename, root)))
+
+
+def fingerprints(report: Report) -> Iterator[tuple[Diagnostic, str]]:
+    """Every diagnostic with an identity that stays when lines above it come or go."""
+    seen: Counter[str] = Counter()
+    for each in report.diagnostics:
+        parts = (each.code, relative(each.filename, report.root), report.line(each).strip())
+        key = "\0".join(parts)
+        seen[key] += 1
+        text = f"{key}\0{seen[key]}"
+        yield each, hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

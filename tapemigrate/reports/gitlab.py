@@ -1,0 +1,34 @@
+"""GitLab's code quality report."""
+
+from __future__ import annotations
+
+import json
+
+from tapemigrate.model import Position
+from tapemigrate.reports import Report
+from tapemigrate.reports.common import fingerprints, relative
+
+
+def render(report: Report) -> str:
+    """The report as a JSON list."""
+    issues = [
+        {
+            "check_name": each.code,
+            "description": f"{each.code}: {each.message}",
+            "severity": "major",
+            "fingerprint": fingerprint,
+            "location": {
+                "path": relative(each.filename, report.root),
+                "positions": {
+                    "begin": _position(each.location),
+                    "end": _position(each.end_location),
+                },
+            },
+        }
+        for each, fingerprint in fingerprints(report)
+    ]
+    return json.dumps(issues, indent=2) + "\n"
+
+
+def _position(position: Position) -> dict[str, int]:
+    return {"line": position.row, "column": position.column}

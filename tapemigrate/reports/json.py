@@ -1,0 +1,55 @@
+"""A JSON list with ruff's field names, so that what reads the one reads the other."""
+
+from __future__ import annotations
+
+import json
+
+from tapemigrate.model import Diagnostic, Edit, Position
+from tapemigrate.reports import Report
+from tapemigrate.rules import catalog
+
+
+def render(report: Report) -> str:
+    """The report as a JSON list."""
+    if not report.diagnostics:
+        return "[]\n"
+    # One diagnostic at a time: the indented whole of a large report takes several times its size.
+    items = (json.dumps(_item(each), indent=2) for each in report.diagnostics)
+    body = ",\n".join(items).replace("\n", "\n  ")
+    return f"[\n  {body}\n]\n"
+
+
+def _item(each: Diagnostic) -> dict[str, object]:
+    fix = each.fix
+    return {
+        "code": each.code,
+        "message": each.message,
+        "filename": each.filename,
+        "location": _position(each.location),
+        "end_location": _position(each.end_location),
+        "cell": each.cell,
+        "noqa_row": each.noqa_row,
+        "url": catalog.rule(each.code).url,
+        "fix": None
+        if fix is None
+        else {
+            "applicability": fix.applicability,
+            "message": fix.message,
+            "edits": [_edit(edit, each.filename) for edit in fix.edits],
+        },
+    }
+
+
+def _edit(edit: Edit, filename: str) -> dict[str, object]:
+    item: dict[str, object] = {
+        "content": edit.content,
+        "location": _position(edit.start),
+        "end_location": _position(edit.end),
+    }
+    if edit.filename != filename:
+        item["filename"] = edit.filename
+    return item
+
+
+def _position(position: Position) -> dict[str, int]:
+    return {"row": position.row, "column": position.column}

@@ -1,0 +1,99 @@
+"""SARIF 2.1.0, as GitHub code scanning and others read it."""
+
+from __future__ import annotations
+
+import json
+
+import tapemigrate
+from tapemigrate.model import Diagnostic, Edit, Position
+from tapemigrate.reports import Report
+from tapemigrate.reports.common import fingerprints, uri
+from tapemigrate.rules import catalog
+from tapemigrate.settings import ALWAYS_REPORTED
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def render(report: Report) -> str:
+    """The report as a SARIF log."""
+    codes = sorted({each.code for each in report.diagnostics})
+    run = {
+        "tool": {
+            "driver": {
+                "name": "tapemigrate",
+                "version": tapemigrate.__version__,
+                "rules": [_rule(code) for code in codes],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": not any(
+                    each.code in ALWAYS_REPORTED for each in report.diagnostics
+                )
+            }
+        ],
+        "results": [
+            _result(each, fingerprint, codes, report.root)
+            for each, fingerprint in fingerprints(report)
+        ],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(code: str) -> dict[str, object]:
+    rule = catalog.rule(code)
+    return {
+        "id": code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "helpUri": rule.url,
+        "defaultConfiguration": {"level": "error"},
+    }
+
+
+def _result(each: Diagnostic, fingerprint: str, codes: list[str], root: str) -> dict[str, object]:
+    text = f"{each.message}\n{each.help}".strip()
+    result: dict[str, object] = {
+        "ruleId": each.code,
+        "ruleIndex": codes.index(each.code),
+        "level": "error",
+        "message": {"text": text},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": uri(each.filename, root)},
+                    "region": _region(each.location, each.end_location),
+                }
+            }
+        ],
+        "partialFingerprints": {"tapemigrate/v1": fingerprint},
+    }
+    if each.fix is not None and each.fix.edits:
+        by_file: dict[str, list[Edit]] = {}
+        for edit in each.fix.edits:
+            by_file.setdefault(edit.filename, []).append(edit)
+        changes = [
+            {
+                "artifactLocation": {"uri": uri(filename, root)},
+                "replacements": [
+                    {
+                        "deletedRegion": _region(edit.start, edit.end),
+                        "insertedContent": {"text": edit.content},
+                    }
+                    for edit in edits
+                ],
+            }
+            for filename, edits in by_file.items()
+        ]
+        result["fixes"] = [{"description": {"text": each.fix.message}, "artifactChanges": changes}]
+    return result
+
+
+def _region(start: Position, end: Position) -> dict[str, int]:
+    return {
+        "startLine": start.row,
+        "startColumn": start.column,
+        "endLine": end.row,
+        "endColumn": end.column,
+    }

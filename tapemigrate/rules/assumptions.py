@@ -1,0 +1,607 @@
+"""What a tape's correctness rests on beyond its own function, whether callers bear it out."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from tapemigrate.flow.defuse import Def, Kind, Use, parameters
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.provenance import Provenance, Tracer
+from tapemigrate.rules.shape_evidence import argument_for, attribute_values, global_values
+from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.sources import Leaf
+
+# Names by which configuration is passed about everywhere; it holds no tensors.
+_CONFIGURATION = frozenset(
+    {"args", "FLAGS", "flags", "config", "hps", "hparams", "hp", "conf", "cfg", "options", "opts"}
+    | {"opt", "params", "settings", "env", "ob_space", "ac_space", "mode", "np", "FLAG", "arg"}
+)
+
+_PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
+_VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
+_DEPTH = 4
+# Stands for the variables of a collection, which no name in the code holds.
+_VARIABLES = Def(("<variables>",), Kind.ASSIGN, None)
+# What calls the functions that it is given, with tensors of its own.
+_CALLS_BACK = frozenset(
+    {"while_loop", "map_fn", "scan", "foldl", "foldr", "vectorized_map", "cond", "case"}
+)
+
+_RECIPE = (
+    "Open the tape where the value is computed, watch the source there, and pass the tape on: "
+    "`with tf.GradientTape() as tape:` has to surround every path from the source to the target."
+)
+
+
+class Judge:
+    """Judges the regions of one scope. ``assumptions`` empty means proved."""
+
+    def __init__(self, project: Project, tracer: Tracer, view: View) -> None:
+        self._project = project
+        self._tracer = tracer
+        self._view = view
+        self._same: frozenset[Def] = frozenset()
+        scope = view.scope
+        self._parameters = (
+            frozenset()
+            if isinstance(scope, ast.Module)
+            else frozenset(a.arg for a in parameters(scope.args)) - {view.kinds.self_name}
+        )
+
+    def judge(self, region: Region) -> list[str] | Refusal:
+        """The assumptions on which ``region`` rests, or why it would be wrong."""
+        hidden = [
+            replace(x, variables=x.variables or self._may_be_variables(x))
+            for x in region.sources.leaves
+            if x.outside and not x.fresh
+        ]
+        assumptions = list(region.assumptions)
+        if not hidden:
+            return assumptions
+        for root in sorted(region.roots, key=lambda d: d.path):
+            verdict = self._root(root, hidden)
+            if isinstance(verdict, Refusal):
+                return verdict
+            if verdict and verdict not in assumptions:
+                assumptions.append(verdict)
+        for verdict in self._hidden_reads(region, hidden):
+            if isinstance(verdict, Refusal):
+                return verdict
+            if verdict not in assumptions:
+                assumptions.append(verdict)
+        return assumptions
+
+    def _may_be_variables(self, leaf: Leaf) -> bool:
+        """Whether a source that is kept on ``self`` may be variables that networks read."""
+        for made in leaf.defs:
+            name = _attribute(made, self._view)
+            if name is None:
+                continue
+            values = attribute_values(self._project, self._view, name)
+            makes = {self._view.kinds.make(v) for v in values if path_of(v) is None}
+            if makes - {Make.LEAF, Make.TENSOR, Make.PYTHON}:
+                return True
+        return False
+
+    # -- one value that enters ------------------------------------------------------------------
+
+    def _root(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        view = self._view
+        text = text_of(root.path)
+        if self._is_plain(root):
+            return None
+        sources = [d for x in leaves for d in x.defs]
+        variables = any(x.variables for x in leaves)
+        if root.path[0] != view.kinds.self_name and any(
+            len(d.path) > 1 and d.path[0] == root.path[0] and not _is_below(root, d)
+            for d in sources
+        ):
+            return _wrong(text, "computed where its object was made", f"`{_name(leaves)}`")
+        if root.kind is Kind.PARAM or root.path[0] in self._parameters:
+            return self._parameter(root, leaves)
+        if root.path[0] == view.kinds.self_name and len(root.path) > 1:
+            name = root.path[1].lstrip(".")
+            traced = self._tracer.attribute(view, name)
+            if len(root.path) > 2 and variables and traced.blind:
+                return _wrong(text, "an object made elsewhere", "the variables")
+            return self._kept(text, name, traced, leaves)
+        if len(root.path) > 1:
+            if any(d.path[0] == root.path[0] for d in sources):
+                return _wrong(text, "computed where its object was made", f"`{_name(leaves)}`")
+            if variables:
+                return _wrong(text, "computed where its object was made", "the variables")
+        return self._global(root, leaves)
+
+    def _is_plain(self, root: Def) -> bool:
+        """Whether the root is an import, or configuration by its name."""
+        steps = [s.lstrip(".") for s in root.path]
+        if steps[0] == self._view.kinds.self_name:
+            steps = steps[1:]
+        if len(steps) > 1 and steps[0] in _CONFIGURATION:
+            return True
+        if not steps:
+            return False
+        if steps[0] in ("FLAGS", "flags", "hps", "hparams") or steps[-1] in CHANGERS:
+            return True
+        return root.kind is Kind.ENTRY and root.path[0] in self._project.imported(self._view.unit)
+
+    def _kept(
+        self, text: str, name: str, traced: Provenance, leaves: list[Leaf]
+    ) -> str | Refusal | None:
+        """A value kept on ``self`` by another method."""
+        for leaf in leaves:
+            if leaf.variables and traced.network:
+                if self._is_module(name):
+                    continue
+                return _wrong(text, "computed in another method", "the variables")
+            if traced.foreign:
+                return _wrong(text, "set on the object by other code", _names(leaves))
+            if any(d.kind is Kind.PARAM for d in leaf.defs & traced.defs):
+                return _wrong(text, "kept from an earlier call", _names(leaves))
+            for made in leaf.defs or (_VARIABLES,):
+                attribute = _attribute(made, self._view)
+                if attribute is not None and attribute != name and self._share(attribute, traced):
+                    return _wrong(text, "computed in another method", f"`self.{attribute}`")
+                if attribute is not None and attribute in traced.attributes:
+                    return _wrong(text, "computed in another method", f"`self.{attribute}`")
+                if attribute is not None and attribute == name:
+                    continue
+                if attribute is None and made.kind is Kind.PARAM:
+                    verdict = self._by_callers(made, attribute=name, traced=traced, text=text)
+                    if verdict is not None:
+                        return verdict
+        variables = any(x.variables for x in leaves)
+        unseen = traced.blind or ((traced.outside or traced.calls) and variables)
+        if unseen and not self._is_module(name):
+            return f"`{text}` was not computed from {_names(leaves)}"
+        return None
+
+    def _share(self, attribute: str, traced: Provenance) -> bool:
+        """Whether what ``self.attribute`` was given is among what the other value is made of."""
+        values = attribute_values(self._project, self._view, attribute)
+        if set(values) & traced.values:
+            return True
+        for value in values:
+            scope = self._project.scope_of(self._view.unit, value)
+            inner = self._project.view(self._view.unit, scope)
+            mine = origins(inner.flow.uses_in(value)) if path_of(value) is not None else frozenset()
+            if mine & traced.defs:
+                return True
+            names = {d.path for d in mine if d.kind is Kind.PARAM}
+            others = {d.path for d in traced.defs if d.kind is Kind.PARAM}
+            # A subclass hands its parameter on to the constructor of its base under the same name.
+            if names & others:
+                return True
+        return False
+
+    def _is_module(self, name: str) -> bool:
+        """Whether ``self.name`` holds an object that is called, not a tensor."""
+        view = self._view
+        if view.cls is None:
+            return False
+        for node in ast.walk(view.cls):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if node.func.attr == name and isinstance(node.func.value, ast.Name):
+                    return True
+        return False
+
+    def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        for leaf in leaves:
+            for made in leaf.defs or (_VARIABLES,):
+                verdict = self._by_callers(made, parameter=root.path[0], text=root.path[0])
+                if verdict is not None:
+                    return verdict
+        return None
+
+    def _global(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        name, view = root.path[0], self._view
+        text = text_of(root.path)
+        if isinstance(view.scope, ast.Module):
+            return None
+        outer = self._outer_definition(name)
+        if outer is not None:
+            return self._closure(text, *outer, leaves)
+        values = global_values(view.unit.tree, name)
+        if not values:
+            return None
+        if self._is_rebound(name):
+            return f"`{text}` was not computed from {_names(leaves)}"
+        traced = self._tracer.global_name(view, name)
+        sources = {d.path[0] for x in leaves for d in x.defs if d.kind is Kind.ENTRY}
+        if traced.globals & sources:
+            return _wrong(text, "computed at module level", f"`{_name(leaves)}`")
+        if traced.network and any(x.variables for x in leaves):
+            return _wrong(text, "computed at module level", "the variables")
+        if traced.network or traced.calls or traced.blind:
+            return f"`{text}` was not computed from {_names(leaves)}"
+        return None
+
+    def _is_rebound(self, name: str) -> bool:
+        """Whether functions of the file may give a module-level name another value."""
+        for node in self._view.unit.parents:
+            if isinstance(node, ast.Global) and name in node.names:
+                return True
+            if isinstance(node, ast.Name) and node.id == "globals":
+                return True
+        return False
+
+    def _closure(
+        self, text: str, holder: View, made: list[Def], leaves: list[Leaf]
+    ) -> str | Refusal | None:
+        """A value that an enclosing function made, held against where that one made the source."""
+        if {d.kind for d in made} <= {Kind.IMPORT, Kind.CLASS}:
+            return None
+        behind = backward([u for d in made for u in (Use(d), *d.uses)]).made
+        # What a function is handed by TensorFlow is another tensor than what was handed in; only
+        # the very same tensor would be seen twice where execution is eager.
+        self._same = frozenset(made).union(
+            *(origins(d.uses) for d in made if d.value is not None and path_of(d.value) is not None)
+        )
+        plain = all(d.value is not None and holder.kinds.make(d.value) in _PLAIN for d in made)
+        if plain:
+            return None
+        for leaf in leaves:
+            if leaf.variables:
+                traced = Provenance()
+                for each in made:
+                    if each.value is not None:
+                        traced.add(self._tracer.value(holder, each.value))
+                if traced.network:
+                    return _wrong(text, "computed in the enclosing function", "the variables")
+                continue
+            for source in leaf.defs:
+                mine = [d for d in holder.flow.defs.values() if d.path == source.path]
+                if source.kind is Kind.ENTRY and set(mine) & behind:
+                    if source.path == made[0].path:
+                        continue
+                    return _wrong(text, "computed in the enclosing function", _names(leaves))
+                if source.kind is Kind.PARAM:
+                    verdict = self._by_callers(source, text, closure=frozenset(behind))
+                    if verdict is not None:
+                        return verdict
+        return None
+
+    def _outer_definition(self, name: str) -> tuple[View, list[Def]] | None:
+        """The definitions of a closure's name in the functions around."""
+        unit = self._view.unit
+        node: ast.AST | None = unit.parents.get(self._view.scope)
+        while node is not None:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                outer = self._project.view(unit, node)
+                made = [d for d in outer.flow.defs.values() if d.path == (name,)]
+                made = [d for d in made if d.kind is not Kind.ENTRY]
+                if made:
+                    return outer, made
+            node = unit.parents.get(node)
+        return None
+
+    # -- what the functions called in the region read -------------------------------------------
+
+    def _hidden_reads(self, region: Region, leaves: list[Leaf]) -> list[str | Refusal]:
+        view = self._view
+        found: list[str | Refusal] = []
+        if view.cls is None:
+            return found
+        body = region.block.body[region.first : region.last + 1]
+        nodes = [n for s in body for n in ast.walk(s)] + list(ast.walk(region.request.target))
+        for node in nodes:
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if path_of(node.func.value) != (view.kinds.self_name,):
+                continue
+            traced = self._tracer.method(view, node.func.attr)
+            name = f"self.{node.func.attr}"
+            if self._project.effects(view.unit).method(view.cls, node.func.attr) is None:
+                verdict = self._held_function(node.func.attr, leaves)
+                if verdict is not None:
+                    found.append(verdict)
+                continue
+            variables = any(x.variables for x in leaves)
+            for attribute in sorted(traced.attributes):
+                if self._is_module(attribute) or self._is_set_here(region, attribute):
+                    continue
+                inner = self._tracer.attribute(view, attribute)
+                if variables and not inner.attributes and not inner.blind:
+                    continue
+                verdict = self._kept(f"self.{attribute}", attribute, inner, leaves)
+                if isinstance(verdict, Refusal) and variables:
+                    verdict = f"`{name}` reads nothing that was computed from {_names(leaves)}"
+                if verdict:
+                    found.append(verdict)
+            if traced.blind and not traced.attributes:
+                found.append(f"`{name}` reads nothing that was computed from {_names(leaves)}")
+        return found
+
+    def _is_set_here(self, region: Region, attribute: str) -> bool:
+        """Whether the function itself gives ``self.attribute`` its value before the call."""
+        body = region.block.body[: region.call + 1]
+        return any(
+            d.path == (self._view.kinds.self_name, f".{attribute}")
+            and d.kind is Kind.ASSIGN
+            and d.stmt in body
+            for d in self._view.flow.defs.values()
+        )
+
+    def _held_function(self, name: str, leaves: list[Leaf]) -> str | Refusal | None:
+        """A function or an object kept on ``self`` that is called: what it was made of counts."""
+        values = attribute_values(self._project, self._view, name)
+        if not values:
+            return f"`self.{name}` reads nothing that was computed from {_names(leaves)}"
+        if any(x.variables for x in leaves):
+            return None
+        return self._kept(f"self.{name}", name, self._tracer.attribute(self._view, name), leaves)
+
+    # -- callers --------------------------------------------------------------------------------
+
+    def _by_callers(
+        self,
+        source: Def,
+        text: str,
+        parameter: str | None = None,
+        attribute: str | None = None,
+        traced: Provenance | None = None,
+        closure: frozenset[Def] | None = None,
+    ) -> str | Refusal | None:
+        """Whether every caller passes a source from which the other value was not made."""
+        plain = f"`{text}`, a parameter," if parameter else f"`{text}`"
+        shown = text_of(source.path) if source.kind in (Kind.PARAM, Kind.ENTRY) else ""
+        sentence = f"{plain} was not computed from " + (f"`{shown}`" if shown else "the variables")
+        verdict = self._all_sites(self._view, source, parameter, attribute, traced, closure, _DEPTH)
+        if isinstance(verdict, CallSite):
+            return _wrong(
+                text,
+                f"computed from the source by the caller in line {verdict.call.lineno}",
+                f"`{shown}`" if shown else "the variables",
+            )
+        return None if verdict else sentence
+
+    def _all_sites(
+        self,
+        view: View,
+        source: Def,
+        parameter: str | None,
+        attribute: str | None,
+        traced: Provenance | None,
+        closure: frozenset[Def] | None,
+        depth: int,
+    ) -> bool | CallSite:
+        """True: independent at all calls. False: not all can be seen. A call: dependent there."""
+        scope = view.scope
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        name = scope.name
+        if name == "__init__" and view.cls is not None:
+            name = view.cls.name
+        mentions = self._project.mentions(name).within(_enclosing(view))
+        sites = [s for s in mentions.calls if self._project.scope_of(s.unit, s.call) is not scope]
+        seen = not self._project.blind and bool(sites)
+        for unit, node in mentions.others:
+            handed = self._handed_to_tensorflow(unit, node)
+            if handed is None:
+                seen = False
+            elif closure is not None and self._reads(handed, self._same):
+                return handed
+            else:
+                seen = seen or not sites
+        for site in sites:
+            verdict = self._site(view, site, source, parameter, attribute, traced, closure, depth)
+            if isinstance(verdict, CallSite):
+                return verdict
+            if verdict is False:
+                return site
+            seen = seen and verdict is True
+        return seen
+
+    def _handed_to_tensorflow(self, unit: Unit, node: ast.AST) -> CallSite | None:
+        """The ``tf.while_loop``, ``tf.map_fn``, … that a function is handed to."""
+        parent = unit.parents.get(node)
+        if isinstance(parent, ast.keyword):
+            parent = unit.parents.get(parent)
+        if not isinstance(parent, ast.Call):
+            return None
+        name = short(unit.names.qualified(parent.func))
+        return CallSite(unit, parent) if name in _CALLS_BACK else None
+
+    def _reads(self, site: CallSite, closure: frozenset[Def]) -> bool:
+        """Whether the call hands in something of which the other value is made."""
+        caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+        for argument in (*site.call.args, *(k.value for k in site.call.keywords)):
+            if isinstance(argument, ast.Lambda):
+                continue
+            for node in ast.walk(argument):
+                if isinstance(node, ast.expr) and path_of(node) is not None:
+                    met = origins(caller.flow.reads.get(node, frozenset()))
+                    # Reading a function's name reads what the function captures as well.
+                    if met & closure and not any(d.kind is Kind.FUNCTION for d in met):
+                        return True
+        return False
+
+    def _site(
+        self,
+        view: View,
+        site: CallSite,
+        source: Def,
+        parameter: str | None,
+        attribute: str | None,
+        traced: Provenance | None,
+        closure: frozenset[Def] | None,
+        depth: int,
+    ) -> bool | CallSite | None:
+        """True: independent at this call. False or a call: dependent. None: it cannot be seen."""
+        scope = view.scope
+        assert isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
+        method = view.cls is not None
+        caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+        given = None
+        if source.kind is Kind.PARAM:
+            given = argument_for(site.call, scope, source.path[0], method)
+            if given is None:
+                return None
+        cut = frozenset[Def]()
+        if given is not None and all(path_of(e) is not None for e in _elements(given)):
+            cut = origins(caller.flow.uses_in(given))
+        elif source.kind is Kind.ENTRY:
+            cut = frozenset(d for d in caller.flow.defs.values() if d.path == source.path)
+        if closure is not None:
+            return not cut & closure
+        if parameter is not None:
+            other = argument_for(site.call, scope, parameter, method)
+            if other is None:
+                return None
+            return self._argument(view, site, caller, source, given, other, cut, depth)
+        if traced is not None and attribute is not None and given is not None:
+            if traced.network and self._holds_variables(caller, given):
+                return False
+            return _held_against(traced, attribute, caller, given, cut)
+        return None
+
+    def _holds_variables(self, caller: View, given: ast.expr) -> bool:
+        """Whether what a caller passes as source may be variables, which networks read unseen."""
+        values: list[ast.expr] = [given]
+        path = path_of(given)
+        if path is not None:
+            made = origins(caller.flow.uses_in(given))
+            values = [d.value for d in made if d.value is not None]
+            if len(path) > 1 and path[0] == caller.kinds.self_name and not values:
+                values = attribute_values(self._project, caller, path[1].lstrip("."))
+        makes = {caller.kinds.make(v) for v in values if path_of(v) is None}
+        return bool(makes & _VARIABLE_MAKES)
+
+    def _argument(
+        self,
+        view: View,
+        site: CallSite,
+        caller: View,
+        source: Def,
+        given: ast.expr | None,
+        other: ast.expr,
+        cut: frozenset[Def],
+        depth: int,
+    ) -> bool | CallSite | None:
+        """Whether what is passed beside the source was made from it."""
+        value = self._tracer.value(caller, other)
+        if given is None and cut & self._tracer.behind(caller, other):
+            return False
+        if given is None:
+            # The sources are variables, or kept on an object: what comes from no network is free.
+            attribute = _attribute(source, view)
+            if attribute is not None:
+                return attribute not in value.attributes and not value.blind
+            if value.network:
+                return False
+            if value.calls:
+                return None
+            for each in value.parameters if depth > 0 else ():
+                if self._project.mentions(getattr(caller.scope, "name", "")).calls:
+                    further = self._all_sites(caller, source, each, None, None, None, depth - 1)
+                    if isinstance(further, CallSite):
+                        return further
+            return None if value.blind else True
+        if cut & self._tracer.behind(caller, other) and not _same(cut, caller, other):
+            return False
+        name = path_of(given)
+        if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
+            return None if path_of(other) == name else False
+        upward = [d for d in cut if d.kind is Kind.PARAM]
+        if upward and value.parameters and depth > 0:
+            for each in value.parameters:
+                for above in upward:
+                    if above.path[0] == each:
+                        continue
+                    further = self._all_sites(caller, above, each, None, None, None, depth - 1)
+                    if isinstance(further, CallSite):
+                        return further
+        if value.network and self._holds_variables(caller, given):
+            return False
+        if (value.network or value.calls) and _is_called(view.scope, other):
+            return None
+        return True if not value.blind or value.parameters else None
+
+
+def _enclosing(view: View) -> tuple[Unit, ast.AST] | None:
+    """The function in which the scope is nested; its name means nothing outside of that."""
+    node = view.unit.parents.get(view.scope)
+    while node is not None:
+        if isinstance(node, ast.ClassDef):
+            return None
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return view.unit, node
+        node = view.unit.parents.get(node)
+    return None
+
+
+def _is_called(scope: ast.AST, other: ast.expr) -> bool:
+    """Whether what is passed is the result of a call, and is called in turn."""
+    if isinstance(other, ast.Lambda) or not isinstance(scope, ast.FunctionDef):
+        return False
+    called = {
+        n.func.id
+        for n in ast.walk(scope)
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
+    return bool(called & {a.arg for a in parameters(scope.args)})
+
+
+def _held_against(
+    traced: Provenance, attribute: str, caller: View, given: ast.expr, cut: frozenset[Def]
+) -> bool | None:
+    """Whether a value kept on ``self`` was made from what a caller passes as the source."""
+    name = path_of(given)
+    if cut & traced.defs:
+        return False
+    if name is not None and len(name) > 1 and name[0] == caller.kinds.self_name:
+        if name[1].lstrip(".") in traced.attributes:
+            return False
+        if name[1].lstrip(".") == attribute:
+            return None
+    if name is not None and len(name) == 1:
+        if any(d.kind is Kind.PARAM for d in cut):
+            return True if not ((traced.network or traced.calls) and traced.blind) else None
+        if any(d.kind is Kind.ENTRY for d in cut) and name[0] in traced.globals:
+            return None
+    return None if traced.blind else True
+
+
+def _same(cut: frozenset[Def], caller: View, other: ast.expr) -> bool:
+    """Whether the other argument is the source itself, passed twice."""
+    return path_of(other) is not None and origins(caller.flow.uses_in(other)) <= cut
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+
+
+def _is_below(root: Def, source: Def) -> bool:
+    return root.path[: len(source.path)] == source.path
+
+
+def _attribute(made: Def, view: View) -> str | None:
+    if made.kind is Kind.ENTRY and len(made.path) > 1 and made.path[0] == view.kinds.self_name:
+        return made.path[1].lstrip(".")
+    return None
+
+
+def _wrong(text: str, how: str, source: str) -> Refusal:
+    return Refusal(
+        f"`{text}` enters the forward pass and was {how}, so it may depend on {source}: a tape "
+        "here would silently drop that part of the gradient",
+        _RECIPE,
+    )
+
+
+def _name(leaves: list[Leaf]) -> str:
+    return next((text_of(d.path) for x in leaves for d in x.defs), "the source")
+
+
+def _names(leaves: list[Leaf]) -> str:
+    if any(x.variables for x in leaves):
+        return "the variables"
+    names = sorted({text_of(d.path) for x in leaves for d in x.defs if d.kind is not Kind.LOOP})
+    return " or ".join(f"`{n}`" for n in names[:3])

@@ -1,0 +1,54 @@
+"""What a rule says about a file, before it is turned into diagnostics and texts."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tapemigrate.model import Applicability
+from tapemigrate.tape.plan import Op, Span
+
+if TYPE_CHECKING:
+    from tapemigrate.names import Names
+    from tapemigrate.source.positions import Lines
+
+
+@dataclass(slots=True)
+class Unit:
+    """One parsed file, as the rules see it.
+
+    ``graph`` says that it is written for a v1 graph: it uses what only TensorFlow 1 has.
+    """
+
+    filename: str
+    text: str
+    tree: ast.Module
+    lines: Lines
+    names: Names
+    parents: dict[ast.AST, ast.AST]
+    graph: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Ops that land together or not at all, with how sure they are.
+
+    ``ops`` maps a file's name to what is done to it. ``message`` says what the fix does.
+    """
+
+    applicability: Applicability
+    message: str
+    ops: dict[str, tuple[Op, ...]] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One diagnostic in the making. Findings that one rewrite mends share the ``rewrite``."""
+
+    code: str
+    filename: str
+    span: Span
+    message: str
+    help: str = ""
+    rewrite: Rewrite | None = None

@@ -1,0 +1,275 @@
+"""What in a file keeps a tape from seeing what ``tf.gradients`` sees."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tapemigrate.rules.finding import Unit
+from tapemigrate.tape.kinds import short
+from tapemigrate.tape.plan import Insert, Op
+from tapemigrate.tape.request import Refusal, Request
+
+_WHOLE_FILE = {
+    "gradient_override_map": Refusal(
+        "the file uses `gradient_override_map`, which a tape ignores without a word",
+        "Give the op its gradient with `@tf.custom_gradient` instead; then a tape sees it.",
+    ),
+    "import_graph_def": Refusal(
+        "the file imports a graph, whose ops a tape does not record",
+        "Keep `tf.compat.v1.gradients` in a v1 graph, or load the model with `tf.saved_model.load` "
+        "and call it under a tape.",
+    ),
+    "import_meta_graph": Refusal(
+        "the file imports a graph, whose ops a tape does not record",
+        "Keep `tf.compat.v1.gradients` in a v1 graph, or load the model with `tf.saved_model.load` "
+        "and call it under a tape.",
+    ),
+    "caching_device": Refusal(
+        "the file makes variables with `caching_device`, whose cached copies a tape does not see",
+        "Drop `caching_device`; a tape then watches the variables themselves.",
+    ),
+    "use_resource": Refusal(
+        "the file makes reference variables (`use_resource=False`), which no tape can watch",
+        "Drop `use_resource=False`: TensorFlow 2 makes resource variables.",
+    ),
+    "disable_resource_variables": Refusal(
+        "the file turns resource variables off, and no tape can watch reference variables",
+        "Drop `disable_resource_variables()`.",
+    ),
+    "disable_control_flow_v2": Refusal(
+        "the file turns control flow v2 off, and a tape cannot see through the old control flow",
+        "Drop `disable_control_flow_v2()`.",
+    ),
+}
+# What makes tensors, or hands them out, where no tape of this place can see it.
+_BY_NAME = Refusal(
+    "tensors are looked up in the graph, by name or by walking it, and where they were made cannot "
+    "be followed",
+    "Keep the tensors in variables of your own, and open the tape where they are computed.",
+)
+_COLLECTION = Refusal(
+    "tensors come from a graph collection, and what fills it is not written here",
+    "Return the tensors from where they are made, and open the tape there.",
+)
+_THREADS = Refusal(
+    "the forward pass runs in another thread, where a tape does not record",
+    "Run the forward pass in the thread that opens the tape.",
+)
+_RAW_OPS = Refusal(
+    "the forward pass makes ops that a tape does not record",
+    "Use the Python function of the op, or call a loaded `SavedModel` under the tape.",
+)
+_KERAS = Refusal(
+    "the forward pass is made of symbolic Keras tensors, which no tape can record",
+    "Make an input of your own and call the model on it under the tape: "
+    "`with tf.GradientTape() as tape: tape.watch(x); y = model(x)`.",
+)
+_HARMLESS_KEYS = ("VARIABLES", "variables", "UPDATE_OPS", "SUMMARIES", "GLOBAL_STEP", "INIT_OP")
+_UNSEEN = {
+    "get_tensor_by_name": _BY_NAME,
+    "get_operation_by_name": _BY_NAME,
+    "get_operations": _BY_NAME,
+    "as_graph_element": _BY_NAME,
+    "create_op": _RAW_OPS,
+    "NodeDef": _RAW_OPS,
+    "exec": _RAW_OPS,
+    "Thread": _THREADS,
+    "ThreadPoolExecutor": _THREADS,
+    "ThreadPool": _THREADS,
+    "Input": _KERAS,
+    "total_loss": _KERAS,
+}
+_KERAS_ENDS = frozenset({"output", "outputs", "input", "inputs"})
+
+
+@dataclass(slots=True)
+class Hazards:
+    """What one file holds of such things."""
+
+    unit: Unit
+    whole: Refusal | None
+    defuns: bool
+    switches: list[ast.stmt]
+    tainted: dict[str, Refusal]
+    keras: bool | None = None
+
+    def refuse(self, request: Request) -> Refusal | None:
+        """Why ``request`` cannot go on a tape, whatever its own function looks like."""
+        if self.whole is not None:
+            return self.whole
+        if self.defuns and not self._in_defun(request):
+            return Refusal(
+                "the file defines functions with `Defun`, and a tape does not see through calls of "
+                "them",
+                "Turn the `Defun` into a `tf.function` (with `@tf.custom_gradient` for its own "
+                "gradient).",
+            )
+        for expr in (request.target, request.sources):
+            for node in ast.walk(expr):
+                if (
+                    isinstance(node, ast.Attribute)
+                    and node.attr in _KERAS_ENDS
+                    and self._is_keras(node)
+                ):
+                    return Refusal(
+                        f"`{ast.unparse(node)}` is a symbolic Keras tensor, which no tape records",
+                        "Make an input of your own and call the model on it under the tape: "
+                        "`with tf.GradientTape() as tape: tape.watch(x); y = model(x)`.",
+                    )
+        return None
+
+    def looked_up(self, named: bool) -> Refusal | None:
+        """Why a call that names its ops cannot lose that name."""
+        if named and any(
+            _last(n) in ("get_operation_by_name", "get_tensor_by_name", "get_operations")
+            for n in self.unit.parents
+        ):
+            return Refusal(
+                "it names its ops, and the file looks ops up by name; a tape names its own",
+                "Keep the gradient in a variable instead of looking it up.",
+            )
+        return None
+
+    def unseen(self, nodes: Iterable[ast.AST]) -> Refusal | None:
+        """Why a tape would miss what these nodes run, directly or in functions they call."""
+        for root in nodes:
+            for node in ast.walk(root):
+                name = _last(node) or ""
+                if name in _UNSEEN and self._is_meant(name, node):
+                    return _UNSEEN[name]
+                if isinstance(node, ast.Attribute) and name in _KERAS_ENDS and self._is_keras(node):
+                    return _KERAS
+                if name in self.tainted:
+                    return self.tainted[name]
+                if isinstance(node, ast.Call):
+                    refusal = self._call(node)
+                    if refusal is not None:
+                        return refusal
+        return None
+
+    def _call(self, call: ast.Call) -> Refusal | None:
+        path = self.unit.names.qualified(call.func) or ""
+        name = short(path) or ""
+        if name.startswith("losses.get_"):
+            return _COLLECTION
+        if _last(call.func) == "get_collection":
+            key = ast.dump(call.args[0]) if call.args else ""
+            if not any(word in key for word in _HARMLESS_KEYS):
+                return _COLLECTION
+        if path == "tensorflow_hub.Module" or name.startswith("saved_model.load"):
+            return _RAW_OPS
+        return None
+
+    def _is_meant(self, name: str, node: ast.AST) -> bool:
+        if name == "Input":
+            path = self.unit.names.qualified(node) if isinstance(node, ast.expr) else None
+            return path is not None and "keras" in path
+        return name != "total_loss" or self._is_keras_file()
+
+    def _is_keras_file(self) -> bool:
+        if self.keras is None:
+            references = self.unit.names.references()
+            self.keras = any("keras" in path.split(".") for _, path in references)
+        return self.keras
+
+    def _is_keras(self, node: ast.Attribute) -> bool:
+        if isinstance(node.value, ast.Name) and node.value.id == "self":
+            return False
+        return self._is_keras_file()
+
+    def _in_defun(self, request: Request) -> bool:
+        node: ast.AST | None = request.call
+        while node is not None:
+            if isinstance(node, ast.FunctionDef) and any(map(_is_defun, node.decorator_list)):
+                return True
+            node = self.unit.parents.get(node)
+        return False
+
+    def ops(self) -> list[Op]:
+        """The switches that turn on what a tape needs in a file that turned TensorFlow 2 off."""
+        found: list[Op] = []
+        for stmt in self.switches:
+            assert isinstance(stmt, ast.Expr)
+            assert isinstance(stmt.value, ast.Call)
+            owner = ast.unparse(stmt.value.func).rsplit(".", 1)[0]
+            code = "\n".join(
+                f"{owner}.{name}()"
+                for name in ("enable_resource_variables", "enable_control_flow_v2")
+                if not self._calls(name)
+            )
+            if code:
+                found.append(Insert(self.unit.lines.span(stmt), "after", code))
+        return found
+
+    def _calls(self, name: str) -> bool:
+        return any((short(path) or "") == name for _, path in self.unit.names.references())
+
+
+def hazards(unit: Unit) -> Hazards:
+    """What ``unit`` holds that a tape cannot see or that it needs to be turned on."""
+    whole: Refusal | None = None
+    defuns = False
+    switches: list[ast.stmt] = []
+    for node in unit.parents:
+        if _replaces(unit, node):
+            whole = whole or _REPLACED
+        if isinstance(node, ast.Attribute) and node.attr in _WHOLE_FILE:
+            whole = whole or _WHOLE_FILE[node.attr]
+        elif isinstance(node, ast.Name) and node.id in ("import_graph_def", "import_meta_graph"):
+            whole = whole or _WHOLE_FILE[node.id]
+        elif isinstance(node, ast.keyword):
+            value = node.value
+            constant = value.value if isinstance(value, ast.Constant) else value
+            if node.arg == "caching_device" and constant is not None:
+                whole = whole or _WHOLE_FILE["caching_device"]
+            if node.arg == "use_resource" and constant is False:
+                whole = whole or _WHOLE_FILE["use_resource"]
+        elif isinstance(node, ast.FunctionDef):
+            defuns |= any(map(_is_defun, node.decorator_list))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            if short(unit.names.qualified(node.value.func)) == "disable_v2_behavior":
+                if isinstance(node.value.func, ast.Attribute):
+                    switches.append(node)
+    switches.sort(key=lambda s: s.lineno)
+    found = Hazards(unit, whole, defuns, switches, {})
+    for node in unit.parents:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            refusal = found.unseen([*node.body, *getattr(node, "bases", ())])
+            if refusal in (_BY_NAME, _COLLECTION, _THREADS, _RAW_OPS):
+                found.tainted[node.name] = refusal
+    return found
+
+
+def _last(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _replaces(unit: Unit, node: ast.AST) -> bool:
+    """Whether a gradient function of TensorFlow is replaced: by assignment, or by a mock."""
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        return node.attr in ("gradients", "hessians") and (
+            unit.names.qualified(node) or ""
+        ).startswith("tensorflow")
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        return key in _PATCHED and _last(node.value) == "__dict__"
+    if isinstance(node, ast.Call) and _last(node.func) in ("object", "patch", "setattr"):
+        return any(isinstance(a, ast.Constant) and a.value in _PATCHED for a in node.args)
+    return False
+
+
+_PATCHED = ("gradients", "hessians", "tensorflow.gradients", "tensorflow.compat.v1.gradients")
+_REPLACED = Refusal(
+    "the file replaces the gradient function by another one, so what the call means is not fixed",
+    "Remove the replacement first.",
+)
+
+
+def _is_defun(node: ast.expr) -> bool:
+    target = node.func if isinstance(node, ast.Call) else node
+    name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+    return name == "Defun"

@@ -1,0 +1,291 @@
+"""The files that are read together: their functions, classes, flows, and who calls whom."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from tapemigrate.flow.blocks import Blocks
+from tapemigrate.flow.defuse import Flow, Scope, parameters
+from tapemigrate.flow.effects import Effects
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.names import Names
+from tapemigrate.rules.finding import Unit
+from tapemigrate.source import Lines, SourceFile, parse
+from tapemigrate.tape.kinds import Kinds
+
+_GRAPH_ONLY = (
+    *(".placeholder", ".Session", ".get_variable", ".contrib.", ".InteractiveSession"),
+    *(".global_variables_initializer", ".disable_v2_behavior", ".disable_eager_execution"),
+)
+# Longer chains of attributes are no names of tensors.
+_LONGEST_PATH = 8
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@lru_cache(maxsize=64)
+def unit(file: SourceFile) -> Unit:
+    """The file, parsed, once for all analyses that it takes part in.
+
+    Raises:
+        SourceError: where it does not parse.
+    """
+    tree = parse(file.text, file.filename)
+    parents: dict[ast.AST, ast.AST] = {}
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        for child in ast.iter_child_nodes(node):
+            parents[child] = node
+            stack.append(child)
+    names = Names(tree)
+    graph = any(
+        path.startswith("tensorflow") and any(mark in path + "." for mark in _GRAPH_ONLY)
+        for _, path in names.references()
+    )
+    return Unit(file.filename, file.text, tree, Lines(file.text), names, parents, graph)
+
+
+@dataclass(eq=False, slots=True)
+class View:
+    """One scope of one file with all that was found out about it."""
+
+    unit: Unit
+    scope: Scope
+    cls: ast.ClassDef | None
+    kinds: Kinds
+    flow: Flow
+    blocks: Blocks
+
+
+@dataclass(slots=True)
+class CallSite:
+    """A call of some function, and the file it stands in."""
+
+    unit: Unit
+    call: ast.Call
+
+
+@dataclass(slots=True)
+class Mentions:
+    """Where a name is called, and where it is used in any other way."""
+
+    calls: list[CallSite] = field(default_factory=list)
+    others: list[tuple[Unit, ast.AST]] = field(default_factory=list)
+
+    def within(self, place: tuple[Unit, ast.AST] | None) -> Mentions:
+        """Only those inside one function of one file; all of them where ``place`` is None."""
+        if place is None:
+            return self
+        unit, root = place
+        return Mentions(
+            [c for c in self.calls if c.unit is unit and _is_inside(unit, c.call, root)],
+            [(u, n) for u, n in self.others if u is unit and _is_inside(unit, n, root)],
+        )
+
+
+class Project:
+    """Units by filename, with lazily made views and an index of calls.
+
+    ``blind``: there are files that may hold callers and could not be read. ``aliases``: the
+    user's own names for known functions. ``keeps_graphs``: v1 graph files keep ``tf.gradients``.
+    """
+
+    def __init__(
+        self,
+        units: Mapping[str, Unit],
+        blind: bool = False,
+        aliases: Mapping[str, str] | None = None,
+        keeps_graphs: bool = False,
+    ) -> None:
+        self.units = dict(units)
+        self.blind = blind
+        self.aliases = aliases or {}
+        self.keeps_graphs = keeps_graphs
+        self._effects: dict[str, Effects] = {}
+        self._by_path: dict[ast.AST, dict[Path, list[ast.expr]]] = {}
+        self._locals: dict[Scope, frozenset[str]] = {}
+        self._imported: dict[str, frozenset[str]] = {}
+        self._views: dict[ast.AST, View] = {}
+        self._mentions: dict[str, Mentions] | None = None
+        self._stores: dict[str, list[tuple[Unit, ast.Attribute]]] | None = None
+
+    def effects(self, unit: Unit) -> Effects:
+        """What the functions and classes of ``unit`` change."""
+        if unit.filename not in self._effects:
+            self._effects[unit.filename] = Effects(unit.tree)
+        return self._effects[unit.filename]
+
+    def imported(self, unit: Unit) -> frozenset[str]:
+        """Every name that some import statement of ``unit`` binds."""
+        if unit.filename not in self._imported:
+            self._imported[unit.filename] = frozenset(
+                (alias.asname or alias.name).split(".")[0]
+                for node in unit.parents
+                if isinstance(node, ast.Import | ast.ImportFrom)
+                for alias in node.names
+            )
+        return self._imported[unit.filename]
+
+    def scope_of(self, unit: Unit, node: ast.AST) -> Scope:
+        """The innermost function, lambda or module whose code runs ``node``."""
+        child: ast.AST = node
+        parent = unit.parents.get(node)
+        while parent is not None:
+            if isinstance(parent, ast.Lambda) and child is parent.body:
+                return parent
+            if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
+                # Decorators, defaults and annotations run in the scope around.
+                if isinstance(child, ast.stmt):
+                    return parent
+            child, parent = parent, unit.parents.get(parent)
+        return unit.tree
+
+    def class_of(self, unit: Unit, scope: Scope) -> ast.ClassDef | None:
+        """The class whose method ``scope`` is, or is nested in."""
+        node: ast.AST | None = scope
+        while node is not None:
+            parent = unit.parents.get(node)
+            if isinstance(parent, ast.ClassDef) and isinstance(node, _FUNCTIONS):
+                return parent
+            node = parent
+        return None
+
+    def view(self, unit: Unit, scope: Scope) -> View:
+        """The flow of ``scope``, made once."""
+        if scope not in self._views:
+            effects = self.effects(unit)
+            kinds = Kinds(unit.names, effects)
+            kinds.cls = self.class_of(unit, scope)
+            kinds.self_name = _self_name(scope, unit)
+            flow = Flow(scope, kinds.effect)
+            self._views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
+        return self._views[scope]
+
+    def uses_of(self, root: ast.AST, path: Path) -> list[ast.expr]:
+        """Every place below ``root`` at which ``path`` stands, indexed once for each root."""
+        if root not in self._by_path:
+            found: dict[Path, list[ast.expr]] = {}
+            for node in ast.walk(root):
+                if isinstance(node, ast.Name | ast.Attribute):
+                    own = path_of(node)
+                    if own is not None and len(own) <= _LONGEST_PATH:
+                        found.setdefault(own, []).append(node)
+            self._by_path[root] = found
+        return self._by_path[root].get(path, [])
+
+    def mentions(self, name: str) -> Mentions:
+        """Every place, in all files, at which a function or method of that name is meant."""
+        if self._mentions is None:
+            self._mentions = {}
+            for each in self.units.values():
+                self._index(each)
+        return self._mentions.get(name, Mentions())
+
+    def foreign_stores(self, unit: Unit, cls: ast.ClassDef, attribute: str) -> list[ast.expr]:
+        """What code outside of ``cls`` and its relatives assigns to an attribute of that name."""
+        if self._stores is None:
+            self._stores = {}
+            for each in self.units.values():
+                for node in each.parents:
+                    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                        self._stores.setdefault(node.attr, []).append((each, node))
+        own = set(self.family(unit, cls))
+        found = []
+        for each, node in self._stores.get(attribute, ()):
+            scope = self.class_of(each, self.scope_of(each, node))
+            stmt = each.parents[node]
+            value = getattr(stmt, "value", None)
+            if scope is None and isinstance(value, ast.expr):
+                found.append(value)
+            elif scope is not None and scope not in own and not _is_self(node, scope):
+                if isinstance(value, ast.expr):
+                    found.append(value)
+        return found
+
+    def family(self, unit: Unit, cls: ast.ClassDef) -> list[ast.ClassDef]:
+        """``cls``, its bases and its subclasses, as far as this file shows them."""
+        effects = self.effects(unit)
+        found = list(effects.lineage(cls))
+        for node in unit.parents:
+            if isinstance(node, ast.ClassDef) and node not in found:
+                if cls in effects.lineage(node):
+                    found.append(node)
+        return found
+
+    def _means_something_else(self, unit: Unit, node: ast.Name | ast.Attribute) -> bool:
+        """Whether the name is a local variable here, or belongs to a library."""
+        if isinstance(node, ast.Attribute):
+            return (unit.names.qualified(node) or "").startswith(_FOREIGN)
+        scope = self.scope_of(unit, node)
+        if isinstance(scope, ast.Module):
+            return False
+        if scope not in self._locals:
+            self._locals[scope] = frozenset(
+                n.id
+                for n in ast.walk(scope)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            ) | frozenset(a.arg for a in parameters(scope.args))
+        return node.id in self._locals[scope]
+
+    def _index(self, unit: Unit) -> None:
+        assert self._mentions is not None
+        for node in unit.parents:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                name = node.id
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                name = node.attr
+            else:
+                continue
+            if self._means_something_else(unit, node):
+                continue
+            entry = self._mentions.setdefault(name, Mentions())
+            parent = unit.parents[node]
+            if isinstance(parent, ast.Call) and parent.func is node:
+                entry.calls.append(CallSite(unit, parent))
+            else:
+                entry.others.append((unit, node))
+
+
+def _is_inside(unit: Unit, node: ast.AST | None, root: ast.AST) -> bool:
+    while node is not None and node is not root:
+        node = unit.parents.get(node)
+    return node is root
+
+
+_FOREIGN = ("tensorflow.", "numpy.", "scipy.", "keras.", "torch.", "os.", "math.")
+
+
+def _is_self(node: ast.Attribute, cls: ast.ClassDef) -> bool:
+    """Whether the attribute is the other class's own."""
+    first = {
+        f.args.args[0].arg
+        for f in cls.body
+        if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef) and f.args.args
+    }
+    return isinstance(node.value, ast.Name) and node.value.id in first
+
+
+def _self_name(scope: Scope, unit: Unit) -> str | None:
+    node: ast.AST | None = scope
+    while node is not None:
+        parent = unit.parents.get(node)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and isinstance(
+            parent, ast.ClassDef
+        ):
+            static = any(
+                isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list
+            )
+            return node.args.args[0].arg if node.args.args and not static else None
+        node = parent
+    return None
+
+
+def scopes_of(nodes: Iterable[tuple[Scope, ast.AST]]) -> dict[Scope, list[ast.AST]]:
+    """Nodes by the scope that runs them, in the order given."""
+    found: dict[Scope, list[ast.AST]] = {}
+    for scope, node in nodes:
+        found.setdefault(scope, []).append(node)
+    return found

@@ -1,0 +1,238 @@
+"""Where the values that a class keeps on ``self``, or a caller passes, come from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.shape_evidence import attribute_values, global_values
+from tapemigrate.tape.kinds import Make
+
+_PLAIN = (Make.PYTHON, Make.LEAF)
+_VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
+
+
+@dataclass(slots=True)
+class Provenance:
+    """What a value may be made of, as far as the code shows.
+
+    ``attributes`` of ``self``, ``parameters`` of the function at hand, ``globals``; ``network``:
+    it passes through variables or layers; ``calls``: through calls that may use some; ``outside``:
+    it was passed to another function; ``blind``: something on the way cannot be seen; ``foreign``:
+    it is set on the object from outside of its class. ``defs`` are all definitions that were met,
+    ``values`` what was assigned to the attributes among them.
+    """
+
+    attributes: set[str] = field(default_factory=set)
+    parameters: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
+    network: bool = False
+    calls: bool = False
+    outside: bool = False
+    blind: bool = False
+    foreign: bool = False
+    defs: set[Def] = field(default_factory=set)
+    values: set[ast.expr] = field(default_factory=set)
+
+    def add(self, other: Provenance) -> None:
+        """Takes in all that ``other`` found, but for the parameters of another function."""
+        self.attributes |= other.attributes
+        self.globals |= other.globals
+        self.network |= other.network
+        self.calls |= other.calls
+        self.outside |= other.outside or bool(other.parameters)
+        self.blind |= other.blind
+        self.foreign |= other.foreign
+        self.defs |= other.defs
+        self.values |= other.values
+
+
+class Tracer:
+    """Traces values through one class and one file."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._attributes: dict[tuple[ast.ClassDef, str], Provenance] = {}
+        self._methods: dict[tuple[ast.ClassDef, str], Provenance] = {}
+        self._entered: set[ast.AST] = set()
+
+    def value(self, view: View, node: ast.expr) -> Provenance:
+        """Where the value of ``node``, an expression of the scope of ``view``, comes from."""
+        found = Provenance()
+        made = self.behind(view, node)
+        found.defs |= made
+        for each in made:
+            self._definition(view, each, found)
+        self._calls(view, [node, *(d.value for d in made if d.value is not None)], found)
+        return found
+
+    def behind(self, view: View, node: ast.expr) -> frozenset[Def]:
+        """All definitions of which a gradient could flow into the value of ``node``."""
+        if view.kinds.make(node) in _PLAIN:
+            return frozenset()
+        uses = view.flow.uses_in(node)
+        plain = {
+            d
+            for d in backward(uses).made
+            if d.kind is Kind.ASSIGN and d.value is not None and view.kinds.make(d.value) in _PLAIN
+        }
+        return backward(uses, frozenset(plain)).made - frozenset(
+            d
+            for d in plain
+            if d.value is not None
+            and path_of(d.value) is None
+            and view.kinds.make(d.value) is Make.PYTHON
+        )
+
+    def _definition(self, view: View, made: Def, found: Provenance) -> None:
+        if made.kind is Kind.PARAM:
+            if made.path[0] != view.kinds.self_name:
+                found.parameters.add(made.path[0])
+        elif made.kind is Kind.ENTRY:
+            if made.path[0] == view.kinds.self_name and len(made.path) > 1:
+                found.add(self.attribute(view, made.path[1].lstrip(".")))
+                found.attributes.add(made.path[1].lstrip("."))
+            elif len(made.path) == 1 and made.path[0] not in (
+                view.kinds.self_name,
+                "<hidden state>",
+            ):
+                found.globals.add(made.path[0])
+        elif made.value is not None and view.kinds.make(made.value) in _VARIABLE:
+            found.network = True
+
+    def _calls(self, view: View, nodes: Iterable[ast.AST], found: Provenance) -> None:
+        for root in nodes:
+            for node in ast.walk(root):
+                if isinstance(node, ast.Call):
+                    self._call(view, node, found)
+
+    def _call(self, view: View, call: ast.Call, found: Provenance) -> None:
+        name = view.kinds.name(call.func)
+        if view.kinds.make(call) in _VARIABLE:
+            found.network = True
+            return
+        if name is not None:
+            if (
+                ".layers." in name
+                or ".keras." in name
+                or ".contrib." in name
+                or "get_variable" in name
+            ):
+                found.network = True
+            elif not name.startswith(("tensorflow", "numpy", "math")):
+                found.calls = True
+            return
+        make = view.kinds.make(call)
+        if make in _VARIABLE:
+            found.network = True
+        if make is not Make.UNKNOWN:
+            return
+        func = call.func
+        owner = path_of(func.value) if isinstance(func, ast.Attribute) else None
+        root = _root(func)
+        if root is not None and self._is_plain_object(view, root):
+            return
+        if isinstance(func, ast.Attribute) and owner == (view.kinds.self_name,) and view.cls:
+            found.add(self.method(view, func.attr))
+        elif isinstance(func, ast.Name) and func.id[:1].isupper():
+            return
+        elif isinstance(func, ast.Name) and self._project.effects(view.unit).functions(func.id):
+            self._function(view, func.id, found)
+        else:
+            found.calls = True
+
+    def _function(self, view: View, name: str, found: Provenance) -> None:
+        """What a function of this file makes, judged by the calls that it holds."""
+        for function in self._project.effects(view.unit).functions(name):
+            if function in self._entered:
+                continue
+            self._entered.add(function)
+            self._calls(self._project.view(view.unit, function), function.body, found)
+            self._entered.discard(function)
+
+    def _is_plain_object(self, view: View, name: str) -> bool:
+        """Whether a module-level name holds numbers, or what makes them (``rng = np.random…``)."""
+        values = global_values(view.unit.tree, name)
+        return bool(values) and all(view.kinds.make(v) is Make.PYTHON for v in values)
+
+    def attribute(self, view: View, name: str) -> Provenance:
+        """Where ``self.name`` comes from, whichever method of the class assigns it."""
+        assert view.cls is not None or not name
+        if view.cls is None:
+            return Provenance(blind=True)
+        key = (view.cls, name)
+        if key in self._attributes:
+            return self._attributes[key]
+        found = self._attributes[key] = Provenance()
+        effects = self._project.effects(view.unit)
+        if effects.method(view.cls, name) is not None:
+            return found
+        values = attribute_values(self._project, view, name)
+        if not values:
+            found.blind = True
+        strangers = self._project.foreign_stores(view.unit, view.cls, name)
+        found.foreign = any(view.kinds.make(v) not in _PLAIN for v in strangers)
+        for value in values:
+            if view.kinds.make(value) in _PLAIN:
+                continue
+            found.values.add(value)
+            scope = self._project.scope_of(view.unit, value)
+            inner = self._project.view(view.unit, scope)
+            traced = self.value(inner, value)
+            found.add(traced)
+        return found
+
+    def method(self, view: View, name: str) -> Provenance:
+        """What calling ``self.name(…)`` reads that is not passed to it."""
+        if view.cls is None:
+            return Provenance(blind=True)
+        key = (view.cls, name)
+        if key in self._methods:
+            return self._methods[key]
+        found = self._methods[key] = Provenance()
+        method = self._project.effects(view.unit).method(view.cls, name)
+        if method is None:
+            values = attribute_values(self._project, view, name)
+            found.add(self.attribute(view, name))
+            found.calls = True
+            found.blind |= not values
+            return found
+        inner = self._project.view(view.unit, method)
+        me = inner.kinds.self_name
+        for node in ast.walk(method):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if node.value.id == me and isinstance(node.ctx, ast.Load):
+                    parent = view.unit.parents[node]
+                    if isinstance(parent, ast.Call) and parent.func is node:
+                        found.add(self.method(view, node.attr))
+                    else:
+                        found.attributes.add(node.attr)
+                        found.add(self.attribute(view, node.attr))
+        self._calls(inner, method.body, found)
+        return found
+
+    def global_name(self, view: View, name: str) -> Provenance:
+        """Where a module-level name comes from."""
+        found = Provenance()
+        module = self._project.view(view.unit, view.unit.tree)
+        for value in global_values(view.unit.tree, name):
+            if view.kinds.make(value) not in _PLAIN:
+                found.add(self.value(module, value))
+        return found
+
+
+def _root(node: ast.expr) -> str | None:
+    """``rng`` of ``rng.randn(3).astype(…)``."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+            node = node.value
+        elif isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
+            node = node.func
+        else:
+            return None
+    return node.id

@@ -1,0 +1,105 @@
+"""New statements as ops, with the blank lines that a ``def`` wants around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+from tapemigrate.rules.finding import Unit
+from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
+
+
+def inserted(unit: Unit, stmt: ast.stmt, statements: Sequence[str]) -> list[Op]:
+    """``statements`` above ``stmt``."""
+    if not statements:
+        return []
+    anchor = _anchor(unit, stmt)
+    blank = _wanted(unit, anchor)
+    code = _joined(statements, blank)
+    if _is_def(statements[0]):
+        code = "\n" * _missing_above(unit, anchor, blank) + code
+    if _is_def(statements[-1]):
+        code += "\n" * (blank + 1)
+    return [Insert(unit.lines.span(anchor), "before", code)]
+
+
+def put_in_place(
+    unit: Unit, stmt: ast.stmt, statements: Sequence[str], replaced: Collection[ast.stmt]
+) -> list[Op]:
+    """``statements`` in the place of ``stmt``. Those ``replaced`` before brought blank lines."""
+    blank = _wanted(unit, stmt)
+    code = _joined(statements, blank)
+    block = _block(unit, stmt)
+    index = block.index(stmt) if stmt in block else 0
+    if _is_def(statements[0]) and not (index and block[index - 1] in replaced):
+        code = "\n" * _missing_above(unit, stmt, blank) + code
+    if _is_def(statements[-1]):
+        code += "\n" * (_missing_below(unit, stmt, blank) + 1)
+    return [ReplaceStatement(unit.lines.span(stmt), code)]
+
+
+def _anchor(unit: Unit, stmt: ast.stmt) -> ast.stmt:
+    """``stmt`` itself, or the ``if`` of which it is an ``elif``."""
+    while True:
+        outer = unit.parents[stmt]
+        if (
+            isinstance(stmt, ast.If)
+            and isinstance(outer, ast.If)
+            and outer.orelse == [stmt]
+            and unit.lines.segment(unit.lines.span(stmt)).startswith("elif")
+        ):
+            stmt = outer
+            continue
+        return stmt
+
+
+def _is_def(statement: str) -> bool:
+    return statement.startswith("def ")
+
+
+def _wanted(unit: Unit, stmt: ast.stmt) -> int:
+    return 2 if isinstance(unit.parents[stmt], ast.Module) else 1
+
+
+def _joined(statements: Sequence[str], blank: int) -> str:
+    code = ""
+    for index, statement in enumerate(statements):
+        if index and (_is_def(statement) or _is_def(statements[index - 1])):
+            code += "\n" * blank
+        code += statement + ("\n" if index < len(statements) - 1 else "")
+    return code
+
+
+def _missing_above(unit: Unit, stmt: ast.stmt, blank: int) -> int:
+    block = _block(unit, stmt)
+    if block and block[0] is stmt:
+        return 0
+    row = min([stmt.lineno, *(d.lineno for d in getattr(stmt, "decorator_list", []))]) - 1
+    found = 0
+    while row > 0 and not unit.lines.row(row).strip():
+        found += 1
+        row -= 1
+    if unit.lines.row(row).lstrip().startswith("#"):
+        return 0
+    return max(0, blank - found)
+
+
+def _missing_below(unit: Unit, stmt: ast.stmt, blank: int) -> int:
+    block = _block(unit, stmt)
+    if not block or block[-1] is stmt:
+        return 0
+    row = (stmt.end_lineno or stmt.lineno) + 1
+    found = 0
+    while row <= len(unit.lines) and not unit.lines.row(row).strip():
+        found += 1
+        row += 1
+    return max(0, blank - found)
+
+
+def _block(unit: Unit, stmt: ast.stmt) -> list[ast.stmt]:
+    parent = unit.parents[stmt]
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and any(s is stmt for s in block):
+            return block
+    return []

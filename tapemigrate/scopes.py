@@ -1,0 +1,487 @@
+"""The scopes of a file, and what is bound in them: one walk over the tree, without recursion.
+
+Knows Python's rules of binding; what the bindings mean is for ``names`` to find out.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Literal
+
+# Functions that import the module which a string argument names.
+_IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoader"})
+
+# Functions of a file's own that do so, by their names: ``_import_tf``, ``lazy_import_tensorflow``.
+_OWN_IMPORTER = re.compile(r"_?(?:lazy_|try_)?import_(?:tf|tensorflow)")
+
+Place = tuple[int, int]
+
+
+class Guard(IntEnum):
+    """How surely a binding is made when its scope runs."""
+
+    ALWAYS = 0
+    PERHAPS = 1
+    INSTEAD = 2  # in an ``else``: beside another one that stands above it
+    FALLBACK = 3  # in an ``except``: where the one above it failed
+
+
+class Bound(Enum):
+    """What a name is bound to, where it can be no imported thing."""
+
+    OTHER = "a thing that is not imported"
+    NOTHING = "None"
+
+
+@dataclass(slots=True)
+class Binding:
+    """One place where a name is bound. From ``place`` on it is in force."""
+
+    what: str | ast.expr | Bound  # a dotted path, the assigned expression, or neither
+    place: Place
+    guard: Guard
+
+
+class Scope:
+    """A module, class, function, lambda or comprehension, and the names that it binds and uses."""
+
+    __slots__ = (
+        "bindings",
+        "children",
+        "escaping",
+        "imported",
+        "kind",
+        "parent",
+        "used",
+    )
+
+    def __init__(
+        self,
+        kind: Literal["module", "class", "function", "comprehension"],
+        parent: Scope | None,
+    ) -> None:
+        self.kind = kind
+        self.parent = parent
+        self.bindings: dict[str, list[Binding]] = {}
+        self.imported: set[str] = set()  # names of which some binding may mean an imported thing
+        self.used: set[str] = set()
+        self.escaping: dict[str, Literal["global", "nonlocal"]] = {}
+        self.children: list[Scope] = []
+        if parent is not None:
+            parent.children.append(self)
+
+    def owner(self, name: str, module: Scope) -> Scope:
+        """The scope in which an assignment to ``name`` here binds it."""
+        scope = self
+        while scope.parent is not None and scope.kind == "comprehension":
+            scope = scope.parent
+        if scope.escaping.get(name) == "global":
+            return module
+        while scope.parent is not None and name in scope.escaping:
+            scope = scope.parent
+            while scope.parent is not None and scope.kind != "function":
+                scope = scope.parent
+        return scope
+
+
+def string_step(expr: ast.expr) -> tuple[ast.expr, str] | None:
+    """The pair x, "a" of ``getattr(x, "a")``, ``setattr(x, "a", …)``, ``vars(x)["a"]`` and
+    ``x.__dict__["a"]``.
+    """
+    if isinstance(expr, ast.Call):
+        if _last_name(expr.func) in ("getattr", "setattr") and len(expr.args) >= 2:
+            name = _string(expr.args[1])
+            return (expr.args[0], name) if name is not None else None
+    elif isinstance(expr, ast.Subscript):
+        name = _string(expr.slice)
+        holder = expr.value
+        if name is None:
+            return None
+        if isinstance(holder, ast.Attribute) and holder.attr == "__dict__":
+            return holder.value, name
+        if (
+            isinstance(holder, ast.Call)
+            and len(holder.args) == 1
+            and isinstance(holder.func, ast.Name)
+            and holder.func.id == "vars"
+        ):
+            return holder.args[0], name
+    return None
+
+
+def imported_by_call(call: ast.Call) -> str | None:
+    """The TensorFlow module that ``importlib.import_module("tensorflow")`` and its like return."""
+    function = _last_name(call.func)
+    if function is None:
+        return None
+    if function in _IMPORTERS:
+        for argument in call.args:
+            module = _string(argument)
+            if module is not None and module.split(".")[0] == "tensorflow":
+                return "tensorflow" if function == "__import__" else module
+    return "tensorflow" if _OWN_IMPORTER.fullmatch(function) else None
+
+
+def _last_name(expr: ast.expr) -> str | None:
+    if isinstance(expr, ast.Attribute):
+        return expr.attr
+    return expr.id if isinstance(expr, ast.Name) else None
+
+
+def _string(expr: ast.expr) -> str | None:
+    if isinstance(expr, ast.Constant) and isinstance(expr.value, str):
+        return expr.value
+    return None
+
+
+def _may_be_imported(expr: ast.expr) -> bool:
+    """Whether ``expr`` has the form of something that ``Names`` can resolve."""
+    while isinstance(expr, ast.Attribute):
+        expr = expr.value
+    return (
+        isinstance(expr, (ast.Name, ast.IfExp))
+        or string_step(expr) is not None
+        or (isinstance(expr, ast.Call) and imported_by_call(expr) is not None)
+    )
+
+
+def place_of(binding: Binding) -> Place:
+    """The place of ``binding``, as a key to search by."""
+    return binding.place
+
+
+_Frame = tuple[ast.AST, Scope, Guard]
+
+
+class Scopes:
+    """All scopes of a file, read in the order of the file.
+
+    Attributes:
+        module: The outermost scope.
+        of_node: The scope that a node (a function, a class, …) opens, by the node's id.
+        of_name: The scope in which a Name node is looked up, by the node's id.
+        chains: The longest chains of attributes, calls and subscripts.
+        stars: The modules of the star imports.
+        aliases: The name to which an expression is assigned, by the expression's id.
+        imports: The names of the import statements: the node, its path, and the name it binds.
+        read: The names that are read anywhere in the file.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.module = Scope("module", None)
+        self.of_node: dict[int, Scope] = {id(tree): self.module}
+        self.of_name: dict[int, Scope] = {}
+        self.chains: list[ast.expr] = []
+        self.stars: list[str] = []
+        self.aliases: dict[int, str] = {}
+        self.imports: list[tuple[ast.alias, str, str]] = []
+        self.read: set[str] = set()
+        self._handlers: dict[type[ast.AST], Callable[..., None]] = {
+            ast.FunctionDef: self._function,
+            ast.AsyncFunctionDef: self._function,
+            ast.Lambda: self._lambda,
+            ast.ClassDef: self._class,
+            ast.ListComp: self._comprehension,
+            ast.SetComp: self._comprehension,
+            ast.GeneratorExp: self._comprehension,
+            ast.DictComp: self._comprehension,
+            ast.Import: self._import,
+            ast.ImportFrom: self._import_from,
+            ast.Assign: self._assign,
+            ast.AnnAssign: self._assign,
+            ast.NamedExpr: self._assign,
+            ast.Name: self._name,
+            ast.Attribute: self._attribute,
+            ast.Call: self._call,
+            ast.Subscript: self._call,
+            ast.ExceptHandler: self._handler,
+            ast.MatchAs: self._pattern,
+            ast.MatchStar: self._pattern,
+            ast.MatchMapping: self._pattern,
+            ast.If: self._branches,
+            ast.Try: self._branches,
+            ast.For: self._branches,
+            ast.AsyncFor: self._branches,
+            ast.While: self._branches,
+            ast.match_case: self._branches,
+        }
+        if hasattr(ast, "TryStar"):
+            self._handlers[ast.TryStar] = self._branches
+        self._stack: list[_Frame] = []
+        self._declare_escapes(self.module, tree.body)
+        self._push(tree.body, self.module, Guard.ALWAYS)
+        self._walk()
+
+    def _walk(self) -> None:
+        stack = self._stack
+        handlers = self._handlers
+        while stack:
+            node, scope, guard = stack.pop()
+            handler = handlers.get(type(node))
+            if handler is not None:
+                handler(node, scope, guard)
+            else:
+                self._push_children(node, scope, guard)
+
+    def _push(self, nodes: Sequence[ast.AST], scope: Scope, guard: Guard) -> None:
+        self._stack.extend([(node, scope, guard) for node in reversed(nodes)])
+
+    def _push_children(self, node: ast.AST, scope: Scope, guard: Guard) -> None:
+        children: list[_Frame] = []
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                children.append((value, scope, guard))
+            elif isinstance(value, list):
+                children.extend(
+                    [(item, scope, guard) for item in value if isinstance(item, ast.AST)]
+                )
+        children.reverse()
+        self._stack.extend(children)
+
+    def _bind(
+        self,
+        name: str,
+        what: str | ast.expr | Bound,
+        place: Place,
+        scope: Scope,
+        guard: Guard,
+    ) -> None:
+        owner = scope.owner(name, self.module)
+        if owner is not scope:
+            guard = max(guard, Guard.PERHAPS)
+        owner.bindings.setdefault(name, []).append(Binding(what, place, guard))
+        if not isinstance(what, Bound):
+            owner.imported.add(name)
+        scope.used.add(name)
+
+    # Scopes
+
+    def _open(
+        self,
+        node: ast.AST,
+        kind: Literal["class", "function", "comprehension"],
+        parent: Scope,
+        body: Sequence[ast.AST],
+    ) -> Scope:
+        scope = Scope(kind, parent)
+        self.of_node[id(node)] = scope
+        if kind != "comprehension":
+            self._declare_escapes(scope, body)
+        for parameter in getattr(node, "type_params", ()):
+            self._bind(parameter.name, Bound.OTHER, (0, 0), scope, Guard.ALWAYS)
+        return scope
+
+    def _declare_escapes(self, scope: Scope, body: Sequence[ast.AST]) -> None:
+        """``global`` and ``nonlocal`` hold for the whole scope, wherever in it they stand."""
+        pending = list(body)
+        while pending:
+            node = pending.pop()
+            if isinstance(node, (ast.Global, ast.Nonlocal)):
+                declared: Literal["global", "nonlocal"] = (
+                    "global" if isinstance(node, ast.Global) else "nonlocal"
+                )
+                scope.escaping.update(dict.fromkeys(node.names, declared))
+            elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)) and not isinstance(
+                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+            ):
+                for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+                    pending.extend(getattr(node, field, ()))
+
+    def _function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, guard: Guard
+    ) -> None:
+        inner = self._open(node, "function", scope, node.body)
+        self._parameters(node.args, inner)
+        self._bind(node.name, Bound.OTHER, _end(node), scope, guard)
+        self._push(node.body, inner, Guard.ALWAYS)
+        if node.returns is not None:
+            self._push([node.returns], scope, guard)
+        self._push(_evaluated_outside(node.args), scope, guard)
+        self._push(node.decorator_list, scope, guard)
+
+    def _lambda(self, node: ast.Lambda, scope: Scope, guard: Guard) -> None:
+        inner = self._open(node, "function", scope, ())
+        self._parameters(node.args, inner)
+        self._push([node.body], inner, Guard.ALWAYS)
+        self._push(_evaluated_outside(node.args), scope, guard)
+
+    def _parameters(self, arguments: ast.arguments, scope: Scope) -> None:
+        for parameter in (
+            *arguments.posonlyargs,
+            *arguments.args,
+            *arguments.kwonlyargs,
+            *filter(None, (arguments.vararg, arguments.kwarg)),
+        ):
+            self._bind(parameter.arg, Bound.OTHER, (0, 0), scope, Guard.ALWAYS)
+
+    def _class(self, node: ast.ClassDef, scope: Scope, guard: Guard) -> None:
+        inner = self._open(node, "class", scope, node.body)
+        self._bind(node.name, Bound.OTHER, _end(node), scope, guard)
+        self._push(node.body, inner, Guard.ALWAYS)
+        self._push([*node.decorator_list, *node.bases, *node.keywords], scope, guard)
+
+    def _comprehension(
+        self,
+        node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+        scope: Scope,
+        guard: Guard,
+    ) -> None:
+        inner = self._open(node, "comprehension", scope, ())
+        for generator in node.generators:
+            for target in ast.walk(generator.target):
+                if isinstance(target, ast.Name):
+                    inner.bindings.setdefault(target.id, []).append(
+                        Binding(Bound.OTHER, (0, 0), Guard.ALWAYS)
+                    )
+        inside: list[ast.AST] = []
+        for index, generator in enumerate(node.generators):
+            inside += [generator.target, *([generator.iter] if index else []), *generator.ifs]
+        inside += [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        self._push(inside, inner, guard)
+        # The first iterable runs in the scope around the comprehension.
+        self._push([node.generators[0].iter], scope, guard)
+
+    # Bindings
+
+    def _import(self, node: ast.Import, scope: Scope, guard: Guard) -> None:
+        for alias in node.names:
+            path = alias.name if alias.asname else alias.name.split(".")[0]
+            self._bind(alias.asname or path, path, _end(node), scope, guard)
+            self.imports.append((alias, path, alias.asname or path))
+
+    def _import_from(self, node: ast.ImportFrom, scope: Scope, guard: Guard) -> None:
+        module = "." * node.level + (node.module or "")
+        for alias in node.names:
+            if alias.name == "*":
+                self.stars.append(module)
+            else:
+                separator = "" if module.endswith(".") else "."
+                path = f"{module}{separator}{alias.name}"
+                self._bind(alias.asname or alias.name, path, _end(node), scope, guard)
+                self.imports.append((alias, path, alias.asname or alias.name))
+
+    def _assign(
+        self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr, scope: Scope, guard: Guard
+    ) -> None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            self._assign_to(target, node.value, _end(node), scope, guard)
+        self._push(targets, scope, guard)
+        if node.value is not None:
+            self._push([node.value], scope, guard)
+        if isinstance(node, ast.AnnAssign):
+            self._push([node.annotation], scope, guard)
+
+    def _assign_to(
+        self,
+        target: ast.expr,
+        value: ast.expr | None,
+        place: Place,
+        scope: Scope,
+        guard: Guard,
+    ) -> None:
+        if isinstance(target, ast.Name):
+            if value is None:
+                return
+            if isinstance(value, ast.Constant) and value.value is None:
+                self._bind(target.id, Bound.NOTHING, place, scope, guard)
+            elif _may_be_imported(value):
+                self._bind(target.id, value, place, scope, guard)
+                self.aliases[id(value)] = target.id
+            else:
+                self._bind(target.id, Bound.OTHER, place, scope, guard)
+            self.of_name[id(target)] = scope
+        elif (
+            isinstance(target, (ast.Tuple, ast.List))
+            and isinstance(value, (ast.Tuple, ast.List))
+            and len(value.elts) == len(target.elts)
+            and not any(isinstance(e, ast.Starred) for e in (*value.elts, *target.elts))
+        ):
+            for part, part_value in zip(target.elts, value.elts, strict=True):
+                self._assign_to(part, part_value, place, scope, guard)
+
+    def _name(self, node: ast.Name, scope: Scope, guard: Guard) -> None:
+        scope.used.add(node.id)
+        already = id(node) in self.of_name
+        self.of_name[id(node)] = scope
+        if isinstance(node.ctx, ast.Load):
+            self.chains.append(node)
+            self.read.add(node.id)
+        elif (
+            isinstance(node.ctx, ast.Store)
+            and not already
+            and not (scope.kind == "comprehension" and node.id in scope.bindings)
+        ):
+            self._bind(node.id, Bound.OTHER, (node.lineno, node.col_offset), scope, guard)
+
+    def _attribute(self, node: ast.Attribute, scope: Scope, guard: Guard) -> None:
+        self.chains.append(node)
+        value: ast.expr = node
+        while isinstance(value, ast.Attribute):
+            value = value.value
+        if isinstance(value, ast.Name):
+            scope.used.add(value.id)
+            self.read.add(value.id)
+            self.of_name[id(value)] = scope
+        else:
+            self._stack.append((value, scope, guard))
+
+    def _call(self, node: ast.Call | ast.Subscript, scope: Scope, guard: Guard) -> None:
+        self.chains.append(node)
+        self._push_children(node, scope, guard)
+
+    def _handler(self, node: ast.ExceptHandler, scope: Scope, guard: Guard) -> None:
+        if node.name:
+            self._bind(node.name, Bound.OTHER, (node.lineno, node.col_offset), scope, Guard.PERHAPS)
+        self._push_children(node, scope, guard)
+
+    def _pattern(
+        self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping, scope: Scope, guard: Guard
+    ) -> None:
+        name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+        if name:
+            place = (node.lineno, node.col_offset)
+            self._bind(name, Bound.OTHER, place, scope, Guard.PERHAPS)
+        self._push_children(node, scope, guard)
+
+    # What may run, or runs instead of something above it
+
+    def _branches(self, node: ast.AST, scope: Scope, guard: Guard) -> None:
+        frames: list[_Frame] = []
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, ast.AST):
+                frames.append((value, scope, guard))
+            elif isinstance(value, list):
+                inner = guard
+                if field == "handlers":
+                    inner = Guard.FALLBACK
+                elif field == "orelse" and isinstance(node, ast.If):
+                    inner = Guard.INSTEAD
+                elif field != "finalbody":
+                    inner = max(guard, Guard.PERHAPS)
+                frames.extend([(item, scope, inner) for item in value])
+        frames.reverse()
+        self._stack.extend(frames)
+
+
+def _end(node: ast.stmt | ast.expr) -> Place:
+    # The parser always sets the end; nodes built by hand may lack it.
+    return (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+
+def _evaluated_outside(arguments: ast.arguments) -> list[ast.expr]:
+    """Defaults and annotations, which are evaluated where the function is made."""
+    parameters = (
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        *filter(None, (arguments.vararg, arguments.kwarg)),
+    )
+    annotations = [p.annotation for p in parameters if p.annotation is not None]
+    return [*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None), *annotations]

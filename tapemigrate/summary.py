@@ -1,0 +1,132 @@
+"""What a run came to, in sentences and in a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from tapemigrate.model import Diagnostic
+from tapemigrate.reports.common import printable
+from tapemigrate.rules import catalog
+from tapemigrate.runner import Outcome
+from tapemigrate.settings import ALWAYS_REPORTED
+
+_MOST_REASONS = 5
+
+
+def of_fix(outcome: Outcome, *, written: bool) -> list[str]:
+    """What ``fix`` did (``written``) or would do, and what it leaves."""
+    changed = [result for result in outcome.results if result.new is not None]
+    mended = [each for result in changed for each in result.mended]
+    sentences = []
+    if changed:
+        verb = "Rewrote" if written else "Would rewrite"
+        what = _counted(len(_calls(mended)), "call")
+        if not _calls(mended):
+            verb, what = ("Removed" if written else "Would remove"), "unused suppressions"
+        sentences.append(f"{verb} {what} in {_counted(len(changed), 'file')}")
+    left = outcome.diagnostics
+    unsafe = [each for each in left if _applicability(each) == "unsafe"]
+    safe = [each for each in left if _applicability(each) == "safe"]
+    if safe:
+        sentences.append(f"{len(safe)} more with another run")
+    if unsafe:
+        need = "needs" if len(unsafe) == 1 else "need"
+        sentences.append(f"{len(unsafe)} {need} --unsafe-fixes")
+    return _with_the_rest(sentences, outcome, "Nothing to rewrite")
+
+
+def of_check(outcome: Outcome) -> list[str]:
+    """What ``check`` found."""
+    found = _analysed(outcome.diagnostics)
+    sentences = []
+    if found:
+        files = len({each.filename for each in found})
+        sentences.append(f"Found {_counted(len(found), 'problem')} in {_counted(files, 'file')}")
+        counts = Counter(_applicability(each) for each in found)
+        if counts["safe"]:
+            sentences.append(f"{counts['safe']} can be fixed with `tapemigrate fix`")
+        if counts["unsafe"]:
+            sentences.append(f"{counts['unsafe']} with --unsafe-fixes")
+    return _with_the_rest(sentences, outcome, "Nothing to migrate")
+
+
+def statistics(outcome: Outcome) -> str:
+    """A table: for every code, how many there are and how they can be mended."""
+    rows: list[tuple[str, ...]] = [("code", "total", "fixed", "safe", "unsafe", "flag", "rule")]
+    mended = [each for result in outcome.results for each in result.mended]
+    totals: Counter[str] = Counter()
+    by_code: dict[str, Counter[str]] = {}
+    for kind, each in [("fixed", each) for each in mended] + [
+        (_applicability(each), each) for each in outcome.diagnostics
+    ]:
+        by_code.setdefault(each.code, Counter())[kind] += 1
+        totals[kind] += 1
+    kinds = ("fixed", "safe", "unsafe", "flag")
+    for code, counts in sorted(by_code.items()):
+        cells = [str(counts[kind]) for kind in kinds]
+        rows.append((code, str(counts.total()), *cells, catalog.rule(code).name))
+    cells = [str(totals[kind]) for kind in kinds]
+    rows.append(("all", str(totals.total()), *cells, ""))
+    if not mended:
+        rows = [(*row[:2], *row[3:]) for row in rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        first, *numbers, last = row
+        shown = [first.ljust(widths[0])]
+        shown += [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
+        lines.append("  ".join([*shown, last]).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _with_the_rest(sentences: list[str], outcome: Outcome, nothing: str) -> list[str]:
+    flagged = [each for each in _analysed(outcome.diagnostics) if _applicability(each) == "flag"]
+    if flagged:
+        need = "needs" if len(flagged) == 1 else "need"
+        sentences.append(f"{len(flagged)} {need} a look")
+    failed = len({each.filename for each in outcome.diagnostics if each.code in ALWAYS_REPORTED})
+    if failed:
+        sentences.append(f"{_counted(failed, 'file')} could not be processed")
+    if not outcome.seen and not failed:
+        return ["No Python files found."]
+    if not sentences:
+        return [f"{nothing} in {_counted(outcome.seen, 'file')}."]
+    line = "; ".join(sentences)
+    line = line[0].upper() + line[1:]
+    reasons = _reasons(flagged)
+    return [f"{line}{':' if reasons else '.'}", *reasons]
+
+
+def _reasons(flagged: Sequence[Diagnostic]) -> list[str]:
+    by_code: dict[str, list[Diagnostic]] = {}
+    for each in flagged:
+        by_code.setdefault(each.code, []).append(each)
+    ranked = sorted(by_code.items(), key=lambda item: (-len(item[1]), item[0]))
+    lines = []
+    for code, group in ranked[:_MOST_REASONS]:
+        messages = {each.message for each in group}
+        why = printable(messages.pop()) if len(messages) == 1 else catalog.rule(code).summary
+        lines.append(f"  {len(group)} × {code}: {why}")
+    if len(ranked) > _MOST_REASONS:
+        lines.append("  and others")
+    return lines
+
+
+def _calls(mended: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Notes on a call's arguments (TM2xx) and suppressions are no calls of their own."""
+    return [each for each in mended if not each.code.startswith(("TM2", "TM9"))]
+
+
+def _analysed(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return [each for each in diagnostics if each.code not in ALWAYS_REPORTED]
+
+
+def _applicability(each: Diagnostic) -> str:
+    if each.fix is None or each.fix.applicability == "display":
+        return "flag"
+    return each.fix.applicability
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,496 @@
+"""From the tapes of one scope to the ops that put them into its file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from tapemigrate.flow.blocks import Blocks
+from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.source.positions import Lines
+from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
+from tapemigrate.tape.planner import Layout, Tape
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What emission needs to know of the file around the scope."""
+
+    lines: Lines
+    blocks: Blocks
+    parents: dict[ast.AST, ast.AST]
+    taken: frozenset[str]
+    tensorflow: Callable[[ast.expr], str]
+
+
+class Emitter:
+    """Writes the tapes of one layout."""
+
+    def __init__(self, layout: Layout, around: Surroundings) -> None:
+        self._around = around
+        self._layout = layout
+        self._taken = set(around.taken)
+        self._tape_of = {g.request: t for t in layout.tapes for g in t.regions}
+        self._region_of = {g.request: g for t in layout.tapes for g in t.regions}
+        self._targets: dict[Request, str] = {}
+        self._merged = {g.request: run for run in self._runs() for g in run}
+        for tape in layout.tapes:
+            runs = {id(self._merged.get(g.request, g)) for g in tape.regions}
+            if len(tape.regions) > 1:
+                tape.persistent = len(runs) > 1 or self._repeated(tape)
+            if any(g.request.api == "hessians" and several(g) for g in tape.regions):
+                tape.persistent = True
+            if any(g.request.extras for g in tape.regions):
+                tape.persistent = True
+        self._name_tapes()
+        for region in sorted(self._region_of.values(), key=lambda g: g.request.call.lineno):
+            if region.hoist:
+                self._targets[region.request] = self._fresh(_target_names(region.request))
+
+    def ops(self) -> list[Op]:
+        """Everything that is to be done to the file, for all tapes of the scope."""
+        found: list[Op] = []
+        exits, before = self._virtuals()
+        for tape in self._layout.tapes:
+            entry, inner = self._watches(tape)
+            found += inner
+            for region in tape.regions:
+                found += self._stopped(tape, region)
+            if not tape.empty:
+                body = tape.block.body
+                found.append(
+                    Wrap(
+                        self._around.lines.span(body[tape.first_real]),
+                        self._around.lines.span(body[tape.last_real]),
+                        self._header(tape),
+                        "\n".join(entry),
+                        exits.get(tape, ""),
+                    )
+                )
+        found += before
+        done: set[int] = set()
+        for request in self._region_of:
+            run = self._merged.get(request)
+            if run is not None:
+                if id(run) not in done:
+                    done.add(id(run))
+                    found += self._merge_ops(run)
+            elif not self._inside_another(request):
+                found += self._references(request)
+                span = self._around.lines.span(request.node)
+                found.append(Replace(span, self._call(request)))
+        return found
+
+    def _references(self, request: Request) -> list[Op]:
+        """``variable._ref()`` becomes the variable: resource variables have no reference."""
+        lines = self._around.lines
+        inside = set(ast.walk(request.node))
+        return [
+            Replace(lines.span(call), self._render(call.func.value))
+            for call in self._region_of[request].sources.references
+            if call not in inside and isinstance(call.func, ast.Attribute)
+        ]
+
+    # -- names ----------------------------------------------------------------------------------
+
+    def _fresh(self, wishes: Sequence[str]) -> str:
+        for wish in wishes:
+            if wish not in self._taken:
+                self._taken.add(wish)
+                return wish
+        number = 2
+        while f"{wishes[0]}{number}" in self._taken:
+            number += 1
+        self._taken.add(f"{wishes[0]}{number}")
+        return f"{wishes[0]}{number}"
+
+    def _name_tapes(self) -> None:
+        several = len({t.order for t in self._layout.tapes}) > 1
+        lives: list[tuple[str, int, int]] = []
+        for tape in sorted(self._layout.tapes, key=lambda t: (t.order, self._life(t))):
+            start, end = self._life(tape)
+            wishes = [f"tape{tape.order}"] if several else ["tape"]
+            target = path_of(tape.regions[0].request.target)
+            if target is not None:
+                wishes.append(f"{target[-1].lstrip('.')}_tape")
+            for wish in wishes:
+                clash = any(n == wish and start <= e and s <= end for n, s, e in lives)
+                ours = any(n == wish for n, _, _ in lives)
+                if not clash and (ours or wish not in self._taken):
+                    tape.name = wish
+                    self._taken.add(wish)
+                    break
+            else:
+                tape.name = self._fresh(wishes[:1])
+            lives.append((tape.name, start, end))
+
+    def _life(self, tape: Tape) -> tuple[int, int]:
+        body = tape.block.body
+        start = body[min(tape.start[0], len(body) - 1)].lineno
+        ends = [g.request.stmt.end_lineno or 0 for g in tape.regions]
+        last = body[tape.last_real].end_lineno or 0 if not tape.empty else start
+        return start, max(*ends, last)
+
+    # -- statements round the tape --------------------------------------------------------------
+
+    def _header(self, tape: Tape) -> str:
+        tf = self._around.tensorflow(tape.regions[0].request.call)
+        options = "persistent=True" if tape.persistent else ""
+        return f"with {tf}.GradientTape({options}) as {tape.name}:"
+
+    def _watches(self, tape: Tape) -> tuple[list[str], list[Op]]:
+        entry: list[str] = []
+        inner: list[Op] = []
+        placed: set[tuple[str, ast.stmt]] = set()
+        for leaf in (x for g in tape.regions for x in g.sources.leaves if x.watch):
+            named = [d for d in leaf.defs if d.kind not in (Kind.LOOP, Kind.COMPREHENSION)]
+            for made in sorted(named or leaf.defs, key=_row):
+                text = leaf.watch or ""
+                own = text_of(made.path)
+                if text.isidentifier() and not text.startswith((f"{own}.", f"{own}[")):
+                    text = own
+                where = self._where(tape, made)
+                if where == "entry":
+                    if text not in entry:
+                        entry.append(text)
+                elif where == "inside" and made.stmt is not None:
+                    if (text, made.stmt) not in placed:
+                        placed.add((text, made.stmt))
+                        inner.append(self._watch_after(tape, made, made.stmt, text))
+            if not leaf.defs and leaf.watch not in entry:
+                entry.append(leaf.watch or "")
+        if not entry:
+            return [], inner
+        listed = entry[0] if len(entry) == 1 else f"[{', '.join(entry)}]"
+        return [f"{tape.name}.watch({listed})"], inner
+
+    def _where(self, tape: Tape, made: Def) -> str:
+        if made.stmt is None or not self._around.blocks.holds(made.stmt):
+            return "entry"
+        index = self._around.blocks.index_in(made.stmt, tape.block)
+        if index is None or index < tape.first_real:
+            return "entry"
+        if index <= tape.last_real:
+            return "inside"
+        # Made further down: on the round of a loop before this one, or too late to matter.
+        return "entry" if tape.block.owner is not None else "late"
+
+    def _watch_after(self, tape: Tape, made: Def, stmt: ast.stmt, text: str) -> Op:
+        place = "body" if made.kind in (Kind.LOOP, Kind.WITH) else "after"
+        return Insert(
+            self._around.lines.span(stmt),
+            "body" if place == "body" else "after",
+            f"{tape.name}.watch({text})",
+        )
+
+    def _stopped(self, tape: Tape, region: Region) -> list[Op]:
+        found: list[Op] = []
+        for stop in region.stops:
+            if stop.stmt is not None and self._where(tape, stop) == "inside":
+                span = self._around.lines.span(stop.stmt)
+                found.append(Wrap(span, span, f"with {tape.name}.stop_recording():"))
+        return found
+
+    def _virtuals(self) -> tuple[dict[Tape, str], list[Op]]:
+        """The statements made from targets that were written inside their calls."""
+        exits: dict[Tape, str] = {}
+        before: list[Op] = []
+        for (block_id, index), queue in self._layout.hoisted.items():
+            tapes = [t for t in self._layout.tapes if id(t.block) == block_id]
+            place = 0
+            closing = [t for t in tapes if not t.empty and t.last_real == index - 1]
+            # Of tapes that end together the inner one comes first: what it needs must be inside it.
+            for tape in sorted(closing, key=lambda t: (t.end, -t.start[0], -t.start[1], t.order)):
+                if tape.end[0] != index:
+                    continue
+                exits[tape] = self._text(tapes, index, queue, place, tape.end[1])
+                place = tape.end[1] + 1
+            if place < len(queue):
+                anchor = self._around.lines.span(tapes[0].block.body[index])
+                code = self._text(tapes, index, queue, place, len(queue) - 1)
+                before.append(Insert(anchor, "before", code))
+        return exits, before
+
+    def _text(
+        self, tapes: Iterable[Tape], index: int, queue: list[Region], first: int, last: int
+    ) -> str:
+        """The statements ``first`` to ``last`` of a queue, with the tapes that record only them."""
+        lines: list[str] = []
+        only = [
+            t
+            for t in tapes
+            if t.empty and t.start[0] == index and first <= t.start[1] and t.end <= (index, last)
+        ]
+        place = first
+        while place <= last:
+            opening = [t for t in only if t.start[1] == place]
+            if opening:
+                tape = max(opening, key=lambda t: (t.end, t.order))
+                rest = [t for t in only if t is not tape]
+                lines.append(self._header(tape))
+                body = self._watches(tape)[0]
+                body += self._text(rest, index, queue, place, tape.end[1]).split("\n")
+                lines += [f"    {line}" for line in body]
+                place = tape.end[1] + 1
+                continue
+            request = queue[place].request
+            lines.append(f"{self._targets[request]} = {self._hoisted_code(request)}")
+            place += 1
+        return "\n".join(lines)
+
+    def _hoisted_code(self, request: Request) -> str:
+        if request.api == "hessians":
+            inner = next(iter(self._region_of[request].lower))
+            return self._call(inner)
+        code = self._render(request.target)
+        if self._region_of[request].itself:
+            return f"{self._around.tensorflow(request.call)}.identity({code})"
+        wrapped = "\n" in code or isinstance(request.target, ast.NamedExpr)
+        return f"({code})" if wrapped else code
+
+    # -- the calls ------------------------------------------------------------------------------
+
+    def _inside_another(self, request: Request) -> bool:
+        """Whether the call's text becomes part of another one's."""
+        if any(request in self._region_of[o].lower for o in self._region_of if o.api == "hessians"):
+            return True
+        node: ast.AST | None = self._around.parents.get(request.node)
+        while node is not None and not isinstance(node, ast.stmt):
+            for other in self._region_of:
+                if other.node is node:
+                    return True
+            node = self._around.parents.get(node)
+        return False
+
+    def _render(self, node: ast.expr) -> str:
+        """The source text of ``node``, with the gradient calls inside it rewritten."""
+        lines = self._around.lines
+        span = lines.span(node)
+        start = lines.offset(span.row, span.column)
+        text = lines.segment(span)
+        edits: list[tuple[int, int, str]] = []
+        stack: list[ast.AST] = [node]
+        by_node = {r.node: r for r in self._region_of if r.api != "hessians" or r.node is not None}
+        while stack:
+            current = stack.pop()
+            request = by_node.get(current) if isinstance(current, ast.expr) else None
+            if request is not None:
+                inner = lines.span(request.node)
+                first = lines.offset(inner.row, inner.column) - start
+                last = lines.offset(inner.end_row, inner.end_column) - start
+                edits.append((first, last, self._call(request)))
+                continue
+            stack.extend(ast.iter_child_nodes(current))
+        for first, last, code in sorted(edits, reverse=True):
+            text = text[:first] + code + text[last:]
+        return text
+
+    def _call(self, request: Request) -> str:
+        tape = self._tape_of[request]
+        region = self._region_of[request]
+        if request.api == "hessians":
+            return self._hessians(request, tape, region)
+        target = self._targets.get(request) or self._render(request.target)
+        if request.api in ("jacobian", "batch_jacobian"):
+            arguments = [target, self._render(request.sources)]
+            arguments += [f"{k}={self._render(v)}" for k, v in request.extras.items()]
+            return f"{tape.name}.{request.api}({', '.join(arguments)})"
+        sources, index = self._sources(request, region)
+        if request.gated and request.first and not index:
+            # ``tf.tuple`` takes and gives lists.
+            sources, index = f"[{sources}]", "[0]"
+        code = f"{tape.name}.gradient({target}, {sources}{self._options(request)})"
+        if request.gated:
+            code = f"{self._around.tensorflow(request.call)}.tuple({code})"
+        return code + index
+
+    def _options(self, request: Request) -> str:
+        code = ""
+        if request.output_gradients is not None:
+            code += f", output_gradients={self._output_gradients(request)}"
+        if request.unconnected is not None:
+            code += f", unconnected_gradients={self._render(request.unconnected)}"
+        return code
+
+    def _output_gradients(self, request: Request) -> str:
+        given = request.output_gradients
+        assert given is not None
+        tf = self._around.tensorflow(request.call)
+        if not isinstance(given, ast.List | ast.Tuple):
+            return self._render(given)
+        targets = request.target.elts if isinstance(request.target, ast.List | ast.Tuple) else None
+        parts = []
+        for place, part in enumerate(given.elts):
+            if isinstance(part, ast.Constant) and part.value is None:
+                one = targets[place] if targets else request.target
+                parts.append(f"{tf}.ones_like({self._render(one)})")
+            elif isinstance(part, ast.List | ast.Tuple):
+                parts.append(f"{tf}.constant({self._render(part)})")
+            else:
+                parts.append(self._render(part))
+        return f"[{', '.join(parts)}]"
+
+    def _sources(self, request: Request, region: Region) -> tuple[str, str]:
+        """The sources as the tape takes them, and the index behind the call."""
+        node = request.sources
+        tf = self._around.tensorflow(request.call)
+        if isinstance(node, ast.List | ast.Tuple):
+            if request.first and len(node.elts) == 1 and not isinstance(node.elts[0], ast.Starred):
+                return self._render(node.elts[0]), ""
+            inner = ", ".join(self._render(e) for e in node.elts)
+            text = self._render(node)
+            listed = text if isinstance(node, ast.List) else f"[{inner}]"
+            return listed, "[0]" if request.first else ""
+        text = self._render(node)
+        single = region.sources.single
+        if single is True:
+            return (text, "") if request.first else (f"[{text}]", "")
+        is_list = region.sources.listed and single is False
+        if (not request.first and not is_list and not self._taken_apart(request)) or (
+            request.first and single is None
+        ):
+            text = f"{tf}.nest.flatten({text})"
+        return text, "[0]" if request.first else ""
+
+    def _taken_apart(self, request: Request) -> bool:
+        """Whether the result is unpacked or zipped, so that the sources must be several."""
+        parent = self._around.parents.get(request.node)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
+            target = parent.targets[0]
+            return isinstance(target, ast.Tuple | ast.List) and len(target.elts) > 1
+        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
+            same = ast.dump(request.sources)
+            return parent.func.id == "zip" and any(ast.dump(a) == same for a in parent.args)
+        return bool(
+            isinstance(parent, ast.Call) and self._region_of[request].sources.single is False
+        )
+
+    def _hessians(self, request: Request, tape: Tape, region: Region) -> str:
+        inner = next(iter(region.lower))
+        gradients = self._targets.get(request) or self._call(inner)
+        if not several(region):
+            source = self._single_source(request)
+            code = f"{tape.name}.jacobian({gradients}, {source})"
+            return code if request.first else f"[{code}]"
+        text = self._render(request.sources)
+        if region.sources.single is None and not isinstance(request.sources, ast.List | ast.Tuple):
+            text = f"{self._around.tensorflow(request.call)}.nest.flatten({text})"
+        code = f"[{tape.name}.jacobian(g, x) for g, x in zip({gradients}, {text})]"
+        return f"{code}[0]" if request.first else code
+
+    def _single_source(self, request: Request) -> str:
+        node = request.sources
+        return self._render(node.elts[0] if isinstance(node, ast.List | ast.Tuple) else node)
+
+    # -- calls of one target that become one ----------------------------------------------------
+
+    def _runs(self) -> list[list[Region]]:
+        """Runs of neighbouring ``name = tf.gradients(same target, …)[0]`` on one tape."""
+        runs: list[list[Region]] = []
+        for tape in self._layout.tapes:
+            ready = [g for g in tape.regions if self._mergeable(g)]
+            ready.sort(key=lambda g: (g.request.stmt.lineno, g.request.stmt.col_offset))
+            run: list[Region] = []
+            for region in ready:
+                if run and self._follows(run, region):
+                    run.append(region)
+                    continue
+                if len(run) > 1:
+                    runs.append(run)
+                run = [region]
+            if len(run) > 1:
+                runs.append(run)
+        return runs
+
+    def _mergeable(self, region: Region) -> bool:
+        request = region.request
+        stmt = request.stmt
+        return (
+            request.api == "gradients"
+            and request.first
+            and not request.gated
+            and isinstance(stmt, ast.Assign)
+            and stmt.value is request.node
+            and len(stmt.targets) == 1
+            and isinstance(stmt.targets[0], ast.Name)
+            and path_of(request.target) is not None
+            and not region.hoist
+            and request.output_gradients is None
+            and request.unconnected is None
+            and self._one_source(request, region) is not None
+        )
+
+    def _one_source(self, request: Request, region: Region) -> ast.expr | None:
+        node = request.sources
+        if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == 1:
+            node = node.elts[0]
+        elif region.sources.single is not True:
+            return None
+        return node if path_of(node) is not None else None
+
+    def _follows(self, run: list[Region], region: Region) -> bool:
+        last, stmt = run[-1].request.stmt, region.request.stmt
+        blocks = self._around.blocks
+        here, there = blocks.place(last), blocks.place(stmt)
+        if here.block is not there.block or there.index != here.index + 1:
+            return False
+        if ast.dump(run[0].request.target) != ast.dump(region.request.target):
+            return False
+        bound = {_assigned(g.request.stmt) for g in run}
+        read = {n.id for n in ast.walk(region.request.call) if isinstance(n, ast.Name)}
+        if bound & read or _assigned(stmt) in bound:
+            return False
+        between = self._between(last, stmt)
+        after = self._around.lines.row(stmt.end_lineno or 0)
+        end = self._around.lines.span(stmt).end_column
+        return not between.strip() and not after[end:].strip()
+
+    def _between(self, before: ast.stmt, after: ast.stmt) -> str:
+        lines = self._around.lines
+        start, end = lines.span(before), lines.span(after)
+        first = lines.offset(start.end_row, start.end_column)
+        return lines.text[first : lines.offset(end.row, end.column)]
+
+    def _merge_ops(self, run: list[Region]) -> list[Op]:
+        names = ", ".join(_assigned(g.request.stmt) for g in run)
+        sources = ", ".join(
+            self._render(self._one_source(g.request, g) or g.request.sources) for g in run
+        )
+        first = run[0].request
+        target = self._render(first.target)
+        code = f"{names} = {self._tape_of[first].name}.gradient({target}, [{sources}])"
+        lines = self._around.lines
+        ops: list[Op] = [ReplaceStatement(lines.span(first.stmt), code)]
+        ops += [ReplaceStatement(lines.span(g.request.stmt), "") for g in run[1:]]
+        return ops
+
+    def _repeated(self, tape: Tape) -> bool:
+        blocks = self._around.blocks
+        return any(blocks.loops_around(g.request.stmt, tape.block) for g in tape.regions)
+
+
+def _assigned(stmt: ast.stmt) -> str:
+    target = stmt.targets[0] if isinstance(stmt, ast.Assign) else None
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def several(region: Region) -> bool:
+    """Whether the sources are, or may be, more than one tensor."""
+    node = region.request.sources
+    if isinstance(node, ast.List | ast.Tuple):
+        return len(node.elts) != 1 or isinstance(node.elts[0], ast.Starred)
+    return region.sources.single is not True
+
+
+def _target_names(request: Request) -> list[str]:
+    if request.api == "hessians":
+        return ["gradients", "first_order"]
+    return ["target", "y", "output"] if not isinstance(request.target, ast.List) else ["targets"]
+
+
+def _row(made: Def) -> int:
+    return made.stmt.lineno if made.stmt is not None else 0

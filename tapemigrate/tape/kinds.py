@@ -1,0 +1,278 @@
+"""What an expression makes, as far as gradients go: variables, leaves, tensors, Python values."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from enum import Enum
+
+from tapemigrate.flow.defuse import Effect
+from tapemigrate.flow.effects import CHANGERS, Effects
+from tapemigrate.flow.paths import path_of
+from tapemigrate.names import Names
+
+
+class Make(Enum):
+    """The kind of value that an expression makes."""
+
+    VARIABLES = "a list of trainable variables"
+    ANY_VARIABLES = "a list of variables, not all of them trainable"
+    VARIABLE = "a trainable variable"
+    FROZEN = "a variable that is not trainable"
+    LEAF = "a tensor made from nothing"
+    TENSOR = "a tensor made by an op"
+    PYTHON = "a Python value"
+    UNKNOWN = "unknown"
+
+
+_TF = ("tensorflow.compat.v1.", "tensorflow.compat.v2.", "tensorflow.")
+_VARIABLE_LISTS = frozenset(
+    {"trainable_variables", "contrib.framework.get_trainable_variables"}
+    | {"contrib.slim.get_trainable_variables", "contrib.layers.get_trainable_variables"}
+)
+_ANY_VARIABLE_LISTS = frozenset(
+    {"global_variables", "all_variables", "local_variables", "contrib.slim.get_variables"}
+    | {"contrib.framework.get_variables", "contrib.slim.get_model_variables", "model_variables"}
+)
+_VARIABLE = frozenset(
+    {"Variable", "get_variable", "contrib.eager.Variable", "contrib.framework.variable"}
+    | {"contrib.slim.variable", "contrib.slim.model_variable", "contrib.framework.model_variable"}
+)
+# Ops whose result has no gradient, whatever they are made from, or which start a graph.
+_LEAF = frozenset(
+    {"placeholder", "constant", "zeros", "ones", "zeros_like", "ones_like", "range", "eye"}
+    | {
+        "shape",
+        "size",
+        "rank",
+        "argmax",
+        "argmin",
+        "math.argmax",
+        "math.argmin",
+        "equal",
+        "shape_n",
+    }
+    | {"not_equal", "greater", "less", "greater_equal", "less_equal", "logical_and", "logical_or"}
+    | {"logical_not", "is_nan", "is_inf", "is_finite", "sparse_placeholder", "string_to_number"}
+    | {"read_file", "decode_raw", "one_hot", "random_shuffle", "truncated_normal", "random_normal"}
+    | {"random_uniform", "random.normal", "random.uniform", "random.truncated_normal", "Session"}
+    | {
+        "InteractiveSession",
+        "ConfigProto",
+        "Graph",
+        "global_variables_initializer",
+        "set_random_seed",
+    }
+    | {"truncated_normal_initializer", "random_normal_initializer", "constant_initializer"}
+    | {"random_uniform_initializer", "zeros_initializer", "ones_initializer", "get_default_graph"}
+    | {"linspace", "lin_space", "stop_gradient"}
+)
+_LEAF_PREFIXES = (
+    "initializers.",
+    "contrib.layers.xavier_initializer",
+    "data.",
+    "train.",
+    "logging.",
+)
+# Values that are affine in these arguments are not leaves when one of them is a tensor.
+_AFFINE = frozenset({"mean", "stddev", "minval", "maxval"})
+_PYTHON_CALLS = frozenset(
+    {"len", "int", "float", "str", "bool", "range", "isinstance", "hasattr", "type", "id", "repr"}
+    | {"min", "max", "abs", "round", "print", "callable", "issubclass", "open", "format", "input"}
+)
+# Methods that change nothing a later forward pass could see.
+_QUIET = frozenset(
+    {"run", "eval", "get_shape", "as_list", "numpy", "format", "join", "items", "keys", "values"}
+    | {"get", "copy", "astype", "reshape", "mean", "sum", "set_shape", "lower", "upper", "split"}
+    | {"startswith", "endswith", "minimize", "apply_gradients", "compute_gradients", "log_prob"}
+    | {"sample", "prob", "entropy", "kl_divergence", "as_default", "device", "assign", "value"}
+    | {"read_value", "initializer", "info", "debug", "warning", "error", "write", "strip", "count"}
+    | {"index", "ndims", "with_rank", "num_elements", "is_compatible_with", "next", "get_next"}
+)
+_SHAPES = frozenset({"shape", "dtype", "name", "device", "op", "graph", "ndims"})
+_LIBRARIES = frozenset(
+    {"tensorflow", "numpy", "math", "scipy", "keras", "tensorflow_probability", "six"}
+    | {"itertools", "functools", "copy", "collections", "os", "sys", "time", "random"}
+)
+
+
+def short(qualified: str | None) -> str | None:
+    """``tensorflow.compat.v1.gradients`` → ``gradients``; None for what is not TensorFlow's."""
+    if qualified is None:
+        return None
+    for prefix in _TF:
+        if qualified.startswith(prefix):
+            return qualified[len(prefix) :]
+    return None
+
+
+class Kinds:
+    """Reads kinds and effects off the source of one file."""
+
+    def __init__(self, names: Names, effects: Effects) -> None:
+        self._names = names
+        self._effects = effects
+        self.cls: ast.ClassDef | None = None
+        self.self_name: str | None = None
+
+    def name(self, node: ast.expr) -> str | None:
+        """The dotted path of the imported thing that ``node`` means, None if it means none."""
+        return self._names.qualified(node)
+
+    def make(self, node: ast.expr) -> Make:
+        """What ``node`` makes, read from its own text alone."""
+        match node:
+            case ast.Constant() | ast.JoinedStr() | ast.Compare():
+                return Make.PYTHON
+            case ast.UnaryOp():
+                return self.make(node.operand)
+            case ast.BinOp():
+                return self._arithmetic(node)
+            case ast.Attribute() if node.attr in _SHAPES:
+                return Make.PYTHON
+            case ast.Attribute() if node.attr in ("trainable_variables", "trainable_weights"):
+                return Make.VARIABLES
+            case ast.Attribute() if node.attr in ("variables", "weights"):
+                return Make.ANY_VARIABLES
+            case ast.Subscript():
+                return Make.PYTHON if self.make(node.value) is Make.PYTHON else Make.UNKNOWN
+            case ast.Call():
+                return self._call(node)
+        return Make.UNKNOWN
+
+    def _arithmetic(self, node: ast.expr) -> Make:
+        parts: list[ast.expr] = []
+        while isinstance(node, ast.BinOp):
+            parts.append(node.right)
+            node = node.left
+        makes = {self.make(p) for p in [*parts, node]}
+        if makes <= {Make.PYTHON}:
+            return Make.PYTHON
+        if makes <= {Make.PYTHON, Make.LEAF}:
+            return Make.LEAF
+        return Make.TENSOR if makes & _TENSORS else Make.UNKNOWN
+
+    def _call(self, call: ast.Call) -> Make:
+        qualified = self._names.qualified(call.func)
+        name = short(qualified)
+        if name is None:
+            return self._other_call(call, qualified)
+        if name in _VARIABLE_LISTS:
+            return Make.VARIABLES
+        if name in _ANY_VARIABLE_LISTS:
+            return Make.ANY_VARIABLES
+        if name == "get_collection":
+            return self._collection(call)
+        if name in _VARIABLE:
+            return Make.FROZEN if _trainable(call) is False else Make.VARIABLE
+        if name in _LEAF or name.startswith(_LEAF_PREFIXES):
+            return self._leaf(call)
+        return Make.TENSOR
+
+    def _leaf(self, call: ast.Call) -> Make:
+        affine = [k.value for k in call.keywords if k.arg in _AFFINE]
+        if short(self._names.qualified(call.func)) not in ("zeros_like", "ones_like"):
+            affine += call.args[1:3]
+        plain = all(self.make(a) in (Make.PYTHON, Make.LEAF) or self._is_tf(a) for a in affine)
+        return Make.LEAF if plain or not _is_random(call) else Make.TENSOR
+
+    def _is_tf(self, node: ast.expr) -> bool:
+        return short(self._names.qualified(node)) is not None
+
+    def is_new(self, value: ast.expr) -> bool:
+        """Whether the call certainly makes new variables, rather than finding old ones."""
+        if not isinstance(value, ast.Call) or self._effects.reuses_variables:
+            return False
+        if self._call(value) in (Make.VARIABLE, Make.FROZEN):
+            return True
+        name = value.func.attr if isinstance(value.func, ast.Attribute) else ""
+        name = value.func.id if isinstance(value.func, ast.Name) else name
+        functions = self._effects.functions(name)
+        return len(functions) == 1 and any(
+            isinstance(n, ast.Call) and self._call(n) in (Make.VARIABLE, Make.FROZEN)
+            for n in ast.walk(functions[0])
+        )
+
+    def _collection(self, call: ast.Call) -> Make:
+        key = call.args[0] if call.args else None
+        key = next((k.value for k in call.keywords if k.arg == "key"), key)
+        if isinstance(key, ast.Attribute):
+            if key.attr == "TRAINABLE_VARIABLES":
+                return Make.VARIABLES
+            if key.attr.endswith("VARIABLES"):
+                return Make.ANY_VARIABLES
+        if isinstance(key, ast.Constant) and key.value == "trainable_variables":
+            return Make.VARIABLES
+        return Make.UNKNOWN
+
+    def _other_call(self, call: ast.Call, qualified: str | None) -> Make:
+        if qualified is not None and qualified.split(".")[0] in ("numpy", "math", "random", "time"):
+            return Make.PYTHON
+        func = call.func
+        if isinstance(func, ast.Name) and qualified is None:
+            if func.id in _PYTHON_CALLS and hasattr(builtins, func.id):
+                return Make.PYTHON
+        if isinstance(func, ast.Attribute):
+            if func.attr in ("get_shape", "as_list", "format", "run", "num_elements"):
+                return Make.PYTHON
+            if func.attr in ("trainable_variables", "get_trainable_variables"):
+                return Make.VARIABLES
+        return Make.UNKNOWN
+
+    def effect(self, call: ast.Call) -> Effect:
+        """What a call may change, for ``flow.defuse``."""
+        qualified = self._names.qualified(call.func)
+        name = short(qualified)
+        if name is not None:
+            return Effect(
+                writes_hidden=name.startswith(("add_to_collection", "losses.", "layers.")),
+                reads_hidden=name.startswith(("losses.get_", "get_default_graph"))
+                or (name == "get_collection" and self._collection(call) is Make.UNKNOWN),
+            )
+        if qualified is not None and qualified.split(".")[0] in _LIBRARIES:
+            return Effect()
+        args = (*call.args, *(k.value for k in call.keywords))
+        func = call.func
+        if isinstance(func, ast.Name):
+            if qualified is None and hasattr(builtins, func.id) and func.id != "setattr":
+                return Effect()
+            outside = self._effects.outside_names(func.id)
+            changed = tuple(ast.Name(n, ast.Load()) for n in sorted(outside))
+            rebinds = self._effects.rebound_names(func.id)
+            return Effect(changed, rebinds, args, writes_hidden=True)
+        if not isinstance(func, ast.Attribute):
+            return Effect(contents=args, writes_hidden=True)
+        owner = path_of(func.value)
+        reads_hidden = func.attr in (
+            "get_tensor_by_name",
+            "get_collection",
+            "get_operation_by_name",
+        )
+        if func.attr in _QUIET or reads_hidden:
+            return Effect(reads_hidden=reads_hidden)
+        if func.attr in CHANGERS or owner is None:
+            return Effect((func.value,))
+        if owner == (self.self_name,) and self.cls is not None:
+            if not self._effects.writes_self(self.cls, func.attr):
+                return Effect(contents=args, writes_hidden=True)
+        return Effect((func.value,), contents=args, writes_hidden=True)
+
+
+_TENSORS = {Make.TENSOR, Make.LEAF, Make.VARIABLE, Make.FROZEN}
+
+
+def _trainable(call: ast.Call) -> bool | None:
+    for keyword in call.keywords:
+        if keyword.arg == "trainable" and isinstance(keyword.value, ast.Constant):
+            return bool(keyword.value.value)
+    if isinstance(call.func, ast.Attribute | ast.Name) and len(call.args) > 1:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+        second = call.args[1]
+        if name == "Variable" and isinstance(second, ast.Constant):
+            return bool(second.value)
+    return None
+
+
+def _is_random(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return "normal" in name or "uniform" in name

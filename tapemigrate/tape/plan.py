@@ -1,0 +1,70 @@
+"""What a rewrite will do to a file, as plain data: made by the planner, applied by the codemods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of a text. Rows count from one, columns from zero, both in characters.
+
+    Rows end at CRLF, LF or a lone CR, as Python's tokenizer has it (not at form feeds).
+    """
+
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """The expression at ``span`` becomes the expression ``code``. Replacements never overlap."""
+
+    span: Span
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceStatement:
+    """The statement at ``span`` becomes the statements ``code``; empty code deletes it.
+
+    Comments above the statement stay. A body that would be left empty gets a ``pass``.
+    """
+
+    span: Span
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """New statements beside the statement at ``anchor``, or as the first ones of its ``body``.
+
+    They stand directly at the anchor: inside every ``Wrap`` that holds the anchor. Several inserts
+    with one anchor and one place keep the order in which the plan lists them.
+    """
+
+    anchor: Span
+    where: Literal["before", "after", "body"]
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wrap:
+    """The statements from ``first`` to ``last`` of one block go under ``header``.
+
+    ``header`` is a ``with`` line that ends in a colon. ``entry`` and ``exit`` are statements that
+    come first and last in the new block. Wraps nest and never cross; of two with the same range
+    the one that the plan lists first is the outer one.
+    """
+
+    first: Span
+    last: Span
+    header: str
+    entry: str = ""
+    exit: str = ""
+
+
+Op = Replace | ReplaceStatement | Insert | Wrap

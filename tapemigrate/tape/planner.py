@@ -1,0 +1,196 @@
+"""From the regions of one scope to its tapes: one an order, nested, asked as seldom as can be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tapemigrate.flow.blocks import Block, Blocks
+from tapemigrate.tape.region import Region, repetitions
+from tapemigrate.tape.request import Refusal, Request
+
+# The place of a statement among those that a rewrite puts before it.
+_REAL = 1 << 30
+Slot = tuple[int, int]
+
+
+@dataclass(eq=False, slots=True)
+class Tape:
+    """One tape: what it records (slots of ``block``), for which regions, and how it is asked."""
+
+    block: Block
+    start: Slot
+    end: Slot
+    order: int
+    regions: list[Region]
+    persistent: bool = False
+    name: str = "tape"
+
+    @property
+    def empty(self) -> bool:
+        """Whether it records no statement that was there before."""
+        return self.last_real < self.first_real
+
+    @property
+    def first_real(self) -> int:
+        """The index of the first statement it records."""
+        return self.start[0]
+
+    @property
+    def last_real(self) -> int:
+        """The index of the last statement it records."""
+        return self.end[0] if self.end[1] == _REAL else self.end[0] - 1
+
+    def holds(self, other: Tape) -> bool:
+        """Whether ``other``, in the same block, lies within."""
+        return self.start <= other.start and other.end <= self.end
+
+
+@dataclass(slots=True)
+class Layout:
+    """The tapes of one scope, outermost first, and the calls that stay."""
+
+    tapes: list[Tape] = field(default_factory=list)
+    refused: dict[Request, Refusal] = field(default_factory=dict)
+    hoisted: dict[tuple[int, int], list[Region]] = field(default_factory=dict)
+
+
+def lay_out(
+    found: dict[Request, Region | Refusal],
+    blocks: Blocks,
+    parents: dict[ast.AST, ast.AST],
+) -> Layout:
+    """One tape for each order and stretch of statements."""
+    layout = Layout()
+    regions = {r: f for r, f in found.items() if isinstance(f, Region)}
+    layout.refused = {r: f for r, f in found.items() if isinstance(f, Refusal)}
+    _refuse_dependents(regions, layout)
+    orders = _orders(regions, layout)
+    _number_hoists(regions, orders, layout)
+    tapes = [Tape(g.block, *_slots(g, layout), orders[r], [g]) for r, g in regions.items()]
+    tapes = _merge(tapes)
+    _nest(tapes)
+    for tape in tapes:
+        tape.persistent = _asked_often(tape, blocks, parents)
+    tapes.sort(key=lambda t: (_line(t), -t.end[0], -t.end[1], -t.order))
+    layout.tapes = tapes
+    return layout
+
+
+def _refuse_dependents(regions: dict[Request, Region], layout: Layout) -> None:
+    changed = True
+    while changed:
+        changed = False
+        for request, region in list(regions.items()):
+            bad = next((q for q in region.lower if q not in regions), None)
+            if bad is None:
+                continue
+            del regions[request]
+            changed = True
+            layout.refused[request] = Refusal(
+                f"it differentiates the gradient of line {bad.call.lineno}, which stays as it is",
+                "Migrate that gradient first; this call then runs on an outer tape round it.",
+            )
+
+
+def _orders(regions: dict[Request, Region], layout: Layout) -> dict[Request, int]:
+    orders: dict[Request, int] = {}
+    pending = dict(regions)
+    while pending:
+        ready = [r for r, g in pending.items() if all(q in orders for q in g.lower)]
+        if not ready:
+            for request in pending:
+                del regions[request]
+                layout.refused[request] = Refusal(
+                    "its gradients depend on each other round a loop",
+                    "Unroll the loop, or open one persistent tape per round.",
+                )
+            break
+        for request in ready:
+            lower = pending.pop(request).lower
+            orders[request] = 1 + max((orders[q] for q in lower), default=0)
+    return orders
+
+
+def _number_hoists(
+    regions: dict[Request, Region], orders: dict[Request, int], layout: Layout
+) -> None:
+    hoists = [g for g in regions.values() if g.hoist]
+    hoists.sort(key=lambda g: (orders[g.request], g.request.call.lineno, g.request.call.col_offset))
+    for region in hoists:
+        layout.hoisted.setdefault((id(region.block), region.call), []).append(region)
+
+
+def _slots(region: Region, layout: Layout) -> tuple[Slot, Slot]:
+    if not region.hoist:
+        return (region.first, -1), (region.last, _REAL)
+    queue = layout.hoisted[id(region.block), region.call]
+    place = queue.index(region)
+    end = (region.call, place)
+    if region.first < region.call:
+        return (region.first, -1), end
+    needed = [queue.index(g) for g in queue[:place] if g.request in region.lower]
+    return (region.call, min(needed, default=place)), end
+
+
+def _merge(tapes: list[Tape]) -> list[Tape]:
+    """Tapes of one order whose statements overlap become one."""
+    merged: list[Tape] = []
+    for tape in sorted(tapes, key=lambda t: (t.order, _line(t), t.end)):
+        for other in merged:
+            if (
+                other.block is tape.block
+                and other.order == tape.order
+                and other.regions[0].stops == tape.regions[0].stops
+                and other.start <= tape.end
+                and tape.start <= other.end
+            ):
+                other.start = min(other.start, tape.start)
+                other.end = max(other.end, tape.end)
+                other.regions += tape.regions
+                break
+        else:
+            merged.append(tape)
+    return merged if len(merged) == len(tapes) else _merge(merged)
+
+
+def _nest(tapes: list[Tape]) -> None:
+    """No two tapes of a block cross: recording more than is needed changes no gradient."""
+    changed = True
+    while changed:
+        changed = False
+        for a in tapes:
+            for b in tapes:
+                if a is b or a.block is not b.block:
+                    continue
+                if a.start < b.start <= a.end < b.end:
+                    if b.order > a.order:
+                        b.start = a.start
+                    else:
+                        a.end = b.end
+                    changed = True
+
+
+def _asked_often(tape: Tape, blocks: Blocks, parents: dict[ast.AST, ast.AST]) -> bool:
+    if len(tape.regions) > 1:
+        return True
+    request = tape.regions[0].request
+    if blocks.loops_around(request.stmt, tape.block):
+        return True
+    found = repetitions(request.call, request.stmt, parents)
+    return any(not isinstance(n, ast.IfExp | ast.BoolOp) for n in found)
+
+
+def _line(tape: Tape) -> tuple[int, int, int]:
+    index = min(tape.start[0], len(tape.block.body) - 1)
+    return (tape.block.body[index].lineno, tape.block.body[index].col_offset, tape.start[1])
+
+
+def nested(tapes: Sequence[Tape]) -> bool:
+    """Whether one of the tapes records while another one does."""
+    return any(
+        a is not b and a.block is b.block and a.holds(b) and (a.order, a.end) != (b.order, b.end)
+        for a in tapes
+        for b in tapes
+    )

@@ -1,0 +1,705 @@
+"""Which statements a tape has to record for one gradient call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tapemigrate.flow.blocks import Block, Blocks
+from tapemigrate.flow.defuse import Def, Flow, Kind, Use
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import Backward, backward, origins
+from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.sources import Leaf, SourceReader, Sources
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
+_ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
+_CONDITIONAL = (
+    *(ast.Lambda, ast.IfExp, ast.BoolOp),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+
+
+@dataclass(eq=False, slots=True)
+class Region:
+    """Statements ``first`` to ``last`` of ``block`` (none if last < first), and the call's place.
+
+    ``hoist``: the target is written inside the call and becomes a statement of its own before it.
+    ``inside``: the call itself runs while the tape records. ``roots`` are the definitions from
+    outside the scope whose values enter the region. ``itself``: the target is the source.
+    """
+
+    request: Request
+    sources: Sources
+    block: Block
+    first: int
+    last: int
+    call: int
+    hoist: bool
+    inside: bool
+    stops: tuple[Def, ...] = ()
+    itself: bool = False
+    lower: set[Request] = field(default_factory=set)
+    roots: frozenset[Def] = frozenset()
+    assumptions: list[str] = field(default_factory=list)
+
+
+class RegionFinder:
+    """Finds the region of each request of one scope."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        blocks: Blocks,
+        kinds: Kinds,
+        reader: SourceReader,
+        parents: dict[ast.AST, ast.AST],
+    ) -> None:
+        self._flow = flow
+        self._blocks = blocks
+        self._kinds = kinds
+        self._reader = reader
+        self._parents = parents
+        self._makes: dict[Def, Make] = {}
+        self._opaque: dict[Def, bool] = {}
+
+    def find(self, request: Request, others: Sequence[Request]) -> Region | Refusal:
+        """The region of ``request``, or why a tape cannot be placed in this scope."""
+        sources = self._reader.read(request.sources)
+        if sources.refusal or not sources.leaves:
+            return Refusal(sources.refusal or "the call has no source", _RECIPE_SOURCE)
+        if self._may_hold_none(request):
+            return Refusal(
+                "`grad_ys` may hold a None, which a tape does not take in `output_gradients`",
+                "Put `tf.ones_like(target)` where `grad_ys` has None.",
+            )
+        target = self._flow.uses_in(request.target)
+        stops = self._stops(request)
+        if isinstance(stops, Refusal):
+            return stops
+        nodes, edges = self._between(target, sources.leaves, frozenset(stops))
+        lower = self._lower(request, nodes, others)
+        if self._may_be_passed_in(request.target):
+            return Refusal(
+                f"the target `{ast.unparse(request.target)}` may be the parameter's own value, "
+                "whose forward pass ran in the caller",
+                _RECIPE_THREAD,
+            )
+        itself = self._is_source(request, target, sources)
+        inline = itself or not _is_plain(request.target)
+        statements = {d.stmt for d in nodes if d.stmt is not None and self._makes_ops(d)}
+        own = [d for d in nodes if d.stmt is request.stmt and self._makes_ops(d)]
+        # ``y = gradients(y, x)`` in a loop asks for what it gave the round before.
+        again = any(_holds(d, request.call) for d in own)
+        beside = any(d.kind is Kind.COMPREHENSION for d in own)
+        if not inline and not again and not beside:
+            statements.discard(request.stmt)
+        statements = self._after_sources(statements, sources)
+        if not statements and self._is_apart(target, sources):
+            inline = True
+        if not (statements or inline) or not self._connected(request, target, sources, stops):
+            return self._elsewhere(request, target)
+        needed = statements | {request.stmt}
+        block, indices = self._blocks.common(needed)
+        block, indices = self._lift(block, needed, indices, edges, nodes)
+        if _is_elif(block, self._parents):
+            return Refusal("the target is computed in the test of an `elif`", _RECIPE_SOURCE)
+        call = indices[request.stmt]
+        if not self._blocks.loops_around(request.stmt):
+            # What stands further down has not run yet; only a captured name can point there.
+            statements = {s for s in statements if indices[s] <= call}
+        rows = [indices[s] for s in statements]
+        last = max(rows, default=call - 1)
+        first = min(rows, default=call)
+        if inline and request.stmt in statements:
+            others_rows = [indices[s] for s in statements if s is not request.stmt]
+            first, last = min(others_rows, default=call), max(others_rows, default=call - 1)
+        if last > call:
+            return Refusal(
+                "the target is computed after the call, on an earlier round of a loop",
+                _RECIPE_SOURCE,
+            )
+        hoist = inside = False
+        if inline:
+            hoist = request.stmt is block.body[call] and self._hoistable(request) and last < call
+            inside = not hoist
+            last = call - 1 if hoist else call
+            first = min(first, call)
+        elif last == call:
+            inside = True
+        if again and not inside:
+            return Refusal("it differentiates its own result round a loop", _RECIPE_SOURCE)
+        region = Region(
+            request, sources, block, first, last, call, hoist, inside, tuple(stops), itself, lower
+        )
+        refusal = self._unfit(region)
+        if refusal is not None:
+            return refusal
+        region.roots = self._entering(region, nodes, statements)
+        hidden = self._made_beside(target, sources, stops)
+        if isinstance(hidden, Refusal):
+            return hidden
+        region.assumptions += hidden
+        region.assumptions += [x.assumption for x in sources.leaves if x.assumption]
+        return region
+
+    def second(self, request: Request, inner: Region) -> Region:
+        """The region of a jacobian of the gradient whose region is ``inner``."""
+        hoist = request.stmt is inner.block.body[inner.call] and self._hoistable(request)
+        last = inner.call - 1 if hoist else inner.call
+        return Region(
+            request,
+            inner.sources,
+            inner.block,
+            min(inner.first, inner.call),
+            last,
+            inner.call,
+            hoist,
+            not hoist,
+            inner.stops,
+            inner.itself,
+            {inner.request},
+            inner.roots,
+            list(inner.assumptions),
+        )
+
+    def _after_sources(self, statements: set[ast.stmt], sources: Sources) -> set[ast.stmt]:
+        """Without what had run when the sources were made: it cannot lie on a path from them."""
+        made = [d for leaf in sources.leaves for d in leaf.defs]
+        if not made or any(leaf.outside for leaf in sources.leaves):
+            return statements
+        if any(d.stmt is None or self._blocks.loops_around(d.stmt) for d in made):
+            return statements
+        first = min(d.stmt.lineno for d in made if d.stmt is not None)
+        later = {s for s in statements if (s.end_lineno or s.lineno) >= first}
+        return later or statements
+
+    # -- slices ---------------------------------------------------------------------------------
+
+    def _between(
+        self, target: frozenset[Use], leaves: list[Leaf], stops: frozenset[Def]
+    ) -> tuple[frozenset[Def], list[tuple[Def | None, Use]]]:
+        """The definitions on the paths from the leaves to the target, and the edges among them."""
+        nodes: set[Def] = set()
+        edges: list[tuple[Def | None, Use]] = []
+        for leaf in leaves:
+            sliced = self._cut(target, leaf.defs, stops)
+            found = sliced.leading_to(leaf.defs.__contains__)
+            if leaf.outside or not found - leaf.defs:
+                found |= sliced.leading_to(self._may_hide_a_source)
+            kept = found - leaf.defs - stops
+            nodes |= kept
+            edges += [
+                e for e in sliced.edges if e[1].made in found and (e[0] is None or e[0] in kept)
+            ]
+        return frozenset(nodes), edges
+
+    def _connected(
+        self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
+    ) -> bool:
+        """Whether a path from a source to the target is seen, or may run in a call made here."""
+        for leaf in sources.leaves:
+            if not leaf.outside:
+                return True
+            sliced = self._cut(target, leaf.defs, frozenset(stops))
+            if sliced.made & leaf.defs:
+                return True
+            if leaf.variables or not any(d.kind in _OUTSIDE for d in leaf.defs):
+                if any(self._runs_unseen(d) for d in sliced.made):
+                    return True
+                if self._calls_unseen(request.target):
+                    return True
+        return False
+
+    def _made_beside(
+        self, target: frozenset[Use], sources: Sources, stops: list[Def]
+    ) -> list[str] | Refusal:
+        """What is assumed of sources out of calls, with no path to the target in sight."""
+        found: list[str] = []
+        for leaf in sources.leaves:
+            made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
+            if not made or leaf.watch is None or leaf.fresh:
+                continue
+            held = self._held_together(target, leaf, stops)
+            if isinstance(held, Refusal):
+                return held
+            if held:
+                found.append(held)
+                continue
+            sliced = self._cut(target, leaf.defs, frozenset(stops))
+            if sliced.made & leaf.defs:
+                continue
+            calls = [d for d in made if isinstance(d.value, ast.Call)]
+            unknown = [d for d in calls if self._make(d) is Make.UNKNOWN]
+            if any(d.kind is Kind.ELEMENT for d in unknown):
+                return Refusal(
+                    f"`{leaf.watch}` comes out of a call that may have used it already, where "
+                    "nothing could watch it",
+                    _RECIPE_SOURCE,
+                )
+            if unknown:
+                found.append(f"`{leaf.watch}` holds trainable variables")
+        return found
+
+    def _may_be_passed_in(self, target: ast.expr) -> bool:
+        """Whether a name that this function also computes may still hold what was passed."""
+        for part in target.elts if isinstance(target, ast.List | ast.Tuple) else [target]:
+            if isinstance(part, ast.Name):
+                kinds = {d.kind for d in origins(self._flow.reads.get(part, frozenset()))}
+                if Kind.PARAM in kinds and len(kinds) > 1:
+                    return True
+        return False
+
+    def _held_together(
+        self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> str | Refusal | None:
+        """Whether the target comes out of the very container or object that holds the source."""
+        own = {d for d in leaf.defs if text_of(d.path) == leaf.watch}
+        parts = [leaf.watch or ""]
+        parts += [text_of(p) for d in own if d.value and (p := path_of(d.value)) is not None]
+        holders = {
+            d
+            for d in leaf.defs - own
+            if d.kind not in _OUTSIDE and not _is_display(d) and _holds_one_of(d, parts)
+        }
+        if not holders:
+            return None
+        sliced = self._cut(target, frozenset(own), frozenset(stops)).made
+        if not sliced & holders:
+            return None
+        name = text_of(min(holders, key=lambda d: d.path).path)
+        if sliced & own:
+            return f"no other part of `{name}` was computed from `{leaf.watch}`"
+        return Refusal(
+            f"the source and the target both come out of `{name}`, where one may have been made "
+            "from the other before a tape could watch it",
+            _RECIPE_SOURCE,
+        )
+
+    def _runs_unseen(self, made: Def) -> bool:
+        if made.kind in (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, *_OUTSIDE):
+            return False
+        return self._may_hide_a_source(made)
+
+    def _calls_unseen(self, value: ast.expr) -> bool:
+        calls = [n for n in ast.walk(value) if isinstance(n, ast.Call)]
+        return any(self._kinds.make(c) is Make.UNKNOWN or self._is_layer(c) for c in calls)
+
+    def _cut(
+        self, target: frozenset[Use], goals: frozenset[Def], stops: frozenset[Def]
+    ) -> Backward:
+        whole = backward(target, goals | stops)
+        barren = {d for d in whole.made if d not in goals and self._barren(d)}
+        return backward(target, frozenset(goals | stops | barren))
+
+    def _barren(self, made: Def) -> bool:
+        """Whether no gradient can pass through this definition."""
+        return made.kind is Kind.ASSIGN and self._make(made) in (Make.PYTHON, Make.LEAF)
+
+    def _make(self, made: Def) -> Make:
+        if made not in self._makes:
+            value = made.value
+            self._makes[made] = Make.UNKNOWN if value is None else self._kinds.make(value)
+        return self._makes[made]
+
+    def _may_hide_a_source(self, made: Def) -> bool:
+        """Whether a value from out of sight may reach the target through this definition."""
+        if made not in self._opaque:
+            self._opaque[made] = self._reads_unseen(made)
+        return self._opaque[made]
+
+    def _reads_unseen(self, made: Def) -> bool:
+        if made.kind in _OUTSIDE:
+            return made.path[0] != "<hidden state>"
+        if made.kind in (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT):
+            return False
+        if self._barren(made):
+            return False
+        make = self._make(made)
+        if make in (Make.VARIABLE, Make.FROZEN):
+            return True
+        value = made.value
+        if value is None:
+            return False
+        return self._calls_unseen(value)
+
+    def _is_layer(self, call: ast.Call) -> bool:
+        name = self._kinds.name(call.func) or ""
+        return ".layers." in name or ".keras." in name or ".contrib." in name or "rnn" in name
+
+    def _makes_ops(self, made: Def) -> bool:
+        """Whether the statement of this definition runs ops that a tape has to see."""
+        value = made.value
+        if made.kind in (Kind.LOOP, Kind.COMPREHENSION):
+            return (
+                value is not None
+                and not _only_iterates(value)
+                and self._kinds.make(value) not in (Make.PYTHON, Make.LEAF)
+            )
+        if made.kind is Kind.FUNCTION:
+            return _has_computed_defaults(made.stmt)
+        if made.kind in _NO_OPS or made.kind is Kind.WITH:
+            return False
+        if self._barren(made) or self._make(made) in (Make.VARIABLE, Make.FROZEN, Make.VARIABLES):
+            return False
+        if made.kind is Kind.ASSIGN and value is not None and _is_plain(value):
+            return False
+        if made.kind is Kind.ASSIGN and isinstance(value, ast.Lambda):
+            return _has_computed_defaults(value)
+        return True
+
+    def _lower(
+        self, request: Request, nodes: frozenset[Def], others: Sequence[Request]
+    ) -> set[Request]:
+        """The requests whose results the target is made of."""
+        by_call = {o.call: o for o in others if o is not request}
+        roots = [request.target]
+        if request.output_gradients is not None:
+            roots.append(request.output_gradients)
+        found = {by_call[n] for r in roots for n in ast.walk(r) if n in by_call}
+        by_stmt: dict[ast.stmt, list[Request]] = {}
+        for other in by_call.values():
+            by_stmt.setdefault(other.stmt, []).append(other)
+        for made in nodes:
+            if made.stmt is None or made.stmt is request.stmt:
+                continue
+            found |= {o for o in by_stmt.get(made.stmt, ()) if _holds(made, o.call)}
+        return found
+
+    def _lift(
+        self,
+        block: Block,
+        needed: set[ast.stmt],
+        indices: dict[ast.stmt, int],
+        edges: list[tuple[Def | None, Use]],
+        nodes: frozenset[Def],
+    ) -> tuple[Block, dict[ast.stmt, int]]:
+        """Outwards, past every loop round which a value of the slice is carried."""
+        carried = {loop for _, use in edges if use.made in nodes for loop in use.carried}
+        while block.owner is not None:
+            holding = set()
+            for place in self._blocks.chain(block.owner):
+                holding.add(place.block.body[place.index])
+            if not holding & carried:
+                break
+            owner = self._blocks.place(block.owner)
+            block = owner.block
+            indices = {s: self._blocks.index_in(s, block) or 0 for s in needed}
+        return block, indices
+
+    def _may_hold_none(self, request: Request) -> bool:
+        """Whether ``grad_ys`` is a list of which the code does not show that it holds no None."""
+        given = request.output_gradients
+        if given is None:
+            return False
+        values: list[ast.expr] = [given]
+        if path_of(given) is not None:
+            uses = self._flow.reads.get(given, frozenset())
+            values = [u.made.value for u in uses if u.made.value is not None]
+            if any(u.made.kind is Kind.MUTATE for u in uses):
+                return True
+            several = isinstance(request.target, ast.List | ast.Tuple)
+            if several and any(u.made.kind is Kind.PARAM for u in uses):
+                return True
+        for value in values:
+            if isinstance(value, ast.ListComp):
+                return True
+            if isinstance(value, ast.List | ast.Tuple) and value is not given:
+                if any(isinstance(e, ast.Constant) and e.value is None for e in value.elts):
+                    return True
+            several = isinstance(request.target, ast.List | ast.Tuple)
+            unknown = isinstance(value, ast.Call) and self._kinds.make(value) is Make.UNKNOWN
+            if several and unknown:
+                return True
+        return False
+
+    # -- refusals -------------------------------------------------------------------------------
+
+    def _stops(self, request: Request) -> list[Def] | Refusal:
+        """The definitions of ``stop_gradients`` that are not leaves anyway."""
+        if request.stop is None:
+            return []
+        read = self._reader.read(request.stop)
+        if read.refusal:
+            return Refusal(f"in `stop_gradients`, {read.refusal}", _RECIPE_STOP)
+        found: list[Def] = []
+        own = {d for x in self._reader.read(request.sources).leaves for d in x.defs}
+        for leaf in read.leaves:
+            for made in leaf.defs:
+                if made.kind is Kind.ELEMENT:
+                    return Refusal(
+                        "a tensor in `stop_gradients` is one of several results of one op, and "
+                        "`tf.gradients` stops at the whole op",
+                        _RECIPE_STOP,
+                    )
+                if leaf.watch is not None and not leaf.watch.startswith(text_of(made.path)):
+                    return Refusal(
+                        f"`{leaf.watch}` in `stop_gradients` is made out of sight", _RECIPE_STOP
+                    )
+                if made.kind in _OUTSIDE or made.stmt is None:
+                    if made not in own and not leaf.variables:
+                        return Refusal(
+                            f"`{text_of(made.path)}` in `stop_gradients` was made outside of this "
+                            "function",
+                            _RECIPE_STOP,
+                        )
+                elif leaf.watch is not None and leaf.watch != text_of(made.path):
+                    return Refusal(
+                        f"`{leaf.watch}` in `stop_gradients` is made out of sight", _RECIPE_STOP
+                    )
+                elif self._make(made) not in (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN):
+                    found.append(made)
+        return found
+
+    def _is_apart(self, target: frozenset[Use], sources: Sources) -> bool:
+        """Whether target and sources were all made here, and certainly apart from each other."""
+        made = [*origins(target), *(d for leaf in sources.leaves for d in leaf.defs)]
+        return all(
+            d.kind is Kind.ASSIGN
+            and d.value is not None
+            and self._make(d) in (Make.LEAF, Make.TENSOR)
+            for d in made
+        )
+
+    def _is_source(self, request: Request, target: frozenset[Use], sources: Sources) -> bool:
+        """Whether one tensor is asked for its gradient by itself."""
+        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        made = {u.made for u in target}
+        path = path_of(request.target)
+        return bool(made) and made <= cut and all(d.path == path for d in made)
+
+    def _elsewhere(self, request: Request, target: frozenset[Use]) -> Refusal:
+        made = {u.made for u in target}
+        what = ast.unparse(request.target)
+        kinds = {d.kind for d in origins(target)}
+        if Kind.PARAM in kinds:
+            return Refusal(
+                f"the target `{what}` is a parameter: its forward pass runs in the callers",
+                _RECIPE_THREAD,
+            )
+        if any(d.path[0] == "self" for d in made):
+            return Refusal(
+                f"the target `{what}` was computed before this method runs, outside of it",
+                _RECIPE_THREAD,
+            )
+        return Refusal(
+            f"the target `{what}` is computed outside this function, or not from the source",
+            _RECIPE_THREAD,
+        )
+
+    def _unfit(self, region: Region) -> Refusal | None:
+        """Why the statements of the region cannot go under a ``with``."""
+        for stmt in region.block.body[region.first : region.last + 1]:
+            for node in _own_nodes(stmt):
+                if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
+                    return Refusal(
+                        "the forward pass lets other code run (`yield`, `await`) under the tape",
+                        _RECIPE_SOURCE,
+                    )
+        for leaf in region.sources.leaves:
+            for stmt in leaf.filled:
+                index = self._blocks.index_in(stmt, region.block)
+                if index is not None and region.first <= index <= region.last:
+                    return Refusal(
+                        f"`{leaf.watch}` is filled in place while the tape would record",
+                        _RECIPE_SOURCE,
+                    )
+        for stop in region.stops:
+            index = self._blocks.index_in(stop.stmt, region.block) if stop.stmt else None
+            if index is None or not region.first <= index <= region.last:
+                continue
+            if not _makes_one(stop):
+                return Refusal(
+                    f"`{text_of(stop.path)}` in `stop_gradients` is not made by one assignment",
+                    _RECIPE_STOP,
+                )
+        return None
+
+    def _hoistable(self, request: Request) -> bool:
+        """Whether the call runs exactly once, whenever its statement does."""
+        if repetitions(request.call, request.stmt, self._parents):
+            return False
+        return not isinstance(request.stmt, ast.While) and not _is_elif_test(
+            request.stmt, self._parents
+        )
+
+    # -- what enters ----------------------------------------------------------------------------
+
+    def _entering(
+        self, region: Region, nodes: frozenset[Def], statements: set[ast.stmt]
+    ) -> frozenset[Def]:
+        """The definitions from outside the scope whose *values* the recorded statements read."""
+        cut = frozenset(d for leaf in region.sources.leaves for d in leaf.defs)
+        reads: set[Use] = set()
+        exprs: list[ast.AST] = [d.value for d in nodes if d.value is not None]
+        exprs += [d.stmt for d in nodes if d.kind is Kind.MUTATE and d.stmt is not None]
+        exprs.append(region.request.target)
+        if region.request.output_gradients is not None and region.inside:
+            exprs.append(region.request.output_gradients)
+        for expr in exprs:
+            for node in self._value_paths(expr):
+                reads |= self._flow.reads.get(node, frozenset())
+        barren = {d for d in backward(reads).made if self._barren(d) and d not in cut}
+        found = backward(reads, frozenset(cut | barren | nodes)).made
+        return frozenset(
+            d
+            for d in found
+            if d.kind in _OUTSIDE
+            and d not in cut
+            and d.path[0] != "<hidden state>"
+            and not _prefix_of_longer(d, found)
+            and not any(d.path[: len(c.path)] == c.path for c in cut)
+        )
+
+    def _value_paths(self, expr: ast.AST) -> list[ast.expr]:
+        """The paths read as values: not the functions called, nor the ``self`` they hang on."""
+        found: list[ast.expr] = []
+        stack: list[ast.AST] = [expr]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Call):
+                stack += [*node.args, *(k.value for k in node.keywords)]
+                owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+                if path_of(node.func) is None or self._is_passed_in(node.func):
+                    stack.append(node.func)
+                elif owner is not None and not self._is_code(owner):
+                    stack.append(owner)
+            elif isinstance(node, ast.expr) and path_of(node) is not None:
+                found.append(node)
+            elif not isinstance(node, ast.Lambda):
+                stack.extend(ast.iter_child_nodes(node))
+        return found
+
+    def _is_passed_in(self, func: ast.expr) -> bool:
+        """Whether the function called is a parameter, which may hold more than code."""
+        return isinstance(func, ast.Name) and any(
+            u.made.kind is Kind.PARAM for u in self._flow.reads.get(func, frozenset())
+        )
+
+    def _is_code(self, owner: ast.expr) -> bool:
+        """Whether what a method hangs on is a module, or the object whose method is analysed."""
+        return path_of(owner) == (self._kinds.self_name,) or self._kinds.name(owner) is not None
+
+
+def repetitions(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) -> list[ast.AST]:
+    """What inside ``stmt`` makes ``node`` run more than once, or perhaps not at all."""
+    found: list[ast.AST] = []
+    while node is not stmt:
+        parent = parents[node]
+        if isinstance(parent, ast.comprehension) and parent.iter is node:
+            holder = parents[parent]
+            # The first iterable of a comprehension is evaluated once, before all else.
+            if holder.generators[0] is parent:  # type: ignore[attr-defined]
+                node = holder
+                continue
+        if isinstance(parent, _CONDITIONAL):
+            found.append(parent)
+        node = parent
+    return found
+
+
+def _prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:
+    """``self`` adds nothing where ``self.x`` is what is read."""
+    return any(
+        len(d.path) > len(made.path) and d.path[: len(made.path)] == made.path
+        for d in found
+        if d.kind is Kind.ENTRY
+    )
+
+
+def _makes_one(made: Def) -> bool:
+    """Whether a statement of its own makes the definition, and nothing else."""
+    stmt = made.stmt
+    if isinstance(stmt, ast.Assign) and any(
+        isinstance(t, ast.Tuple | ast.List) for t in stmt.targets
+    ):
+        return False
+    return isinstance(stmt, ast.Assign | ast.AnnAssign) and made.kind is Kind.ASSIGN
+
+
+def _holds_one_of(made: Def, parts: list[str]) -> bool:
+    name = text_of(made.path)
+    return any(part.startswith((f"{name}.", f"{name}[")) for part in parts)
+
+
+def _is_display(made: Def) -> bool:
+    return made.kind is Kind.ASSIGN and isinstance(made.value, ast.List | ast.Tuple | ast.Dict)
+
+
+def _only_iterates(value: ast.expr) -> bool:
+    """Whether taking elements from the value runs no op: ``zip(a, b)``, ``d.items()``."""
+    if not isinstance(value, ast.Call):
+        return _is_plain(value)
+    func = value.func
+    if isinstance(func, ast.Name) and func.id in _ITERATORS:
+        return all(_only_iterates(a) for a in value.args)
+    if isinstance(func, ast.Attribute) and func.attr in ("items", "values", "keys"):
+        return not value.args and _is_plain(func.value)
+    return False
+
+
+def _has_computed_defaults(node: ast.AST | None) -> bool:
+    """Whether making the function runs code: its defaults are evaluated there and then."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return False
+    defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    return not all(_is_plain(d) for d in defaults)
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether reading the expression runs no op: a path, a constant, or a list of such."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(_is_plain(e) for e in node.elts)
+    if isinstance(node, ast.Constant):
+        return True
+    path = path_of(node)
+    return path is not None and not any(step.startswith("[") for step in path)
+
+
+def _holds(made: Def, call: ast.Call) -> bool:
+    root = made.value if made.value is not None else made.stmt
+    return root is not None and any(n is call for n in ast.walk(root))
+
+
+def _own_nodes(stmt: ast.stmt) -> list[ast.AST]:
+    """The nodes of a statement without those of functions that it defines."""
+    found: list[ast.AST] = []
+    stack: list[ast.AST] = [stmt]
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            stack.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def _is_elif(block: Block, parents: dict[ast.AST, ast.AST]) -> bool:
+    return len(block.body) == 1 and _is_elif_test(block.body[0], parents)
+
+
+def _is_elif_test(stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) -> bool:
+    parent = parents.get(stmt)
+    return (
+        isinstance(stmt, ast.If)
+        and isinstance(parent, ast.If)
+        and parent.orelse == [stmt]
+        and stmt.col_offset == parent.col_offset
+    )
+
+
+_RECIPE_SOURCE = (
+    "Open `with tf.GradientTape() as tape:` before the first use of the source, call "
+    "`tape.watch(source)`, compute the target inside, and write `tape.gradient(target, source)`."
+)
+_RECIPE_THREAD = (
+    "Open the tape where the target is computed: `with tf.GradientTape() as tape:` round that "
+    "forward pass, `tape.watch(…)` every source that is no trainable variable, and hand the tape "
+    "to this place, which then asks `tape.gradient(target, sources)`."
+)
+_RECIPE_STOP = (
+    "Compute the tensors to be held constant under `with tape.stop_recording():` and watch those "
+    "that are sources right after."
+)

@@ -1,0 +1,36 @@
+"""One gradient call, read: what is differentiated, by what, and how."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False, slots=True)
+class Request:
+    """A call that asks for gradients.
+
+    ``node`` is what a rewrite replaces: the call, or ``call[0]``. ``stmt`` is the innermost
+    statement around it. ``first`` says that only the first of the result's list is used.
+    """
+
+    call: ast.Call
+    node: ast.expr
+    stmt: ast.stmt
+    api: str
+    target: ast.expr
+    sources: ast.expr
+    first: bool = False
+    output_gradients: ast.expr | None = None
+    stop: ast.expr | None = None
+    unconnected: ast.expr | None = None
+    gated: bool = False
+    extras: dict[str, ast.expr] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a call stays as it is, and what its author can write instead."""
+
+    reason: str
+    recipe: str

@@ -1,0 +1,405 @@
+"""What the sources of a gradient call are: which tensors or variables, and where they come from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeGuard
+
+from tapemigrate.flow.defuse import Def, Flow, Kind, Use
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.tape.kinds import Kinds, Make, short
+
+Segment = Callable[[ast.expr], str]
+KindEvidence = Callable[[str, ast.expr], "bool | None"]
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_KNOWN_BEFORE = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
+_TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
+_LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One tensor, variable, or list of them that is differentiated by.
+
+    ``watch`` is the expression to watch, None where the tape watches by itself. ``outside`` means
+    that it was made out of sight, so that hidden paths may lead from it to the target. ``fresh``:
+    nothing that was there when the scope was entered can depend on it. ``filled``: statements that
+    put other elements into it.
+    """
+
+    defs: frozenset[Def]
+    watch: str | None
+    outside: bool
+    many: bool | None
+    variables: bool = False
+    fresh: bool = False
+    filled: frozenset[ast.stmt] = frozenset()
+    assumption: str | None = None
+
+
+@dataclass(slots=True)
+class Sources:
+    """The leaves, and whether the expression itself is one tensor (False: a list; None: unknown).
+
+    ``listed``: it is certainly a list, neither a tuple nor anything else that holds several.
+    ``references`` are calls of ``variable._ref()``, which only reference variables have.
+    """
+
+    leaves: list[Leaf] = field(default_factory=list)
+    single: bool | None = None
+    refusal: str | None = None
+    listed: bool = False
+    references: list[ast.Call] = field(default_factory=list)
+
+
+class SourceReader:
+    """Resolves the ``xs`` of a call through names, lists, comprehensions and loops."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        kinds: Kinds,
+        segment: Segment,
+        evidence: KindEvidence,
+        holds_variables: Callable[[Path], bool] = lambda path: False,
+    ) -> None:
+        self._flow = flow
+        self._kinds = kinds
+        self._segment = segment
+        self._evidence = evidence
+        self._holds_variables = holds_variables
+
+    def read(self, node: ast.expr, depth: int = 0) -> Sources:
+        """What ``node`` stands for at its place."""
+        if depth > 12:
+            return Sources(refusal="the sources pass through too many names to follow")
+        match node:
+            case ast.List() | ast.Tuple():
+                return self._display(node, depth)
+            case ast.Dict():
+                return self._display(ast.List(node.values, ast.Load()), depth)
+            case ast.Starred():
+                return self.read(node.value, depth + 1)
+            case ast.ListComp() | ast.GeneratorExp():
+                return self._comprehension(node, depth)
+            case ast.BinOp() if isinstance(node.op, ast.Add):
+                left, right = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
+                if left.single is False and right.single is False:
+                    return Sources(
+                        left.leaves + right.leaves, False, None, left.listed and right.listed
+                    )
+            case ast.Call():
+                return self._call(node, depth)
+            case ast.Constant():
+                return Sources(refusal="the source is a Python value, not a tensor")
+        path = path_of(node)
+        if path is None:
+            if isinstance(node, ast.Subscript):
+                base = self.read(node.value, depth + 1)
+                whole = isinstance(node.slice, ast.Slice)
+                if base.single is True and not base.refusal:
+                    return Sources(refusal=_FRESH)
+                return Sources(base.leaves, False if whole else None, base.refusal, base.listed)
+            return Sources(refusal=_FRESH)
+        return self._path(node, text_of(path), depth)
+
+    def _display(self, node: ast.List | ast.Tuple, depth: int) -> Sources:
+        found = Sources(single=False, listed=isinstance(node, ast.List))
+        for elt in node.elts:
+            part = self.read(elt, depth + 1)
+            found.leaves += part.leaves
+            found.refusal = found.refusal or part.refusal
+        return found
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, depth: int) -> Sources:
+        generator = node.generators[0]
+        same = (
+            len(node.generators) == 1
+            and isinstance(node.elt, ast.Name)
+            and isinstance(generator.target, ast.Name)
+            and node.elt.id == generator.target.id
+        )
+        if same:
+            base = self.read(generator.iter, depth + 1)
+            return Sources(base.leaves, False, base.refusal, True)
+        part = self.read(node.elt, depth + 1)
+        return Sources(part.leaves, False, part.refusal, True, part.references)
+
+    def _call(self, node: ast.Call, depth: int) -> Sources:
+        func = node.func
+        if isinstance(func, ast.Name) and func.id in _LISTERS and len(node.args) == 1:
+            base = self.read(node.args[0], depth + 1)
+            return Sources(base.leaves, False, base.refusal, func.id in ("list", "sorted"))
+        if isinstance(func, ast.Name) and func.id in ("zip", "enumerate"):
+            parts = [self.read(a, depth + 1) for a in node.args]
+            leaves = [x for p in parts if not p.refusal for x in p.leaves]
+            return Sources(leaves, False)
+        if isinstance(func, ast.Attribute) and func.attr == "items" and not node.args:
+            return self.read(func.value, depth + 1)
+        if any(u.made.kind not in _KNOWN_BEFORE for a in node.args for u in self._flow.uses_in(a)):
+            name = ast.unparse(func)
+            if self._kinds.make(node) is Make.UNKNOWN:
+                return Sources(refusal=f"what `{name}(…)` gives cannot be seen")
+        if isinstance(func, ast.Attribute) and func.attr == "values" and not node.args:
+            base = self.read(func.value, depth + 1)
+            leaves = [
+                replace(x, watch=self._segment(node) if x.watch else None, many=True)
+                for x in base.leaves
+            ]
+            return Sources(leaves, False, base.refusal)
+        if isinstance(func, ast.Attribute) and func.attr == "_ref" and not node.args:
+            found = self.read(func.value, depth + 1)
+            return replace(found, references=[*found.references, node])
+        return self._made(node, frozenset(), self._segment(node), depth)
+
+    def _path(self, node: ast.expr, text: str, depth: int) -> Sources:
+        uses = self._flow.reads.get(node)
+        if not uses:
+            return Sources(refusal=f"`{text}` is not defined where the call reads it")
+        # Parts that were read on their own (``theta[2]``) are no sources of their own.
+        length = len(path_of(node) or ())
+        uses = frozenset(
+            u for u in uses if u.made.kind is not Kind.ENTRY or len(u.made.path) <= length
+        )
+        found = Sources()
+        singles: set[bool | None] = set()
+        listed: set[bool] = set()
+        appended = [u.made for u in uses if u.made.kind is Kind.MUTATE]
+        if appended:
+            return self._appended(uses, text, depth)
+        for made in sorted(origins(uses), key=_place):
+            part = self._definition(made, text, depth)
+            found.leaves += part.leaves
+            found.refusal = found.refusal or part.refusal
+            found.references += part.references
+            singles.add(part.single)
+            listed.add(part.listed)
+        found.listed = listed == {True}
+        if any(x.defs and x.watch is None for x in found.leaves):
+            # Variables on one way here: what was kept before is watched by the tape as well.
+            found.leaves = [
+                replace(x, watch=None, variables=True) if x.outside else x for x in found.leaves
+            ]
+        found.leaves = _merged(found.leaves)
+        found.single = singles.pop() if len(singles) == 1 else None
+        if found.single is None:
+            found.single = self._evidence(text, node)
+        return found
+
+    def _appended(self, uses: frozenset[Use], text: str, depth: int) -> Sources:
+        """A list that was filled by ``append``: its elements are what was appended."""
+        found = Sources(single=False, listed=True)
+        seen: set[Def] = set()
+        filled: set[ast.stmt] = set()
+        stack = [u.made for u in uses]
+        while stack:
+            made = stack.pop()
+            if made in seen:
+                continue
+            seen.add(made)
+            if made.kind is Kind.MUTATE:
+                stack.extend(u.made for u in made.before)
+                call = made.value
+                if (call is None or _changes_otherwise(call)) and made.stmt is not None:
+                    filled.add(made.stmt)
+                elif _is_append(call):
+                    part = self.read(call.args[0], depth + 1)
+                    found.leaves += part.leaves
+                    found.refusal = found.refusal or part.refusal
+                    found.references += part.references
+            else:
+                part = self._definition(made, text, depth)
+                found.leaves += [x for x in part.leaves if not _is_empty(made)]
+                found.refusal = found.refusal or part.refusal
+                if part.single is True:
+                    found.single = True
+        found.leaves = _merged(found.leaves)
+        if filled:
+            # Elements that were put in later: what is watched is the container as it then is.
+            whole = Leaf(frozenset(seen), text, False, None, filled=frozenset(filled))
+            element = any(_is_part(d.path, text) for d in seen)
+            if element or any(x.watch != text for x in found.leaves):
+                found.refusal = f"`{text}` gets other elements than those it was made of"
+            found.leaves, found.single = [whole], None
+        return found
+
+    def _definition(self, made: Def, text: str, depth: int) -> Sources:
+        defs = frozenset({made})
+        if made.kind is Kind.ASSIGN and text_of(made.path) != text and _is_part(made.path, text):
+            # A part of an object that was made here: its variables are as new as it is.
+            return Sources([Leaf(defs, text, True, None, True, fresh=True)], None)
+        if isinstance(made.value, ast.Constant):
+            return Sources()  # ``x = None`` is no tensor, and must not be watched
+        if made.kind in _OUTSIDE:
+            variables = self._holds_variables(made.path)
+            return Sources([Leaf(defs, text, True, None, variables)], None)
+        if made.kind is Kind.ASSIGN and made.value is not None:
+            inner = self._through(made, text, depth)
+            if inner is not None:
+                return inner
+            return self._made(made.value, defs, text, depth)
+        if made.kind in _TAKEN_FROM and made.value is not None:
+            base = self.read(made.value, depth + 1)
+            if not base.refusal and base.leaves and base.single is not True:
+                leaves = [
+                    Leaf(x.defs | defs, x.watch, x.outside, x.many, x.variables)
+                    for x in base.leaves
+                ]
+                return Sources(leaves, True)
+            return Sources([Leaf(defs, text, outside=False, many=None)], True)
+        if made.kind is Kind.AUGMENT:
+            return Sources([Leaf(defs, text, outside=False, many=None)], None)
+        value = made.value
+        tensor = isinstance(value, ast.Call) and self._kinds.make(value) is Make.TENSOR
+        new = value is not None and self._kinds.is_new(value)
+        leaf = Leaf(defs, text, outside=new, many=None, variables=new, fresh=new)
+        return Sources([leaf], True if tensor else None)
+
+    def _through(self, made: Def, text: str, depth: int) -> Sources | None:
+        """A name given to something that is itself worth following."""
+        value = made.value
+        defs = frozenset({made})
+        if isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.Dict):
+            found = self.read(value, depth + 1)
+            if found.refusal or any(not x.defs and not x.variables for x in found.leaves):
+                # Its elements have no names of their own: the list is what is used, and watched.
+                return Sources(
+                    [Leaf(defs, text, False, True)], False, None, not isinstance(value, ast.Tuple)
+                )
+            return found
+        if value is not None and path_of(value) is not None:
+            found = self.read(value, depth + 1)
+            if len(found.leaves) == 1 and found.single is not False:
+                leaf = found.leaves[0]
+                alias = Leaf(leaf.defs | defs, text, leaf.outside, leaf.many, leaf.variables)
+                if leaf.watch is None:
+                    alias = Leaf(leaf.defs | defs, None, leaf.outside, leaf.many, leaf.variables)
+                return Sources([alias], found.single, found.refusal)
+            return found
+        if isinstance(value, ast.Call) and (
+            isinstance(value.func, ast.Name) and value.func.id in _LISTERS and len(value.args) == 1
+        ):
+            return self.read(value, depth + 1)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if value.func.attr == "values" and not value.args:
+                return self.read(value, depth + 1)
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+            found = self.read(value, depth + 1)
+            return found if found.single is False and not found.refusal else None
+        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+            found = self.read(value.value, depth + 1)
+            return found if found.single is False and not found.refusal else None
+        return None
+
+    def _made(self, value: ast.expr, defs: frozenset[Def], text: str, depth: int) -> Sources:
+        make = self._kinds.make(value)
+        if make is Make.VARIABLES:
+            return Sources([Leaf(defs, None, True, True, variables=True)], False, None, True)
+        if make is Make.ANY_VARIABLES:
+            leaf = Leaf(
+                defs,
+                None,
+                outside=True,
+                many=True,
+                variables=True,
+                assumption=f"every variable in `{text}` is trainable",
+            )
+            return Sources([leaf], False, None, True)
+        if make is Make.VARIABLE:
+            fresh = self._kinds.is_new(value)
+            return Sources([Leaf(defs, None, True, False, variables=True, fresh=fresh)], True)
+        if make is Make.FROZEN:
+            fresh = self._kinds.is_new(value)
+            return Sources([Leaf(defs, text, True, False, variables=True, fresh=fresh)], True)
+        if not defs and make in (Make.TENSOR, Make.LEAF):
+            return Sources(refusal=_FRESH)
+        if make in (Make.TENSOR, Make.LEAF) or isinstance(value, ast.BinOp):
+            if isinstance(value, ast.Call) and _many_results(short(self._kinds.name(value.func))):
+                return Sources([Leaf(defs, text, outside=False, many=True)], False)
+            return Sources([Leaf(defs, text, outside=False, many=False)], True)
+        if isinstance(value, ast.Call) and _is_builtin_container(value):
+            return Sources([Leaf(defs, text, outside=False, many=True)], False)
+        if isinstance(value, ast.Call):
+            # What an unknown call returns may be new tensors, or variables that live elsewhere.
+            fresh = self._kinds.is_new(value)
+            leaf = Leaf(defs, text if defs else None, True, None, not defs, fresh)
+            if not defs:
+                leaf = Leaf(
+                    defs,
+                    None,
+                    outside=True,
+                    many=None,
+                    variables=True,
+                    assumption=f"`{text}` gives trainable variables",
+                )
+            return Sources([leaf], None)
+        return Sources([Leaf(defs, text, outside=False, many=None)], None)
+
+
+def _merged(leaves: list[Leaf]) -> list[Leaf]:
+    """Several definitions of one name, each made anew, are one source.
+
+    What a name is merely given may be something from which the others were made; that stays apart.
+    """
+    found: dict[object, Leaf] = {}
+    for leaf in leaves:
+        own = bool(leaf.defs) and all(text_of(d.path) == leaf.watch for d in leaf.defs)
+        key: object = (leaf.watch, leaf.variables) if own else leaf
+        other = found.get(key)
+        if other is None:
+            found[key] = leaf
+            continue
+        found[key] = replace(
+            other,
+            defs=other.defs | leaf.defs,
+            outside=other.outside or leaf.outside,
+            many=other.many if other.many == leaf.many else None,
+            fresh=other.fresh and leaf.fresh,
+            assumption=other.assumption or leaf.assumption,
+        )
+    return list(found.values())
+
+
+_FRESH = "the source is made in the call itself, so nothing can depend on it"
+
+
+def _changes_otherwise(call: ast.expr) -> bool:
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr in CHANGERS - {"append"}
+    )
+
+
+def _is_builtin_container(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("dict", "OrderedDict", "map")
+
+
+def _is_append(call: ast.expr | None) -> TypeGuard[ast.Call]:
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "append"
+        and len(call.args) == 1
+    )
+
+
+def _is_empty(made: Def) -> bool:
+    return isinstance(made.value, ast.List) and not made.value.elts
+
+
+def _is_part(path: Path, text: str) -> bool:
+    return text.startswith((text_of(path) + ".", text_of(path) + "["))
+
+
+def _many_results(name: str | None) -> bool:
+    return name in ("split", "unstack", "unpack", "meshgrid", "gradients", "dynamic_partition")
+
+
+def _place(made: Def) -> tuple[int, int]:
+    return (made.stmt.lineno, made.stmt.col_offset) if made.stmt is not None else (0, 0)

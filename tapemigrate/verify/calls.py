@@ -1,0 +1,83 @@
+"""The calls that a rewrite replaces, and what running them has shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tapemigrate.model import Diagnostic
+from tapemigrate.verify.compare import Site, worse
+
+Key = tuple[str, int, str]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A call that the rewrite replaces: where it stands in the old file, relative to the tree."""
+
+    filename: str
+    row: int
+    end_row: int
+    api: str
+
+    def covers(self, filename: str, row: int) -> bool:
+        """Whether a call seen at this place is the one."""
+        return filename == self.filename and self.row <= row <= self.end_row
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is known of a gradient call. ``rewritten`` is False for one that stays as it is."""
+
+    site: Site
+    rewritten: bool
+
+    @property
+    def proved(self) -> bool:
+        """Whether there is nothing to worry about."""
+        return self.site.verdict == "VERIFIED" or not self.rewritten
+
+
+def rewritten_calls(diagnostics: Iterable[Diagnostic], root: Path) -> list[Rewritten]:
+    """The calls among mended diagnostics: notes on their arguments (TM2xx) are none."""
+    return [
+        Rewritten(
+            Path(each.filename).resolve().relative_to(root).as_posix(),
+            each.location.row,
+            each.end_location.row,
+            each.code,
+        )
+        for each in diagnostics
+        if each.code.startswith("TM1")
+    ]
+
+
+def lines(
+    compared: Iterable[Site],
+    rewritten: Sequence[Rewritten],
+    seen: Mapping[Key, int] | None = None,
+    idle: Mapping[Key, str] | None = None,
+) -> list[Line]:
+    """A line for every call that was seen or rewritten.
+
+    ``seen`` counts the runs of the calls of the old program, where more ran than were
+    ``compared``; ``idle`` tells why one did not run.
+    """
+    sites: dict[Key, Site] = {}
+    for site in compared:
+        key = (site.filename, site.row, site.api)
+        sites[key] = worse(sites[key], site) if key in sites else site
+    for key, runs in (seen or {}).items():
+        blind = Site(*key, "UNVERIFIED", 0, 0.0, (idle or {}).get(key, "nothing was kept of it"))
+        sites[key] = replace(sites.get(key, blind), runs=runs)
+    told = [
+        Line(site, any(each.covers(site.filename, site.row) for each in rewritten))
+        for site in sites.values()
+    ]
+    for each in rewritten:
+        if not any(each.covers(site.filename, site.row) for site in sites.values()):
+            detail = "it was not reached"
+            site = Site(each.filename, each.row, each.api, "UNVERIFIED", 0, 0.0, detail)
+            told.append(Line(site, True))
+    return sorted(told, key=lambda line: (line.site.filename, line.site.row))

@@ -1,0 +1,195 @@
+"""Cases: a user's functions with inputs, run on the old tree and on the rewritten one."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import get_args
+
+from tapemigrate.verify import tree, wire
+from tapemigrate.verify.compare import Comparison, Site, compare, tolerances
+from tapemigrate.verify.oracle import SWITCHES
+from tapemigrate.verify.pool import Device, Mode, Pool, Task, WorkerError
+from tapemigrate.verify.shrink import Inputs, shrink
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+# Every case is run on this many drawings of its inputs.
+SEEDS = (1, 2, 3)
+
+
+class CasesError(Exception):
+    """Why there are no cases to run."""
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """The smallest inputs found on which the two sides differ, and what each returned."""
+
+    inputs: Inputs
+    mode: Mode
+    before: wire.Observation
+    after: wire.Observation
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """A case, over all drawings of its inputs."""
+
+    name: str
+    comparison: Comparison
+    sites: tuple[Site, ...] = ()
+    counterexample: Counterexample | None = None
+
+
+@dataclass(frozen=True)
+class Cases:
+    """A file of cases, the tree that they are about, and the files that the rewrite changes.
+
+    ``selected`` tells the names of the cases to run.
+    """
+
+    file: Path
+    root: Path
+    changes: Mapping[Path, bytes]
+    selected: Callable[[str], bool] = field(default=lambda name: True)
+    device: Device = "cpu"
+    timeout: float = 600.0
+    size: int = 1
+    before_python: str | None = None
+
+    def run(self, tick: Callable[[str], None]) -> list[CaseResult]:
+        """Runs the cases.
+
+        Raises:
+            CasesError: when the file cannot be read as one of cases, or none is selected.
+        """
+        with contextlib.ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tapemigrate-")))
+            folder = folder.resolve()
+            place = self._copy(folder)
+            new = Pool(size=self.size, timeout=self.timeout, device=self.device)
+            stack.enter_context(contextlib.closing(new))
+            across = self.before_python is not None
+            old = new
+            if self.before_python is not None:
+                old = Pool(self.before_python, self.size, self.timeout, self.device)
+                stack.enter_context(contextlib.closing(old))
+            after = Task(
+                files={},
+                module=self.file.stem,
+                mode="graph",
+                folder=str(folder / "after"),
+                place=place,
+                isolated=self._switches(),
+            )
+            # Eager execution cannot be turned off again in TF 1.x.
+            before = replace(
+                after, folder=str(folder / "before"), isolated=after.isolated or across
+            )
+            sides = _Sides(old, new, before, after, tolerances(across, self.device))
+            drawings = self._drawings(new, str(folder / "before"), place)
+            results = []
+            for name, drawn in drawings.items():
+                tick(name)
+                results.append(sides.judge(name, drawn))
+            return results
+
+    def _copy(self, folder: Path) -> str:
+        """Copies the tree, both ways, with the cases in it. Gives the folder they are in."""
+        tree.copy(self.root, folder / "before", {})
+        tree.copy(self.root, folder / "after", self.changes)
+        if self.file.is_relative_to(self.root):
+            return self.file.parent.relative_to(self.root).as_posix()
+        for side in ("before", "after"):
+            (folder / side / self.file.name).write_bytes(self.file.read_bytes())
+        return "."
+
+    def _switches(self) -> bool:
+        return any(
+            SWITCHES.search(text.decode("utf-8", "replace")) for text in self.changes.values()
+        )
+
+    def _drawings(self, pool: Pool, folder: str, place: str) -> dict[str, list[Inputs]]:
+        drawings: dict[str, list[Inputs]] = {}
+        for seed in SEEDS:
+            try:
+                cases = pool.cases(folder, place, self.file.stem, seed)
+            except WorkerError as error:
+                raise CasesError(f"{self.file}: {error}") from None
+            for name, inputs in cases:
+                if self.selected(name):
+                    drawings.setdefault(name, []).append(inputs)
+        if not drawings:
+            raise CasesError(f"{self.file}: no case is selected; their names begin with case_")
+        return drawings
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Where the two sides run."""
+
+    old: Pool
+    new: Pool
+    before: Task
+    after: Task
+    limits: Mapping[str, float]
+
+    def judge(self, name: str, drawings: Sequence[Inputs]) -> CaseResult:
+        """Runs a case in every mode. The modes in which the old side runs must agree with it.
+
+        Where the old side cannot run (``tf.gradients`` in eager execution), the new one need not
+        either; if it does, it must return what the old side returns elsewhere.
+        """
+        sites: list[Site] = []
+        worst = Comparison("VERIFIED", "")
+        for inputs in drawings:
+            found = self._one(name, inputs)
+            sites += found.sites
+            if found.comparison.verdict != "VERIFIED":
+                return replace(found, sites=tuple(sites))
+            worst = max(worst, found.comparison, key=lambda each: each.largest)
+        return CaseResult(name, worst, tuple(sites))
+
+    def _one(self, name: str, inputs: Inputs) -> CaseResult:
+        before = {
+            mode: self.old.submit(self._task(self.before, name, inputs, mode)) for mode in MODES
+        }
+        after = {
+            mode: self.new.submit(self._task(self.after, name, inputs, mode)) for mode in MODES
+        }
+        runs = [mode for mode in MODES if before[mode].result().error is None]
+        if not runs:
+            problem = f"it fails before the rewrite: {before[MODES[0]].result().error}"
+            return CaseResult(name, Comparison("UNVERIFIED", problem))
+        worst = Comparison("VERIFIED", "")
+        for mode in MODES:
+            observed = after[mode].result()
+            if mode not in runs and observed.error is not None:
+                continue
+            old = mode if mode in runs else runs[0]
+            found = compare(before[old].result(), observed, self.limits)
+            if found.verdict != "VERIFIED":
+                found = replace(found, detail=f"{mode}: {found.detail}")
+                small = self._smallest(name, inputs, old, mode)
+                return CaseResult(name, found, found.sites, small)
+            worst = max(worst, found, key=lambda each: each.largest)
+        sites = compare(before[runs[0]].result(), after[runs[0]].result(), self.limits).sites
+        return CaseResult(name, worst, sites)
+
+    def _task(self, side: Task, name: str, inputs: Inputs, mode: Mode) -> Task:
+        return replace(side, entry=name, inputs=inputs, mode=mode)
+
+    def _smallest(self, name: str, inputs: Inputs, old: Mode, new: Mode) -> Counterexample:
+        def both(tried: Inputs) -> tuple[wire.Observation, wire.Observation]:
+            before = self.old.submit(self._task(self.before, name, tried, old))
+            after = self.new.submit(self._task(self.after, name, tried, new))
+            return before.result(), after.result()
+
+        def fails(tried: Inputs) -> bool:
+            return compare(*both(tried), self.limits).verdict == "REFUTED"
+
+        small = shrink(inputs, fails)
+        return Counterexample(small, new, *both(small))

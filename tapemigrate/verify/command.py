@@ -1,0 +1,167 @@
+"""``tapemigrate verify``."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from tapemigrate.reports.common import printable
+from tapemigrate.verify import report
+from tapemigrate.verify.cases import CasesError
+from tapemigrate.verify.certificate import Certificate, CertificateError
+from tapemigrate.verify.job import Job, JobError, Rewrite, Verdicts
+from tapemigrate.verify.pool import Device
+from tapemigrate.verify.trial import CommandError
+
+_RENDERERS: dict[str, Callable[[Verdicts], str]] = {
+    "text": report.text,
+    "json": report.json_text,
+}
+
+
+class _Command(click.Command):
+    """Keeps what follows ``--`` apart from the other arguments: it is a command to run."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        command: list[str] = []
+        if "--" in args:
+            at = args.index("--")
+            args, command = args[:at], args[at + 1 :]
+        ctx.meta["command"] = tuple(command)
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return ["[OPTIONS]", "(CASES.py[::NAME]... | -- COMMAND... | --replay FILE)"]
+
+
+@click.command(cls=_Command)
+@click.argument("cases", nargs=-1)
+@click.option(
+    "--tree",
+    type=click.Path(exists=True, file_okay=False),
+    default=".",
+    show_default=True,
+    help="The folder that is rewritten, and in which the command runs.",
+)
+@click.option(
+    "--unsafe-fixes/--no-unsafe-fixes",
+    default=None,
+    help="Also rewrites that rest on an assumption.",
+)
+@click.option("-k", "part", metavar="PART", help="Only the cases whose names hold PART.")
+@click.option(
+    "--before-python",
+    metavar="PYTHON",
+    help="Run the old side with this interpreter, one that has TensorFlow 1.x.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(("cpu", "gpu")),
+    default="cpu",
+    show_default=True,
+    help="Where TensorFlow computes.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long one run may take.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write down what was run, on which sources and with which versions, and what came of it.",
+)
+@click.option(
+    "--replay",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Repeat what a certificate says.",
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(tuple(_RENDERERS)),
+    default="text",
+    show_default=True,
+    help="How verdicts are told.",
+)
+@click.pass_context
+def verify(
+    ctx: click.Context,
+    cases: tuple[str, ...],
+    tree: str,
+    unsafe_fixes: bool | None,
+    part: str | None,
+    before_python: str | None,
+    device: Device,
+    timeout: float,
+    certificate: Path | None,
+    replay: Path | None,
+    output_format: str,
+) -> int:
+    """Run code before and after the rewrite, and compare what every gradient call returned.
+
+    \b
+        tapemigrate verify -- python train.py --steps 2
+        tapemigrate verify cases.py::case_residual
+
+    The code is that of your own command, or that of functions named case_... in a file, whose
+    parameters' defaults are the inputs (tapemigrate.verify.case has what draws them). It runs in
+    copies of the folder, with the same seeds on both sides: nothing of yours is written.
+
+    Exit code: 0 everything is VERIFIED, 1 something is not, 2 there is nothing that could be run,
+    or it fails before the rewrite already.
+    """
+    job = Job(ctx.meta["command"], cases, part, before_python, device, timeout)
+    if sum(map(bool, (job.command, job.cases, replay))) != 1:
+        raise click.UsageError("give a file of cases, or a command to run after --, or --replay")
+    try:
+        old = None if replay is None else Certificate.load(replay)
+        if old is not None:
+            job, unsafe_fixes = old.job, old.unsafe_fixes
+        rewrite = Rewrite.of(Path(tree).resolve(), unsafe_fixes)
+        if old is not None:
+            old.check(rewrite)
+        verdicts = Verdicts([], [])
+        if rewrite.calls:
+            # Asking takes an import of TensorFlow: only where the answer is needed.
+            asked = certificate is not None or job.device == "gpu"
+            versions = job.versions() if asked else {}
+            with _waiting() as tick:
+                verdicts = job.run(rewrite, tick)
+            if certificate is not None:
+                made = Certificate.of(job, unsafe_fixes, rewrite, versions, verdicts)
+                made.write(certificate)
+    except (CommandError, CasesError, CertificateError, JobError) as error:
+        raise click.ClickException(printable(str(error))) from None
+    click.echo(_RENDERERS[output_format](verdicts), nl=False)
+    changes = [] if old is None else old.changes(verdicts)
+    for change in changes:
+        click.echo(printable(change), err=True)
+    return 0 if verdicts.proved and not changes else 1
+
+
+@contextlib.contextmanager
+def _waiting() -> Iterator[Callable[[str], None]]:
+    """Shows on a terminal what is being run, and for how long."""
+    if not sys.stderr.isatty():
+        yield lambda label: None
+        return
+    from rich.console import Console
+
+    start: dict[str, float] = {}
+    with Console(stderr=True).status("Starting") as status:
+
+        def tick(label: str) -> None:
+            seconds = time.monotonic() - start.setdefault(label, time.monotonic())
+            status.update(f"Running {label}: {seconds:.0f} s")
+
+        yield tick

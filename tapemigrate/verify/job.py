@@ -1,0 +1,158 @@
+"""One verification: what is run, on which tree, and what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tapemigrate.verify.calls import Line, Rewritten, lines, rewritten_calls
+from tapemigrate.verify.cases import CaseResult, Cases
+from tapemigrate.verify.pool import Device, Pool, WorkerError
+from tapemigrate.verify.trial import Trial
+
+SEPARATOR = "::"
+
+
+class JobError(Exception):
+    """Why nothing can be run."""
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What a fix would do to the folder ``root``."""
+
+    root: Path
+    changes: dict[Path, bytes]
+    calls: list[Rewritten]
+
+    @classmethod
+    def of(cls, root: Path, unsafe_fixes: bool | None) -> Rewrite:
+        """The fix of ``root``, as its settings have it."""
+        from tapemigrate import runner
+        from tapemigrate.rules import catalog
+        from tapemigrate.settings import Resolver
+
+        settings = Resolver(catalog.codes(), unsafe_fixes=unsafe_fixes)
+        outcome = runner.run(
+            [os.path.relpath(root)], settings, mode="preview", jobs=runner.default_jobs()
+        )
+        changes = {}
+        calls: list[Rewritten] = []
+        for result in outcome.results:
+            if result.new is not None:
+                changes[Path(result.filename).resolve()] = result.new
+                calls += rewritten_calls(result.mended, root)
+        return cls(root, changes, calls)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What was found: every call, and, where cases were run, every case."""
+
+    lines: list[Line]
+    cases: list[CaseResult]
+
+    @property
+    def proved(self) -> bool:
+        """Whether every rewritten call and every case is VERIFIED."""
+        return all(line.proved for line in self.lines) and all(
+            case.comparison.verdict == "VERIFIED" for case in self.cases
+        )
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to run: a ``command``; or ``cases``, each ``FILE`` or ``FILE::NAME``, by ``part``."""
+
+    command: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
+    part: str | None = None
+    before_python: str | None = None
+    device: Device = "cpu"
+    timeout: float = 600.0
+
+    def run(self, rewrite: Rewrite, tick: Callable[[str], None]) -> Verdicts:
+        """Runs it on both sides of ``rewrite``; ``tick`` is told what is running.
+
+        Raises:
+            JobError: when a file of cases is not there.
+            CasesError, CommandError: when there is nothing to compare.
+        """
+        if self.command:
+            trial = Trial(
+                self.command,
+                rewrite.root,
+                rewrite.changes,
+                rewrite.calls,
+                self.before_python,
+                self.device,
+                self.timeout,
+            )
+            return Verdicts(trial.run(tick), [])
+        results = [
+            result
+            for file, selected in self._files()
+            for result in Cases(
+                file,
+                rewrite.root,
+                rewrite.changes,
+                selected,
+                self.device,
+                self.timeout,
+                before_python=self.before_python,
+            ).run(tick)
+        ]
+        sites = [site for result in results for site in result.sites]
+        return Verdicts(lines(sites, rewrite.calls), results)
+
+    def versions(self) -> dict[str, dict[str, Any]]:
+        """The versions of what runs the two sides.
+
+        Raises:
+            JobError: when there is no TensorFlow, or none that sees the device that was asked for.
+        """
+        after = self._versions(sys.executable)
+        before = after if self.before_python is None else self._versions(self.before_python)
+        return {"before": before, "after": after}
+
+    def _versions(self, python: str) -> dict[str, Any]:
+        with contextlib.closing(Pool(python, device=self.device)) as pool:
+            try:
+                versions = pool.versions()
+            except (WorkerError, OSError) as error:
+                raise JobError(
+                    f"TensorFlow cannot be used with {python}: {error}; "
+                    "`pip install 'tapemigrate[tensorflow]'` installs it"
+                ) from None
+        if self.device == "gpu" and not versions["gpus"]:
+            raise JobError(
+                f"--device gpu: TensorFlow {versions['tensorflow']} of {python} sees no GPU here "
+                "(a build without GPU support, or no driver, or no CUDA libraries)"
+            )
+        return versions
+
+    def _files(self) -> Iterator[tuple[Path, Callable[[str], bool]]]:
+        """The files of cases, each with what tells the names that are selected."""
+        chosen: dict[Path, set[str] | None] = {}
+        for argument in self.cases:
+            path, separator, name = argument.partition(SEPARATOR)
+            file = Path(path).resolve()
+            if not file.is_file():
+                raise JobError(f"{path}: there is no such file")
+            known = chosen.setdefault(file, set() if separator else None)
+            if not separator:
+                chosen[file] = None
+            elif known is not None:
+                known.add(name)
+
+        for file, names in chosen.items():
+
+            def selected(name: str, names: set[str] | None = names) -> bool:
+                return (names is None or name in names) and (self.part is None or self.part in name)
+
+            yield file, selected

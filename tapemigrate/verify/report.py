@@ -1,0 +1,144 @@
+"""Verdicts, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from tapemigrate.reports.common import printable
+from tapemigrate.verify import wire
+from tapemigrate.verify.cases import CaseResult, Counterexample
+from tapemigrate.verify.compare import VERDICTS
+from tapemigrate.verify.job import Verdicts
+
+# Of larger arrays only the shape is told.
+_SHOWN_ELEMENTS = 12
+
+
+def text(verdicts: Verdicts) -> str:
+    """A table of the cases, if there are any, one of the calls, and what they come to."""
+    lines, cases = verdicts.lines, verdicts.cases
+    if not any(line.rewritten for line in lines):
+        return "No call is rewritten: there is nothing to verify.\n"
+    parts = [_cases(cases)] if cases else []
+    rows, details = [("verdict", "runs", "difference", "call")], [""]
+    for line in lines:
+        site = line.site
+        rows.append(
+            (
+                site.verdict if line.rewritten else "not rewritten",
+                str(site.runs),
+                _size(site.largest) if site.runs and site.verdict == "VERIFIED" else "",
+                f"{printable(site.filename) or 'elsewhere'}:{site.row} {site.api}",
+            )
+        )
+        details.append(site.detail if line.rewritten else "")
+    parts.append(_table(rows, details))
+    counts = Counter(line.site.verdict for line in lines if line.rewritten)
+    parts.append(f"{_told(counts)} of {_counted(counts.total(), 'rewritten call')}.\n")
+    return "\n".join(parts)
+
+
+def json_text(verdicts: Verdicts) -> str:
+    """An object with a list of the calls and one of the cases."""
+    return json.dumps(data(verdicts), indent=2) + "\n"
+
+
+def data(verdicts: Verdicts) -> dict[str, Any]:
+    """The verdicts as JSON data."""
+    return {
+        "calls": [
+            {
+                "filename": line.site.filename,
+                "row": line.site.row,
+                "api": line.site.api,
+                "rewritten": line.rewritten,
+                "verdict": line.site.verdict,
+                "runs": line.site.runs,
+                "largest_difference": line.site.largest,
+                "detail": line.site.detail,
+            }
+            for line in verdicts.lines
+        ],
+        "cases": [
+            {
+                "name": case.name,
+                "verdict": case.comparison.verdict,
+                "largest_difference": case.comparison.largest,
+                "detail": case.comparison.detail,
+                "counterexample": None
+                if case.counterexample is None
+                else _counterexample_data(case.counterexample),
+            }
+            for case in verdicts.cases
+        ],
+    }
+
+
+def _cases(cases: Sequence[CaseResult]) -> str:
+    rows, details = [("verdict", "difference", "case")], [""]
+    for case in cases:
+        found = case.comparison
+        size = _size(found.largest) if found.verdict == "VERIFIED" else ""
+        rows.append((found.verdict, size, case.name))
+        told = [found.detail] if found.detail else []
+        if case.counterexample is not None:
+            told += counterexample(case.counterexample)
+        details.append("\n".join(told))
+    return _table(rows, details)
+
+
+def _table(rows: Sequence[Sequence[str]], details: Sequence[str]) -> str:
+    """Columns under each other, the last as long as it is; a row's details below it."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    told = []
+    for (verdict, *numbers, name), detail in zip(rows, details, strict=True):
+        cells = [cell.rjust(width) for cell, width in zip(numbers, widths[1:], strict=True)]
+        told.append("  ".join([verdict.ljust(widths[0]), *cells, name]))
+        told += [f"{' ' * widths[0]}  {printable(line)}" for line in detail.splitlines()]
+    return "\n".join([*told, ""])
+
+
+def counterexample(found: Counterexample) -> list[str]:
+    """The inputs and what each side returned, in three lines."""
+    inputs = ", ".join(f"{name} = {_shown(value)}" for name, value in found.inputs.items())
+    return [
+        f"smallest inputs found: {inputs or 'it has none'}",
+        f"before: {found.before.error or _shown(found.before.outputs)}",
+        f"after:  {found.after.error or _shown(found.after.outputs)}",
+    ]
+
+
+def _counterexample_data(found: Counterexample) -> dict[str, Any]:
+    return {
+        "mode": found.mode,
+        "inputs": {name: wire.dump(value) for name, value in found.inputs.items()},
+        "before": wire.dump_observation(found.before),
+        "after": wire.dump_observation(found.after),
+    }
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, wire.Array):
+        if value.values.size > _SHOWN_ELEMENTS:
+            return f"{value.dtype} of shape {value.values.shape}"
+        return " ".join(str(value.values.tolist()).split())
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_shown, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {_shown(item)}' for key, item in value.items())}}}"
+    return str(value)
+
+
+def _size(difference: float) -> str:
+    return f"{difference:.1e}" if difference else "0"
+
+
+def _told(counts: Counter[Any]) -> str:
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

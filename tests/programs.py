@@ -1,0 +1,55 @@
+"""Little programs that the tests of the command line have rewritten."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LOCAL = """\
+import tensorflow as tf
+
+
+def slope():
+    x = tf.constant(3.0)
+    y = x * x
+    return tf.gradients(y, x)[0]
+"""
+
+#: No rewrite can follow it.
+FLAGGED = """\
+import tensorflow as tf
+
+differentiate = apply(tf.gradients)
+"""
+
+BROKEN = """\
+import tensorflow as tf
+
+g = tf.gradients(y, x
+"""
+
+CLEAN = "x = 1\n"
+
+
+def tapemigrate(
+    *arguments: str | bytes | Path,
+    cwd: Path,
+    stdin: bytes | None = None,
+    timeout: float = 60,
+    **environment: str,
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs the program as a user would, in a process that may take itself down."""
+    root = str(Path(__file__).parents[1])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.run(
+        [sys.executable, "-m", "tapemigrate", *arguments],
+        cwd=cwd,
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        timeout=timeout,
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        check=False,
+    )

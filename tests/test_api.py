@@ -1,0 +1,139 @@
+"""Texts in, findings and texts out: what is withheld, what lands together, what settings change."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse, wanted_names, why
+from tapemigrate.settings import Settings
+from tapemigrate.source import SourceFile
+
+BURGERS = """import tensorflow as tf
+
+def residual(x):
+    x = tf.identity(x)
+    u = tf.sin(x)
+    u_x = tf.gradients(u, x)[0]
+    u_xx = tf.gradients(u_x, x)[0]{comment}
+    return u_xx
+"""
+WRAPPED = """from mylib import grad
+import tensorflow as tf
+
+def f():
+    x = tf.ones([2])
+    y = tf.sin(x)
+    return grad(y, x)[0]
+"""
+GRAPH = """import tensorflow.compat.v1 as tf
+x = tf.placeholder(tf.float32)
+y = tf.sin(x)
+g = tf.gradients(y, x)[0]
+"""
+
+
+def run(text: str, settings: Settings | None = None, rewrite: bool = True) -> tuple[list[str], str]:
+    files = {"a.py": SourceFile("a.py", text)}
+    result = analyse(files, settings or Settings(), rewrite=rewrite)
+    return [d.code for d in result.diagnostics], result.rewritten.get("a.py", text)
+
+
+def test_a_clean_file_has_nothing_to_say() -> None:
+    assert run("import tensorflow as tf\nprint(tf.__version__)\n")[0] == []
+
+
+def test_a_suppressed_part_withholds_the_whole_rewrite() -> None:
+    text = BURGERS.format(comment="  # noqa: TM101")
+    codes, after = run(text)
+    assert codes == ["TM101"]
+    assert after == text
+
+
+def test_without_the_comment_both_orders_land() -> None:
+    codes, after = run(BURGERS.format(comment=""))
+    assert codes == ["TM101", "TM101"]
+    assert "tf.gradients" not in after
+    assert run(after) == ([], after)
+
+
+def test_an_unused_suppression_goes() -> None:
+    codes, after = run("import tensorflow as tf  # tapemigrate: ignore[TM101]\n")
+    assert codes == ["TM910"]
+    assert after == "import tensorflow as tf\n"
+
+
+def test_ignored_codes_are_not_told_and_not_mended() -> None:
+    text = BURGERS.format(comment="")
+    assert run(text, Settings(ignore=("TM101",))) == ([], text)
+
+
+def test_an_alias_of_the_users_own() -> None:
+    assert run(WRAPPED)[0] == []
+    codes, after = run(WRAPPED, Settings(aliases={"mylib.grad": "tensorflow.gradients"}))
+    assert codes == ["TM101"]
+    assert "tape.gradient(y, x)" in after
+
+
+def test_a_v1_graph_may_stay_as_it_is() -> None:
+    assert run(GRAPH)[0] == ["TM101"]
+    assert run(GRAPH, Settings(target="v1-graph")) == ([], GRAPH)
+
+
+def test_unsafe_fixes_are_applied_only_on_demand() -> None:
+    text = (
+        "import tensorflow as tf\n\n\ndef f(x, z):\n    y = tf.sin(x) * z\n"
+        "    return tf.gradients(y, x)[0]\n"
+    )
+    assert run(text)[1] == text
+    assert "GradientTape" in run(text, Settings(unsafe_fixes=True))[1]
+
+
+def test_edits_reproduce_the_rewrite() -> None:
+    text = BURGERS.format(comment="")
+    files = {"a.py": SourceFile("a.py", text)}
+    result = analyse(files, Settings(), rewrite=True, edits=True)
+    fix = result.diagnostics[0].fix
+    assert fix is not None
+    assert fix.edits
+    lines = text.splitlines(keepends=True)
+    for edit in sorted(fix.edits, key=lambda e: e.start, reverse=True):
+        before = (
+            "".join(lines[: edit.start.row - 1])
+            + _cut(lines, edit.start.row)[: edit.start.column - 1]
+        )
+        rest = _cut(lines, edit.end.row)[edit.end.column - 1 :] + "".join(lines[edit.end.row :])
+        lines = (before + edit.content + rest).splitlines(keepends=True)
+    assert "".join(lines) == result.rewritten["a.py"]
+
+
+def _cut(lines: list[str], row: int) -> str:
+    return lines[row - 1] if row <= len(lines) else ""
+
+
+def test_the_functions_whose_callers_decide() -> None:
+    assert wanted_names({"a.py": SourceFile("a.py", BURGERS.format(comment=""))}) == {"residual"}
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"), [(6, "region   lines 5 to 5"), (7, "of line 6"), (1, "no gradient call")]
+)
+def test_why_tells_the_region(row: int, expected: str) -> None:
+    files = {"a.py": SourceFile("a.py", BURGERS.format(comment=""))}
+    assert expected in why(files, "a.py", row, settings=Settings())
+
+
+def test_a_caller_in_another_file_bears_the_assumption_out() -> None:
+    helper = "import tensorflow as tf\n\ndef slope(x, z):\n    return tf.gradients(x * z, x)[0]\n"
+    caller = (
+        "import tensorflow as tf\nfrom a import slope\n\n\ndef main():\n"
+        "    x = tf.ones([2])\n    return slope(x, {other})\n"
+    )
+    for other, applicability in (("tf.zeros([2])", "safe"), ("tf.exp(x)", None)):
+        result = analyse(
+            {"a.py": SourceFile("a.py", helper)},
+            Settings(),
+            rewrite=False,
+            context={"b.py": SourceFile("b.py", caller.format(other=other))},
+        )
+        fix = result.diagnostics[0].fix
+        assert (fix.applicability if fix else None) == applicability

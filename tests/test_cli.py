@@ -1,0 +1,333 @@
+"""The command line as scripts, editors and CI see it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import tapemigrate as package
+from tapemigrate.rules import catalog
+from tests.programs import BROKEN, CLEAN, FLAGGED, LOCAL, tapemigrate
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "local.py").write_text(LOCAL)
+    (tmp_path / "clean.py").write_text(CLEAN)
+    return tmp_path
+
+
+def test_fix_rewrites_in_place_and_says_so(project: Path) -> None:
+    done = tapemigrate("fix", ".", cwd=project)
+    assert done.returncode == 0
+    assert done.stdout == b""
+    assert done.stderr.decode() == "Rewrote 1 call in 1 file.\n"
+    assert "tf.GradientTape()" in (project / "local.py").read_text()
+    again = tapemigrate("fix", ".", cwd=project)
+    assert again.returncode == 0
+    assert again.stderr.decode() == "Nothing to rewrite in 2 files.\n"
+
+
+def test_fix_diff_writes_nothing(project: Path) -> None:
+    done = tapemigrate("fix", "--diff", ".", cwd=project)
+    assert done.returncode == 1
+    assert (project / "local.py").read_text() == LOCAL
+    lines = done.stdout.decode().splitlines()
+    assert lines[:2] == ["--- local.py", "+++ local.py"]
+    assert "-    return tf.gradients(y, x)[0]" in lines
+    assert b"Would rewrite 1 call in 1 file." in done.stderr
+    assert tapemigrate("fix", "--diff", "clean.py", cwd=project).returncode == 0
+
+
+def test_check_reports_and_changes_nothing(project: Path) -> None:
+    done = tapemigrate("check", "--output-format", "concise", ".", cwd=project)
+    assert done.returncode == 1
+    assert done.stdout.decode().startswith("local.py:7:12: TM101 [*] ")
+    assert b"Found 1 problem in 1 file; 1 can be fixed" in done.stderr
+    assert (project / "local.py").read_text() == LOCAL
+    assert tapemigrate("check", "clean.py", cwd=project).returncode == 0
+
+
+def test_what_is_left_is_told_where_it_is_now(project: Path) -> None:
+    (project / "both.py").write_text(LOCAL + "\n\ndifferentiate = apply(tf.gradients)\n")
+    done = tapemigrate("fix", "--output-format", "json", "both.py", cwd=project)
+    assert done.returncode == 1
+    (left,) = json.loads(done.stdout)
+    rows = (project / "both.py").read_text().splitlines()
+    assert rows[left["location"]["row"] - 1] == "differentiate = apply(tf.gradients)"
+    assert b"Rewrote 1 call in 1 file; 1 needs a look:" in done.stderr
+
+
+def test_one_bad_file_does_not_stop_the_others(project: Path) -> None:
+    (project / "broken.py").write_text(BROKEN)
+    done = tapemigrate("fix", "no.py", ".", "--output-format", "concise", cwd=project)
+    assert done.returncode == 2
+    lines = done.stdout.decode().splitlines()
+    assert lines[0] == "no.py:1:1: TM903 does not exist"
+    assert lines[1].startswith("broken.py:3:17: TM901 does not parse")
+    assert b"2 files could not be processed" in done.stderr
+    assert "GradientTape" in (project / "local.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("check", "--sattistics", "."), "No such option"),
+        (("chekc", "."), "No such command"),
+        (("check",), "Missing argument 'PATH...'"),
+        (("check", "--select", "TM110", "."), "unknown code 'TM110'; did you mean 'TM"),
+        (("check", "--ignore", "X", "."), "unknown code 'X'"),
+        (("check", "--output-format", "xml", "."), "'xml' is not one of 'full'"),
+        (("check", "--jobs", "0", "."), "0 is not in the range"),
+        (("check", "-", "."), "cannot be mixed"),
+        (("check", "--stdin-filename", "a.py", "."), "--stdin-filename needs '-'"),
+        (("explain", "TM000"), "unknown code 'TM000'"),
+        (("why", "local.py"), "'local.py' is not FILE:LINE"),
+        (("why", "local.py:x"), "'local.py:x' is not FILE:LINE"),
+        (("why", "no.py:3"), "no.py:1:1: TM903 cannot be read"),
+    ],
+)
+def test_a_wrong_use_is_told_in_one_line(
+    project: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = tapemigrate(*arguments, cwd=project)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("tapemigrate: ")
+    assert message in line
+
+
+def test_broken_settings_are_told_and_other_files_are_done(project: Path) -> None:
+    inner = project / "inner"
+    inner.mkdir()
+    (inner / "a.py").write_text(LOCAL)
+    (inner / "pyproject.toml").write_text("[tool.tapemigrate]\nselct = ['TM1']\n")
+    done = tapemigrate("fix", ".", "--output-format", "concise", cwd=project)
+    assert done.returncode == 2
+    (line,) = done.stdout.decode().splitlines()
+    assert "pyproject.toml:1:1: TM903 unknown key 'selct'" in line
+    assert "did you mean 'select'?" in line
+    assert (inner / "a.py").read_text() == LOCAL
+    assert "GradientTape" in (project / "local.py").read_text()
+
+
+def test_settings_and_the_command_line_over_them(project: Path) -> None:
+    (project / "pyproject.toml").write_text(
+        "[tool.tapemigrate]\nignore = ['TM101']\nextend-exclude = ['third/']\n"
+    )
+    (project / "third").mkdir()
+    (project / "third" / "a.py").write_text(LOCAL)
+    assert tapemigrate("check", ".", cwd=project).returncode == 0
+    done = tapemigrate("check", ".", "--select", "tm1", "--output-format", "json", cwd=project)
+    assert [each["filename"] for each in json.loads(done.stdout)] == ["local.py"]
+    assert tapemigrate("fix", ".", cwd=project).returncode == 0
+    assert (project / "local.py").read_text() == LOCAL
+
+
+def test_suppressions(project: Path) -> None:
+    path = project / "local.py"
+    path.write_text(LOCAL.replace("[0]\n", "[0]  # noqa: TM101\n"))
+    assert tapemigrate("check", ".", cwd=project).returncode == 0
+    path.write_text("x = 1  # noqa: TM101\n")
+    done = tapemigrate("check", "--output-format", "concise", ".", cwd=project)
+    assert done.returncode == 1
+    assert b"local.py:1:8: TM910" in done.stdout
+    assert tapemigrate("fix", ".", cwd=project).returncode == 0
+    assert path.read_text() == "x = 1\n"
+
+
+def test_gitignore(project: Path) -> None:
+    (project / ".gitignore").write_text("local.py\n")
+    assert tapemigrate("check", ".", cwd=project).returncode == 0
+    assert tapemigrate("check", "--no-respect-gitignore", ".", cwd=project).returncode == 1
+    assert tapemigrate("check", "local.py", cwd=project).returncode == 1
+
+
+def test_standard_input(project: Path) -> None:
+    source = LOCAL.replace("\n", "\r\n").encode()
+    done = tapemigrate("fix", "-", "--stdin-filename", "a.py", cwd=project, stdin=source)
+    assert done.returncode == 0
+    assert b"GradientTape" in done.stdout
+    assert done.stdout.count(b"\n") == done.stdout.count(b"\r\n")
+    for text in (CLEAN, FLAGGED, BROKEN, "x = '\udcff'"):
+        data = os.fsencode(text)
+        done = tapemigrate("fix", "-", cwd=project, stdin=data)
+        assert done.stdout == data
+    done = tapemigrate(
+        "check", "-", "--stdin-filename", "b.py", "--output-format", "json", cwd=project,
+        stdin=BROKEN.encode(),
+    )  # fmt: skip
+    assert done.returncode == 2
+    (item,) = json.loads(done.stdout)
+    assert (item["filename"], item["code"]) == ("b.py", "TM901")
+    done = tapemigrate("fix", "--diff", "-", cwd=project, stdin=LOCAL.encode())
+    assert done.returncode == 1
+    assert done.stdout.startswith(b"--- -\n")
+
+
+def test_a_report_that_cannot_be_written_is_not_lost(project: Path) -> None:
+    out = project / "report.json"
+    arguments = ("check", ".", "--output-format", "json", "--output-file")
+    assert tapemigrate(*arguments, out, cwd=project).returncode == 1
+    assert len(json.loads(out.read_text())) == 1
+    done = tapemigrate(*arguments, project / "no" / "report.json", cwd=project)
+    assert done.returncode == 2
+    assert len(json.loads(done.stdout)) == 1
+    assert b"report.json: cannot be written: No such file or directory" in done.stderr
+
+
+def test_statistics(project: Path) -> None:
+    (project / "flagged.py").write_text(FLAGGED)
+    done = tapemigrate("check", ".", "--statistics", "-q", cwd=project)
+    rows = [line.split() for line in done.stdout.decode().splitlines()]
+    assert rows[0] == ["code", "total", "safe", "unsafe", "flag", "rule"]
+    assert rows[1][:5] == ["TM101", "1", "1", "0", "0"]
+    assert rows[2][:5] == ["TM904", "1", "0", "0", "1"]
+    assert rows[3] == ["all", "2", "1", "0", "1"]
+    assert done.stderr == b""
+    done = tapemigrate("fix", ".", "--statistics", cwd=project)
+    rows = [line.split() for line in done.stdout.decode().splitlines()]
+    assert rows[0] == ["code", "total", "fixed", "safe", "unsafe", "flag", "rule"]
+    assert rows[1][:6] == ["TM101", "1", "1", "0", "0", "0"]
+
+
+def test_colors(project: Path) -> None:
+    def escapes(*arguments: str, **environment: str) -> bool:
+        return b"\x1b[" in tapemigrate("check", ".", *arguments, cwd=project, **environment).stdout
+
+    assert not escapes()
+    assert escapes("--color", "always")
+    assert escapes("--color", "always", NO_COLOR="1")
+    assert not escapes("--color", "never")
+    assert not escapes("--color", "always", "--output-format", "concise")
+
+
+def test_the_progress_bar_is_only_for_people(project: Path) -> None:
+    assert b"Analysing" not in tapemigrate("check", ".", cwd=project).stderr
+
+
+def test_no_python_files(tmp_path: Path) -> None:
+    done = tapemigrate("check", ".", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"No Python files found.\n")
+
+
+def test_verbose_tells_of_each_file(project: Path) -> None:
+    done = tapemigrate("fix", ".", "--verbose", cwd=project)
+    assert b"local.py: 1 mended, 0 left" in done.stderr
+
+
+def test_explain_and_rules(tmp_path: Path) -> None:
+    page = tapemigrate("explain", "tm101", cwd=tmp_path)
+    assert page.returncode == 0
+    assert page.stdout.decode() == catalog.explain("TM101")
+    listed = tapemigrate("rules", cwd=tmp_path).stdout.decode().splitlines()
+    assert [line.split()[0] for line in listed] == list(catalog.codes())
+
+
+def test_why(project: Path) -> None:
+    done = tapemigrate("why", "local.py:7", cwd=project)
+    assert done.returncode == 0
+    assert done.stdout
+
+
+def test_help_and_version(tmp_path: Path) -> None:
+    assert tapemigrate("--version", cwd=tmp_path).stdout.decode() == (
+        f"tapemigrate {package.__version__}\n"
+    )
+    shown = tapemigrate("--help", cwd=tmp_path)
+    assert shown.returncode == 0
+    for command in ("check", "explain", "fix", "rules", "why"):
+        assert command in shown.stdout.decode()
+        assert tapemigrate(command, "--help", cwd=tmp_path).returncode == 0
+    bare = tapemigrate(cwd=tmp_path)
+    assert bare.returncode == 2
+    assert b"Usage:" in bare.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "never"),
+    [
+        (("--version",), {"libcst", "rich", "tensorflow", "pathspec"}),
+        (("check", "."), {"libcst", "rich", "tensorflow", "pathspec"}),
+        (("fix", "clean.py"), {"libcst", "rich", "tensorflow", "tapemigrate.api"}),
+    ],
+)
+def test_what_is_not_needed_is_not_imported(
+    project: Path, arguments: tuple[str, ...], never: set[str]
+) -> None:
+    probe = (
+        "import sys\n"
+        "from tapemigrate.cli import main\n"
+        "try:\n"
+        f"    main({list(arguments)!r})\n"
+        "finally:\n"
+        f"    print(sorted({never!r} & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe],
+        cwd=project,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        check=False,
+    )
+    assert done.stderr.decode().splitlines()[-1] == "[]"
+
+
+def test_the_result_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
+    for number in range(40):
+        text = (LOCAL, FLAGGED, CLEAN, BROKEN)[number % 4]
+        (tmp_path / f"f{number:02}.py").write_text(text)
+    reports = {
+        tapemigrate("check", ".", "--output-format", "json", "--jobs", jobs, cwd=tmp_path).stdout
+        for jobs in ("1", "2", "5")
+    }
+    assert len(reports) == 1
+    assert len(json.loads(reports.pop())) == 30
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals work otherwise there")
+def test_interrupted_every_file_is_whole(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"f{number:02}.py").write_text(LOCAL)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    texts = set()
+    for wait in (0.15, 0.3, 0.5):
+        with subprocess.Popen(
+            [sys.executable, "-m", "tapemigrate", "fix", "."],
+            cwd=tmp_path,
+            env=environment,
+            stderr=subprocess.PIPE,
+        ) as process:
+            time.sleep(wait)
+            process.send_signal(signal.SIGINT)
+            _, error = process.communicate(timeout=30)
+        assert process.returncode in (0, 130, -signal.SIGINT)
+        if process.returncode == 130:
+            assert error.lstrip(b"\n") == (
+                b"tapemigrate: interrupted; every file is as it was or rewritten, none is half\n"
+            )
+        texts |= {path.read_text() for path in tmp_path.glob("*.py")}
+    assert tapemigrate("fix", ".", cwd=tmp_path).returncode == 0
+    assert len({path.read_text() for path in tmp_path.glob("*.py")} | texts | {LOCAL}) == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes work otherwise there")
+def test_a_reader_that_goes_away_is_no_crash(tmp_path: Path) -> None:
+    (tmp_path / "many.py").write_text(FLAGGED + "a = f(tf.gradients)\n" * 20_000)
+    command = f"{sys.executable} -m tapemigrate check many.py | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=tmp_path,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr

@@ -1,0 +1,137 @@
+"""Every fixture: what the tool does with it, and that the program then computes the same."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+import pytest
+
+from fixtures.catalogue import Fixture, fixtures
+from tapemigrate.api import Result, analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import SourceFile
+from tapemigrate.verify import oracle, wire
+from tapemigrate.verify.compare import CROSS_VERSION_TOLERANCES, compare
+from tapemigrate.verify.pool import Pool
+
+FIXTURES = tuple(fixtures())
+WORKERS = min(4, os.cpu_count() or 1)
+
+every_fixture = pytest.mark.parametrize("fixture", FIXTURES, ids=lambda fixture: fixture.name)
+Runs = Callable[[Fixture], oracle.Pending]
+Third = Callable[[Fixture], wire.Observation]
+
+
+def fix(texts: Mapping[str, str], *, unsafe: bool) -> Result:
+    """What ``tapemigrate fix`` makes of a program."""
+    files = {name: SourceFile(name, text) for name, text in texts.items()}
+    return analyse(files, Settings(unsafe_fixes=unsafe), rewrite=True)
+
+
+@cache
+def rewritten(name: str) -> dict[str, str]:
+    """The texts of a fixture after the rewrite that its header asks for."""
+    fixture = next(fixture for fixture in FIXTURES if fixture.name == name)
+    result = fix(fixture.texts, unsafe=fixture.expect != "safe")
+    return {**fixture.texts, **result.rewritten}
+
+
+@pytest.fixture(scope="module")
+def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
+    """Gives the runs of a fixture. All that were selected start at once: no worker waits."""
+    with contextlib.closing(Pool(size=WORKERS)) as pool:
+
+        @cache
+        def run(name: str) -> oracle.Pending:
+            fixture = next(fixture for fixture in FIXTURES if fixture.name == name)
+            return oracle.submit(pool, fixture.case(rewritten(name)))
+
+        if "PYTEST_XDIST_WORKER" not in os.environ:
+            for item in request.session.items:
+                if isinstance(item, pytest.Function) and "runs" in item.fixturenames:
+                    fixture = item.callspec.params["fixture"]
+                    with contextlib.suppress(Exception):
+                        run(fixture.name)
+        yield lambda fixture: run(fixture.name)
+
+
+@pytest.fixture(scope="module")
+def third() -> Iterator[Third]:
+    """Runs a fixture as it stands in float64, as far as that can be, with finite differences."""
+    with contextlib.closing(Pool(size=WORKERS)) as pool:
+
+        def run(fixture: Fixture) -> wire.Observation:
+            task = fixture.case(fixture.texts).task(fixture.texts, "graph")
+            return pool.submit(dataclasses.replace(task, double=True, finite=True)).result()
+
+        yield run
+
+
+@every_fixture
+def test_expectation(fixture: Fixture) -> None:
+    safe = fix(fixture.texts, unsafe=False)
+    unsafe = fix(fixture.texts, unsafe=True)
+    codes = {diagnostic.code for diagnostic in safe.diagnostics}
+    messages = [diagnostic.message for diagnostic in safe.diagnostics]
+    if fixture.codes:
+        assert codes == fixture.codes, messages
+    assert bool(codes) == (fixture.expect != "none"), messages
+    assert bool(changed(fixture, safe)) == (fixture.expect == "safe"), messages
+    assert bool(changed(fixture, unsafe)) == fixture.rewritten, messages
+
+
+@every_fixture
+def test_rewrite_is_whole(fixture: Fixture) -> None:
+    after = rewritten(fixture.name)
+    for name, text in after.items():
+        ast.parse(text, name)
+    assert not changed(fixture, fix(after, unsafe=True), after)
+
+
+@every_fixture
+def test_same_numbers(fixture: Fixture, runs: Runs) -> None:
+    if not fixture.before:
+        return
+    pending = runs(fixture)
+    if not fixture.rewritten:
+        pending.reference()
+        return
+    found = pending.result()
+    assert found.verdict == ("VERIFIED" if fixture.agrees else "REFUTED"), found.detail
+
+
+@every_fixture
+def test_finite_differences(fixture: Fixture, third: Third) -> None:
+    """The old side, which the new one is held against, against the definition of a derivative."""
+    if "graph" not in fixture.before or fixture.arrays:
+        return
+    observation = third(fixture)
+    wrong = [each for each in observation.opinions if each.reason is None and not each.agrees]
+    assert not wrong
+
+
+@every_fixture
+def test_golden(fixture: Fixture, runs: Runs) -> None:
+    golden = fixture.golden()
+    if golden is None:
+        return
+    pending = runs(fixture)
+    sides = {f"before, {mode}": run for mode, run in pending.before.items()}
+    if fixture.agrees:
+        sides |= {f"after, {mode}": run for mode, run in pending.after.items()}
+    for side, run in sides.items():
+        found = compare(golden, run.result(), CROSS_VERSION_TOLERANCES)
+        assert found.verdict == "VERIFIED", f"{side}: {found.detail}"
+
+
+def changed(
+    fixture: Fixture, result: Result, texts: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The files that ``result`` would write with other contents."""
+    known = fixture.texts if texts is None else texts
+    return {name: text for name, text in result.rewritten.items() if text != known[name]}

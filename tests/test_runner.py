@@ -1,0 +1,138 @@
+"""Many files: what belongs together is read together, and what breaks, breaks alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tapemigrate import runner
+from tapemigrate.deep import call_with_room
+from tapemigrate.model import Diagnostic
+from tapemigrate.runner import FileResult, Outcome, _mentions, _Workers, run, run_text, write
+from tapemigrate.settings import Settings
+from tests.programs import BROKEN, CLEAN, LOCAL
+
+PLAIN = Settings()
+
+
+def found(folder: Path, mode: runner.Mode = "check", jobs: int = 1) -> Outcome:
+    return run([str(folder)], lambda path: PLAIN, mode=mode, jobs=jobs)
+
+
+def test_files_that_cannot_matter_are_not_analysed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").write_text(CLEAN)
+    (tmp_path / "b.py").write_text("def broken(:\n")
+    monkeypatch.setattr(runner, "_analyse", None)
+    outcome = found(tmp_path)
+    assert (outcome.results, outcome.seen) == ([], 2)
+
+
+def test_a_name_that_hides_in_another_encoding_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_bytes(LOCAL.encode("utf-16"))
+    assert [each.code for each in found(tmp_path).diagnostics] == ["TM903"]
+
+
+def test_mentions_are_whole_words_in_other_files(tmp_path: Path) -> None:
+    texts = {
+        "a.py": "def loss(x): ...\n",
+        "b.py": "from a import loss\n",
+        "c.py": "losses = my_loss = 1\n",
+        "d.py": "model.loss(1)\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    paths = [str(tmp_path / name) for name in texts]
+    wanted = {paths[0]: frozenset({"loss"}), paths[2]: frozenset({"nobody"})}
+    assert _mentions([*paths, str(tmp_path / "gone.py")], wanted) == {
+        paths[0]: (paths[1], paths[3]),
+        paths[2]: (),
+    }
+
+
+def test_a_name_that_stands_everywhere_has_unseen_callers(tmp_path: Path) -> None:
+    for number in range(70):
+        (tmp_path / f"f{number}.py").write_text("main()\n" if number else "rare()\nmain()\n")
+    paths = [str(tmp_path / f"f{number}.py") for number in range(70)]
+    assert _mentions(paths, {"a.py": frozenset({"main", "rare"})}) == {"a.py": ("", paths[0])}
+
+
+def test_a_fault_of_ours_in_one_file_is_told_and_the_others_are_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tapemigrate import api
+
+    real = api.analyse
+
+    def analyse(files: dict[str, object], *arguments: object, **options: object) -> object:
+        if any(name.endswith("bad.py") for name in files):
+            raise AssertionError("two\nlines")
+        return real(files, *arguments, **options)
+
+    (tmp_path / "bad.py").write_text(LOCAL)
+    (tmp_path / "good.py").write_text(LOCAL)
+    monkeypatch.setattr(api, "analyse", analyse)
+    first, second = found(tmp_path).diagnostics
+    assert first.code == "TM901"
+    assert "AssertionError: two lines (a fault in tapemigrate)" in first.message
+    assert second.code == "TM101"
+
+
+def test_the_line_of_a_failure_is_shown(tmp_path: Path) -> None:
+    result = run_text(BROKEN.encode(), "a.py", PLAIN, mode="check")
+    assert result.lines == {3: "g = tf.gradients(y, x\n"}
+
+
+def test_what_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(LOCAL)
+    outcome = found(tmp_path, "fix")
+    path.write_text("# mine\n")
+    failures, _ = write(outcome.results)
+    assert [each.diagnostics[0].message for each in failures] == [
+        "was changed while it was being analysed; it stays as it is"
+    ]
+    assert path.read_text() == "# mine\n"
+
+
+def test_a_disk_that_is_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(runner, "replace_file", full)
+    failures, notes = write([FileResult(__file__, old=b"a", new=b"b")])
+    (failure,) = failures
+    (diagnostic,) = failure.diagnostics
+    assert isinstance(diagnostic, Diagnostic)
+    assert diagnostic.message == "cannot be written: No space left on device"
+    assert not notes
+
+
+def _deadly(task: int) -> int:
+    if task == 7:
+        os._exit(11)
+    return task * task
+
+
+def test_a_task_that_takes_its_process_down_is_alone_in_it() -> None:
+    tasks = list(range(40))
+    with _Workers(2, len(tasks)) as workers:
+        expected = [None if task == 7 else task * task for task in tasks]
+        assert list(workers.map(_deadly, tasks)) == expected
+        # The processes are there again for what comes next.
+        assert list(workers.map(_deadly, tasks[10:])) == expected[10:]
+
+
+def test_room_for_recursion() -> None:
+    def depth(levels: int) -> int:
+        return 0 if levels == 0 else 1 + depth(levels - 1)
+
+    limit = sys.getrecursionlimit()
+    assert call_with_room(lambda: depth(20_000)) == 20_000
+    assert sys.getrecursionlimit() == limit
+    with pytest.raises(ZeroDivisionError):
+        call_with_room(lambda: 1 // 0)

@@ -1,0 +1,79 @@
+"""TensorFlow's own upgrade script, before this tool and after it: both give working programs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.programs import tapemigrate
+
+GRAPH = """\
+import tensorflow as tf
+
+tf.disable_eager_execution()
+x = tf.placeholder(tf.float32, [2])
+y = tf.reduce_sum(tf.log(x))
+slope = tf.gradients(y, x, colocate_gradients_with_ops=True)[0]
+curvature = tf.gradients(slope, [x])[0]
+with tf.Session() as session:
+    print(session.run([slope, curvature], {x: [1.0, 2.0]}))
+"""
+EAGER = """\
+import tensorflow as tf
+
+tfe = tf.contrib.eager
+
+tf.enable_eager_execution()
+w = tfe.Variable(2.0)
+
+
+def loss(x):
+    return tf.log(w * x)
+
+
+print([float(grad) for grad in tfe.gradients_function(loss)(4.0)])
+print([float(grad) for grad, _ in tfe.implicit_gradients(loss)(4.0)])
+"""
+PRINTED = {
+    "graph.py": "[array([1. , 0.5], dtype=float32), array([-1.  , -0.25], dtype=float32)]\n",
+    "eager.py": "[0.25]\n[0.5]\n",
+}
+
+
+@pytest.mark.parametrize("order", ["tapemigrate first", "tf_upgrade_v2 first"])
+def test_both_orders_give_working_programs(order: str, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "graph.py").write_text(GRAPH)
+    (tree / "eager.py").write_text(EAGER)
+    if order == "tapemigrate first":
+        assert tapemigrate("fix", ".", cwd=tree).returncode == 0
+        tree = upgraded(tree, tmp_path / "upgraded")
+    else:
+        tree = upgraded(tree, tmp_path / "upgraded")
+        assert tapemigrate("fix", ".", cwd=tree).returncode == 0
+    assert tapemigrate("check", ".", cwd=tree).returncode == 0
+    for name, printed in PRINTED.items():
+        assert "GradientTape" in (tree / name).read_text()
+        assert python(str(tree / name)) == printed
+
+
+def upgraded(tree: Path, to: Path) -> Path:
+    main = "tensorflow.tools.compatibility.tf_upgrade_v2_main"
+    report = to.with_suffix(".txt")
+    python("-m", main, "--intree", str(tree), "--outtree", str(to), "--reportfile", str(report))
+    return to
+
+
+def python(*arguments: str) -> str:
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
+    environment = {**os.environ, **quiet}
+    done = subprocess.run(
+        [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -1,0 +1,163 @@
+"""Cases of a user's, and the smallest inputs that show a difference."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tapemigrate.verify import case, report, wire
+from tapemigrate.verify.calls import Rewritten, lines
+from tapemigrate.verify.cases import CaseResult, Cases, CasesError
+from tapemigrate.verify.job import Verdicts
+from tapemigrate.verify.shrink import Inputs, shrink
+
+MODEL = """
+    import tensorflow as tf
+
+
+    def residual(x, t):
+        u = tf.sin(x) * t * t
+        u_t = tf.gradients(u, t)[0]
+        return u_t + u
+
+
+    def slope(x):
+        return tf.gradients(x * x, x)
+"""
+RIGHT = """
+    import tensorflow as tf
+
+
+    def residual(x, t):
+        with tf.GradientTape() as tape:
+            tape.watch(t)
+            u = tf.sin(x) * t * t
+        u_t = tape.gradient(u, t)
+        return u_t + u
+
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.gradient(y, [x])
+"""
+CASES = """
+    import numpy as np
+    import tensorflow as tf
+    from tapemigrate.verify.case import draw
+
+
+    def case_residual(x=draw(4, 1), t=draw(4, 1, low=0.5)):
+        from model import residual
+
+        return residual(x, t)
+
+
+    def case_slope(x=np.float32([1, 2])):
+        from model import slope
+
+        return slope(x)
+
+
+    def case_fails(x=draw(2)):
+        raise ValueError("no data")
+"""
+CALLS = [Rewritten("model.py", 7, 7, "TM101"), Rewritten("model.py", 12, 12, "TM101")]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., dict[str, CaseResult]]:
+    root = tmp_path.resolve() / "project"
+    root.mkdir()
+    (root / "model.py").write_text(textwrap.dedent(MODEL))
+    file = tmp_path.resolve() / "my_cases.py"
+    file.write_text(textwrap.dedent(CASES))
+
+    def results(after: str, select: str = "case_") -> dict[str, CaseResult]:
+        changes = {root / "model.py": textwrap.dedent(after).encode()}
+        cases = Cases(file, root, changes, lambda name: select in name, timeout=60)
+        return {result.name: result for result in cases.run(lambda name: None)}
+
+    return results
+
+
+def test_cases(run: Callable[..., dict[str, CaseResult]]) -> None:
+    results = run(RIGHT)
+    verdicts = {name: result.comparison.verdict for name, result in results.items()}
+    assert verdicts == {
+        "case_residual": "VERIFIED",
+        "case_slope": "VERIFIED",
+        "case_fails": "UNVERIFIED",
+    }
+    assert "ValueError: no data" in results["case_fails"].comparison.detail
+    sites = [site for result in results.values() for site in result.sites]
+    told = lines(sites, CALLS)
+    assert [(line.site.row, line.site.verdict, line.site.runs) for line in told] == [
+        (7, "VERIFIED", 3),
+        (12, "VERIFIED", 3),
+    ]
+    assert Verdicts(told, []).proved
+    assert not Verdicts(told, list(results.values())).proved
+
+
+def test_a_counterexample(run: Callable[..., dict[str, CaseResult]]) -> None:
+    wrong = RIGHT.replace("tf.sin(x) * t * t", "tf.sin(x) * t * tf.stop_gradient(t)")
+    result = run(wrong, "residual")["case_residual"]
+    assert result.comparison.verdict == "REFUTED"
+    small = result.counterexample
+    assert small is not None
+    assert small.inputs["x"].values.shape == small.inputs["t"].values.shape == (1, 1)
+    verdicts = Verdicts(lines(result.sites, CALLS), [result])
+    told = report.text(verdicts)
+    assert "smallest inputs found: x = [[" in told
+    assert "before: [[" in told
+    assert report.data(verdicts)["cases"][0]["counterexample"]["mode"] == small.mode
+
+
+def test_no_case_of_that_name(run: Callable[..., dict[str, CaseResult]]) -> None:
+    with pytest.raises(CasesError, match="no case is selected"):
+        run(RIGHT, "residuum")
+
+
+def test_inputs_are_drawn_by_name_and_seed() -> None:
+    def function(x: object = case.draw(3), y: object = case.draw(3), n: object = 5) -> None: ...
+
+    first, again, other = (case.inputs(function, seed) for seed in (1, 1, 2))
+    np.testing.assert_equal(first, again)
+    assert first["x"].dtype == np.float32
+    assert not np.array_equal(first["x"], first["y"])
+    assert not np.array_equal(first["x"], other["x"])
+    assert first["n"] == 5
+
+
+def test_a_parameter_needs_a_default() -> None:
+    def case_without(x: object) -> None: ...
+
+    with pytest.raises(TypeError, match="case_without: x has no default"):
+        case.inputs(case_without, 1)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kind"), [("float64", "f"), ("int32", "i"), ("bool", "b"), ("complex64", "c")]
+)
+def test_drawn_types(dtype: str, kind: str) -> None:
+    array = case.draw(2, 3, dtype=dtype, high=4).array(np.random.RandomState(0))
+    assert (array.dtype.kind, array.shape) == (kind, (2, 3))
+
+
+def test_shrinking_keeps_the_failure() -> None:
+    random = np.random.RandomState(0)
+    inputs = {name: wire.array(random.randn(8, 3)) for name in ("x", "y")}
+
+    def fails(tried: Inputs) -> bool:
+        return tried["x"].values.shape[0] >= 2 and bool((tried["y"].values != 0).any())
+
+    small = shrink(inputs, fails)
+    assert fails(small)
+    assert small["x"].values.shape == small["y"].values.shape == (2, 1)
+    assert small["x"].values.tolist() == [[1.0], [1.0]]

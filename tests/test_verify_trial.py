@@ -1,0 +1,215 @@
+"""A command run on the old and the new tree, with rewrites made by hand."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tapemigrate.verify import report
+from tapemigrate.verify.calls import Line, Rewritten
+from tapemigrate.verify.job import Verdicts
+from tapemigrate.verify.trial import CommandError, Trial
+
+NET = """
+    import tensorflow as tf
+
+
+    class Net:
+        def __init__(self):
+            self.x = tf.placeholder(tf.float32, [None, 1])
+            self.w = tf.get_variable("w", [1, 5], initializer=tf.random_normal_initializer())
+            self.v = tf.get_variable("v", [5, 1], initializer=tf.random_normal_initializer())
+            u = self.net(self.x)
+            u_x = tf.gradients(u, self.x)[0]
+            self.loss = tf.reduce_mean(tf.square(u_x + u))
+            grads = tf.gradients(self.loss, [self.w, self.v])
+            self.train = tf.train.AdamOptimizer(0.01).apply_gradients(zip(grads, [self.w, self.v]))
+
+        def net(self, x):
+            return tf.matmul(tf.tanh(tf.matmul(tf.nn.dropout(x, 0.5), self.w)), self.v)
+
+        def unused(self, z):
+            return tf.gradients(tf.sin(z), z)[0]
+"""
+NEW = (
+    """
+            with tf.GradientTape() as tape2:
+                with tf.GradientTape() as tape:
+                    tape.watch(self.x)
+                    u = self.net(self.x)
+                u_x = tape.gradient(u, self.x)
+                self.loss = tf.reduce_mean(tf.square(u_x + u))
+            grads = tape2.gradient(self.loss, [self.w, self.v])
+""",
+)
+TRAIN = """
+    import sys
+    import numpy as np
+    import tensorflow as tf
+    from lib.net import Net
+
+    data = np.random.rand(8, 1).astype("float32")
+    net = Net()
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(int(sys.argv[1])):
+            sess.run([net.loss, net.train], {net.x: data})
+    open("checkpoint", "w").write("something")
+"""
+CALLS = [
+    Rewritten("lib/net.py", 11, 11, "TM101"),
+    Rewritten("lib/net.py", 13, 13, "TM101"),
+    Rewritten("lib/net.py", 20, 20, "TM101"),
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "__init__.py").touch()
+    (tmp_path / "lib" / "net.py").write_text(textwrap.dedent(NET))
+    (tmp_path / "train.py").write_text(textwrap.dedent(TRAIN))
+    return tmp_path.resolve()
+
+
+def rewritten(old: str = "", new: str = "") -> str:
+    start, end = NET.index("            u = self.net"), NET.index("            self.train")
+    text = textwrap.dedent(NET[:start] + NEW[0].lstrip("\n") + NET[end:])
+    assert old in text
+    return text.replace(old, new) if old else text
+
+
+def verdicts(lines: list[Line]) -> list[tuple[int, str]]:
+    return [(line.site.row, line.site.verdict) for line in lines]
+
+
+def trial(root: Path, text: str, *command: str, timeout: float = 120) -> list[Line]:
+    changes = {root / "lib" / "net.py": text.encode()}
+    argv = command or ("python", "train.py", "3")
+    return Trial(argv, root, changes, CALLS, timeout=timeout).run(lambda label: None)
+
+
+def test_training_before_and_after(project: Path) -> None:
+    lines = trial(project, rewritten())
+    assert verdicts(lines) == [(11, "VERIFIED"), (13, "VERIFIED"), (20, "UNVERIFIED")]
+    assert [line.site.runs for line in lines] == [3, 3, 0]
+    assert lines[2].site.detail == "it was not reached"
+    assert not (project / "checkpoint").exists()
+    assert "2 VERIFIED, 1 UNVERIFIED of 3 rewritten calls." in report.text(Verdicts(lines, []))
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "expected"),
+    [
+        ("tape2.gradient(self.loss, [self.w", "tape2.gradient(u, [self.w", "REFUTED"),
+        ("with tf.GradientTape() as tape2:", "if True:", "REFUTED"),
+    ],
+)
+def test_a_wrong_rewrite(project: Path, right: str, wrong: str, expected: str) -> None:
+    lines = trial(project, rewritten(right, wrong))
+    assert expected in [line.site.verdict for line in lines]
+
+
+def test_results_that_change_on_every_run(project: Path) -> None:
+    train = project / "train.py"
+    train.write_text(
+        train.read_text().replace("data = np.random", "data = np.random.RandomState()")
+    )
+    lines = trial(project, rewritten())
+    assert verdicts(lines)[:2] == [(11, "UNVERIFIED"), (13, "UNVERIFIED")]
+    assert lines[0].site.detail == "it returns something else on every run"
+
+
+def test_a_command_that_fails_already(project: Path) -> None:
+    (project / "train.py").write_text("raise SystemExit('no data here')\n")
+    with pytest.raises(CommandError, match="status 1: no data here"):
+        trial(project, rewritten())
+
+
+def test_a_command_that_does_not_exist(project: Path) -> None:
+    with pytest.raises(CommandError, match="no-such-program"):
+        trial(project, rewritten(), "no-such-program")
+
+
+def test_a_command_that_takes_too_long(project: Path) -> None:
+    (project / "train.py").write_text("while True:\n    pass\n")
+    with pytest.raises(CommandError, match="stopped after"):
+        trial(project, rewritten(), timeout=2)
+
+
+STEP = """
+    import tensorflow as tf
+    import tensorflow.contrib.eager as tfe
+
+    w = tfe.Variable(2.0)
+    square = tfe.gradients_function(
+        lambda x: w * x * x)
+
+
+    @tf.function
+    def inner(x):
+        y = tf.sin(x) * w
+        return tf.gradients(y, x)[0]
+
+
+    @tf.function(jit_compile=True)
+    def compiled(x):
+        return tf.gradients(x * x, x)[0]
+
+
+    for value in (1.0, 2.0):
+        print(square(value), inner(tf.constant(value)), compiled(tf.constant(value)))
+"""
+STEP_AFTER = """
+    import tensorflow as tf
+
+    w = tf.Variable(2.0)
+
+
+    def square(x):
+        x = tf.convert_to_tensor(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = w * x * x
+        return [tape.gradient(y, x)]
+
+
+    @tf.function
+    def inner(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sin(x) * w
+        return tape.gradient(y, x)
+
+
+    @tf.function(jit_compile=True)
+    def compiled(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.gradient(y, x)
+
+
+    for value in (1.0, 2.0):
+        print(square(value), inner(tf.constant(value)), compiled(tf.constant(value)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (STEP_AFTER, ["VERIFIED", "VERIFIED", "UNVERIFIED"]),
+        (STEP_AFTER.replace("tf.sin(x)", "tf.cos(x)"), ["VERIFIED", "REFUTED", "UNVERIFIED"]),
+    ],
+)
+def test_eager_and_inside_a_function(tmp_path: Path, after: str, expected: list[str]) -> None:
+    script = tmp_path.resolve() / "step.py"
+    script.write_text(textwrap.dedent(STEP))
+    calls = [Rewritten("step.py", 6, 7, "TM111"), Rewritten("step.py", 13, 13, "TM101")]
+    changes = {script: textwrap.dedent(after).encode()}
+    lines = Trial([sys.executable, str(script)], script.parent, changes, calls).run(lambda _: None)
+    assert [line.site.verdict for line in lines] == expected
+    assert [line.site.runs for line in lines] == [2, 2, 0]
