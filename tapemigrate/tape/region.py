@@ -507,6 +507,12 @@ class RegionFinder:
                         f"`{leaf.watch}` is filled in place while the tape would record",
                         _RECIPE_SOURCE,
                     )
+            if leaf.watch is not None and not self._has_room(leaf, region):
+                return Refusal(
+                    f"there is no place for a `watch` between the making of `{leaf.watch}` and its "
+                    "first use",
+                    _RECIPE_SOURCE,
+                )
         for stop in region.stops:
             index = self._blocks.index_in(stop.stmt, region.block) if stop.stmt else None
             if index is None or not region.first <= index <= region.last:
@@ -517,6 +523,29 @@ class RegionFinder:
                     _RECIPE_STOP,
                 )
         return None
+
+    def _has_room(self, leaf: Leaf, region: Region) -> bool:
+        """Whether what is watched has its name before anything can use it."""
+        watched = ast.parse(leaf.watch or "", mode="eval").body
+        names = {n.id for n in ast.walk(watched) if isinstance(n, ast.Name)}
+        for made in leaf.defs:
+            if made.stmt is None or not self._blocks.holds(made.stmt):
+                continue
+            index = self._blocks.index_in(made.stmt, region.block)
+            inside = index is not None and region.first <= index <= region.last
+            if inside and _is_walrus(made):
+                return False
+            if isinstance(watched, ast.Name) or made.path[0] in names:
+                continue
+            # The watch stands where the element is made; the container has to be there by then.
+            place = index if inside and index is not None else region.first
+            for other in self._flow.defs.values():
+                if other.path[0] not in names or other.stmt is None:
+                    continue
+                later = self._blocks.index_in(other.stmt, region.block)
+                if later is not None and place <= later <= region.call:
+                    return False
+        return True
 
     def _hoistable(self, request: Request) -> bool:
         """Whether the call runs exactly once, whenever its statement does."""
@@ -618,6 +647,14 @@ def _makes_one(made: Def) -> bool:
     ):
         return False
     return isinstance(stmt, ast.Assign | ast.AnnAssign) and made.kind is Kind.ASSIGN
+
+
+def _is_walrus(made: Def) -> bool:
+    """Whether the name is given in the middle of an expression."""
+    return made.stmt is not None and any(
+        isinstance(n, ast.NamedExpr) and path_of(n.target) == made.path
+        for n in _own_nodes(made.stmt)
+    )
 
 
 def _holds_one_of(made: Def, parts: list[str]) -> bool:
