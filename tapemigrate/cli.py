@@ -17,6 +17,7 @@ import tapemigrate
 from tapemigrate.reports import FORMATS
 
 if TYPE_CHECKING:
+    from tapemigrate.baseline import Baseline, BaselineError
     from tapemigrate.runner import FileResult, Mode, Outcome, Progress
     from tapemigrate.settings import Resolver
 
@@ -162,18 +163,36 @@ def fix(diff: bool, unsafe_fixes: bool | None, **options: Any) -> int:
 
 @main.command()
 @_common
-def check(**options: Any) -> int:
-    """Report gradient calls, and change nothing.
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="Report only what is not in FILE; what was mended is taken out of FILE.",
+)
+@click.option(
+    "--write-baseline", metavar="FILE", help="Write all that is found to FILE: known from now on."
+)
+def check(baseline: str | None, write_baseline: str | None, **options: Any) -> int:
+    """Report gradient calls, and change none of them.
 
     Exit code: 0 nothing to report, 1 something, 2 a file could not be processed.
     """
     request = _Request(**options)
+    if baseline is not None and write_baseline is not None:
+        raise click.UsageError("--baseline and --write-baseline exclude each other")
+    known = None if baseline is None else _load_baseline(baseline)
     resolver = request.resolver(None)
     if request.from_stdin:
         outcome = request.run_stdin(resolver, "check")
     else:
         outcome = request.run(resolver, "check")
+    problem = None
+    if known is not None:
+        outcome, problem = known.applied(outcome, request.paths, resolver)
+    if write_baseline is not None:
+        outcome, problem = _write_baseline(write_baseline, outcome)
     request.tell(outcome, "check", to_stdout=True)
+    if problem is not None:
+        raise click.ClickException(str(problem))
     return _status(outcome)
 
 
@@ -292,7 +311,7 @@ class _Request:
         except SettingsError as error:
             raise click.ClickException(str(error)) from None
         result = runner.run_text(self.stdin, name, settings, mode=mode, edits=self.edits)
-        return runner.Outcome([result], [], 1)
+        return runner.Outcome([result], [], [name])
 
     def tell(self, outcome: Outcome, mode: Mode, *, to_stdout: bool) -> None:
         """The report, to where it belongs, and the notes and summary beside it."""
@@ -394,6 +413,22 @@ def _resolver(
         )
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
+
+
+def _load_baseline(path: str) -> Baseline:
+    """Before the run, which may take long."""
+    from tapemigrate import baseline
+
+    try:
+        return baseline.load(path, _project_root())
+    except baseline.BaselineError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _write_baseline(path: str, outcome: Outcome) -> tuple[Outcome, BaselineError | None]:
+    from tapemigrate import baseline
+
+    return baseline.of(outcome, path, _project_root()).written(outcome)
 
 
 def _listed(codes: str | None) -> list[str]:

@@ -49,7 +49,7 @@ class FileResult:
     """What was found in one file.
 
     ``diagnostics`` is what is left to tell, ``mended`` what the rewrite took care of. ``lines``
-    holds the rows on which diagnostics begin. ``old`` and ``new`` are the bytes before and after
+    holds the rows on which diagnostics stand. ``old`` and ``new`` are the bytes before and after
     a rewrite that changes the file.
     """
 
@@ -65,12 +65,19 @@ class FileResult:
 class Outcome:
     """What a run has found, file by file in the order of the paths.
 
-    ``seen`` counts the files that were looked at, ``notes`` are lines for the user.
+    ``files`` are those that were looked at, ``notes`` are lines for the user. ``known`` counts
+    the findings that a baseline has taken out.
     """
 
     results: list[FileResult]
     notes: list[str]
-    seen: int
+    files: Sequence[str]
+    known: int = 0
+
+    @property
+    def seen(self) -> int:
+        """How many files were looked at."""
+        return len(self.files)
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -133,9 +140,7 @@ def run(
     results.update(early)
     problems = [_failure(path, error) for path, error in discovery.problems]
     problems += [_failure(*_split_configuration(line)) for line in configurations]
-    return Outcome(
-        [*problems, *(results[name] for name in order)], discovery.notes, len(everything)
-    )
+    return Outcome([*problems, *(results[name] for name in order)], discovery.notes, everything)
 
 
 def run_text(
@@ -401,7 +406,9 @@ def _row(file: SourceFile | None, row: int) -> str:
 def _rows(file: SourceFile, diagnostics: Iterable[Diagnostic]) -> dict[int, str]:
     from tapemigrate.source.positions import Lines
 
-    wanted = {each.location.row for each in diagnostics}
+    wanted = {
+        row for each in diagnostics for row in range(each.location.row, each.end_location.row + 1)
+    }
     if not wanted:
         return {}
     lines = Lines(file.text)

@@ -42,13 +42,15 @@ def of_check(outcome: Outcome) -> list[str]:
     sentences = []
     if found:
         files = len({each.filename for each in found})
-        sentences.append(f"Found {_counted(len(found), 'problem')} in {_counted(files, 'file')}")
+        noun = "new problem" if outcome.known else "problem"
+        sentences.append(f"Found {_counted(len(found), noun)} in {_counted(files, 'file')}")
         counts = Counter(_applicability(each) for each in found)
         if counts["safe"]:
             sentences.append(f"{counts['safe']} can be fixed with `tapemigrate fix`")
         if counts["unsafe"]:
             sentences.append(f"{counts['unsafe']} with --unsafe-fixes")
-    return _with_the_rest(sentences, outcome, "Nothing to migrate")
+    nothing = "Nothing new to migrate" if outcome.known else "Nothing to migrate"
+    return _with_the_rest(sentences, outcome, nothing)
 
 
 def statistics(outcome: Outcome) -> str:
@@ -91,7 +93,9 @@ def _with_the_rest(sentences: list[str], outcome: Outcome, nothing: str) -> list
     if not outcome.seen and not failed:
         return ["No Python files found."]
     if not sentences:
-        return [f"{nothing} in {_counted(outcome.seen, 'file')}."]
+        sentences.append(f"{nothing} in {_counted(outcome.seen, 'file')}")
+    if outcome.known:
+        sentences.append(f"{outcome.known} known from the baseline")
     line = "; ".join(sentences)
     line = line[0].upper() + line[1:]
     reasons = _reasons(flagged)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tapemigrate.source import writing
-from tapemigrate.source.writing import FileChangedError, relink, replace_file
+from tapemigrate.source.writing import FileChangedError, relink, replace_file, write_file
 
 
 def test_content_mode_and_nothing_left_beside(tmp_path: Path) -> None:
@@ -23,6 +23,28 @@ def test_content_mode_and_nothing_left_beside(tmp_path: Path) -> None:
     assert path.read_bytes() == b"new\r\n"
     assert path.stat().st_mode & 0o7777 == 0o751
     assert os.listdir(tmp_path) == ["a.py"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are otherwise there")
+def test_a_new_file_gets_the_usual_mode(tmp_path: Path) -> None:
+    path = tmp_path / "new.json"
+    before = os.umask(0o027)
+    try:
+        write_file(str(path), b"new")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o7777 == 0o640
+    write_file(str(path), b"newer")
+    assert path.read_bytes() == b"newer"
+    assert os.listdir(tmp_path) == ["new.json"]
+    with pytest.raises(FileNotFoundError):
+        write_file(str(tmp_path / "no" / "new.json"), b"new")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices are otherwise there")
+def test_a_device_is_written_to_and_stays() -> None:
+    write_file(os.devnull, b"new")
+    assert not os.path.isfile(os.devnull)
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -42,6 +42,31 @@ def replace_file(path: str, data: bytes, *, expected: bytes | None = None) -> No
     _swap(real, fill)
 
 
+def write_file(path: str, data: bytes) -> None:
+    """Makes ``data`` the content of the file at ``path``, in one step; the file may be a new one.
+
+    Raises:
+        OSError: when the file cannot be written; it is then as it was.
+    """
+    real = os.path.realpath(path)
+    if os.path.isfile(real):
+        replace_file(path, data)
+        return
+    if os.path.exists(real):  # a device, or a pipe, which is there to be written to
+        with open(real, "wb") as stream:
+            stream.write(data)
+        return
+    mask = os.umask(0o077)
+    os.umask(mask)
+
+    def fill(temporary: str) -> None:
+        with open(temporary, "wb") as stream:
+            stream.write(data)
+        os.chmod(temporary, 0o666 & ~mask)
+
+    _swap(real, fill)
+
+
 def relink(existing: str, path: str) -> None:
     """Makes ``path`` another hard link of ``existing``, in one step.
 
