@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -209,11 +210,26 @@ def _read_ignore(folder: str, above: Ignore | None, path: str | None = None) -> 
 
     try:
         with open(path or os.path.join(folder, ".gitignore"), encoding="utf-8") as stream:
-            spec = GitIgnoreSpec.from_lines(stream)
+            lines = stream.readlines()
     except (OSError, ValueError):
         # Git, too, goes on without an ignore file that it cannot read.
         return above
+    try:
+        spec = GitIgnoreSpec.from_lines(lines)
+    except (ValueError, re.error):
+        # And without a pattern that is none.
+        spec = GitIgnoreSpec.from_lines(filter(_is_pattern, lines))
     return Ignore(folder, spec, above)
+
+
+def _is_pattern(line: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):
+        return False
+    return True
 
 
 def _why(error: OSError | ValueError, path: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Literal, get_args
@@ -16,6 +17,10 @@ else:
     import tomli as tomllib
 
 Target = Literal["v2", "v1-graph"]
+
+# What files call the modules of the APIs for which an alias may stand.
+_USUAL_NAMES = {"tf": "tensorflow", "tfe": "tensorflow.contrib.eager"}
+_USUAL = re.compile(r"^tfe?(?=\.)")
 
 #: What keeps a file from being analysed is reported whatever is selected: it must not look clean.
 ALWAYS_REPORTED = frozenset({"TM901", "TM902", "TM903"})
@@ -198,20 +203,18 @@ def _from_table(table: dict[str, object], root: str, known_codes: Collection[str
     per_file = table.get("per-file-ignores", {})
     if not isinstance(per_file, dict):
         raise SettingsError("per-file-ignores must be a table of lists of codes")
-    aliases = table.get("aliases", {})
-    if not isinstance(aliases, dict) or not all(isinstance(api, str) for api in aliases.values()):
-        raise SettingsError("aliases must be a table of names")
     return Settings(
         root=root,
         select=check_codes(_strings(table, "select"), known_codes),
         ignore=check_codes(_strings(table, "ignore"), known_codes),
-        extend_exclude=_strings(table, "extend-exclude"),
+        extend_exclude=_patterns(_strings(table, "extend-exclude"), "extend-exclude"),
         per_file_ignores={
-            pattern: check_codes(_strings(per_file, pattern), known_codes) for pattern in per_file
+            pattern: check_codes(_strings(per_file, pattern), known_codes)
+            for pattern in _patterns(per_file, "per-file-ignores")
         },
         unsafe_fixes=unsafe_fixes,
         target=target,  # type: ignore[arg-type]  # checked above
-        aliases=aliases,
+        aliases=_aliases(table),
     )
 
 
@@ -220,3 +223,37 @@ def _strings(table: dict[str, object], key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise SettingsError(f"{key} must be a list of strings")
     return tuple(value)
+
+
+def _patterns(patterns: Iterable[str], key: str) -> tuple[str, ...]:
+    found = tuple(patterns)
+    for pattern in found:
+        try:
+            _spec((pattern,))
+        except (ValueError, re.error):
+            raise SettingsError(f"{key}: {pattern!r} is no pattern of gitignore's") from None
+    return found
+
+
+def _aliases(table: dict[str, object]) -> dict[str, str]:
+    """The aliases, each API under a name that the rules know."""
+    aliases = table.get("aliases", {})
+    if not isinstance(aliases, dict) or not all(isinstance(api, str) for api in aliases.values()):
+        raise SettingsError("aliases must be a table of names")
+    if not aliases:
+        return {}
+    # Imported here: hardly anybody has aliases.
+    from tapemigrate.rules import catalog
+
+    found = {}
+    for name, api in aliases.items():
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise SettingsError(f"aliases: {name!r} is no dotted name")
+        path = _USUAL.sub(lambda match: _USUAL_NAMES[match[0]], api)
+        try:
+            catalog.known_api(path)
+        except KeyError:
+            near = nearest(path, catalog.symbols())
+            raise SettingsError(f"aliases: no rule is about {api!r}{near}") from None
+        found[name] = path
+    return found

@@ -76,6 +76,16 @@ def test_gitignore_as_git_has_it(tmp_path: Path) -> None:
     assert len(found(tmp_path, respect_gitignore=False)[0]) == 7
 
 
+@pytest.mark.parametrize("pattern", ["!", "[z-a]", "a\\"])
+def test_a_line_that_is_no_pattern_does_not_turn_off_the_others(
+    tmp_path: Path, pattern: str
+) -> None:
+    tree(tmp_path, "a.py", "b.py")
+    (tmp_path / ".gitignore").write_text(f"a.py\n{pattern}\n")
+    files, _ = found(tmp_path, str(tmp_path))
+    assert files == [str(tmp_path / "b.py")]
+
+
 def test_an_unreadable_gitignore_is_passed_over(tmp_path: Path) -> None:
     tree(tmp_path, "a.py")
     (tmp_path / ".gitignore").write_bytes(b"\xff\xfe")

@@ -58,7 +58,15 @@ def test_every_key(tmp_path: Path) -> None:
         ("target = 'v3'", "target is 'v3'; it can be v2 or v1-graph"),
         ("per-file-ignores = ['a']", "per-file-ignores must be a table of lists of codes"),
         ("per-file-ignores = {'a' = ['X1']}", "unknown code 'X1'"),
+        ("per-file-ignores = {'!' = ['TM1']}", "per-file-ignores: '!' is no pattern of gitignore"),
+        ("extend-exclude = ['[z-a]']", "extend-exclude: '[z-a]' is no pattern of gitignore's"),
         ("aliases = {'a' = 1}", "aliases must be a table of names"),
+        ("aliases = {'a b' = 'tf.gradients'}", "aliases: 'a b' is no dotted name"),
+        ("aliases = {'' = 'tf.gradients'}", "aliases: '' is no dotted name"),
+        (
+            "aliases = {'a' = 'tf.gradient'}",
+            "aliases: no rule is about 'tf.gradient'; did you mean 'tensorflow.gradients'?",
+        ),
         ("root = '/'", "unknown key 'root'"),
         ("select = [", "is not valid TOML"),
     ],
@@ -70,6 +78,23 @@ def test_what_cannot_be_used_is_told_in_one_line(tmp_path: Path, line: str, mess
     text = str(caught.value)
     assert text.startswith(f"{path}: ")
     assert message in text
+
+
+@pytest.mark.parametrize(
+    ("api", "path"),
+    [
+        ("tf.gradients", "tensorflow.gradients"),
+        ("tf.compat.v1.hessians", "tensorflow.compat.v1.hessians"),
+        ("tfe.implicit_gradients", "tensorflow.contrib.eager.implicit_gradients"),
+        ("tensorflow.gradients", "tensorflow.gradients"),
+        ("gradients", "gradients"),
+    ],
+)
+def test_an_alias_may_name_the_api_as_code_does(tmp_path: Path, api: str, path: str) -> None:
+    text = f"[tool.tapemigrate]\naliases = {{'my.grads' = '{api}'}}\n"
+    settings = load(written(tmp_path, text), CODES)
+    assert settings is not None
+    assert settings.aliases == {"my.grads": path}
 
 
 def test_a_broken_file_of_somebody_else_is_none_of_ours(tmp_path: Path) -> None:
