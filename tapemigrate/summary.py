@@ -20,11 +20,7 @@ def of_fix(outcome: Outcome, *, written: bool) -> list[str]:
     mended = [each for result in changed for each in result.mended]
     sentences = []
     if changed:
-        verb = "Rewrote" if written else "Would rewrite"
-        what = _counted(len(_calls(mended)), "call")
-        if not _calls(mended):
-            verb, what = ("Removed" if written else "Would remove"), "unused suppressions"
-        sentences.append(f"{verb} {what} in {_counted(len(changed), 'file')}")
+        sentences.append(f"{_deeds(mended, written)} in {_counted(len(changed), 'file')}")
     left = outcome.diagnostics
     unsafe = [each for each in left if _applicability(each) == "unsafe"]
     safe = [each for each in left if _applicability(each) == "safe"]
@@ -117,9 +113,27 @@ def _reasons(flagged: Sequence[Diagnostic]) -> list[str]:
     return lines
 
 
-def _calls(mended: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Notes on a call's arguments (TM2xx) and suppressions are no calls of their own."""
-    return [each for each in mended if not each.code.startswith(("TM2", "TM9"))]
+def _deeds(mended: Iterable[Diagnostic], written: bool) -> str:
+    """What was done to ``mended``. Notes on a call's arguments (TM2xx) go with their call."""
+    kinds = Counter(_kind(each.code) for each in mended)
+    what = []
+    if kinds["call"]:
+        what.append(_counted(kinds["call"], "call"))
+    if kinds["place"]:
+        what.append(_counted(kinds["place"], "other place" if what else "place"))
+    if not what:
+        verb = "Removed" if written else "Would remove"
+        return f"{verb} {_counted(kinds['suppression'], 'unused suppression')}"
+    return f"{'Rewrote' if written else 'Would rewrite'} {' and '.join(what)}"
+
+
+def _kind(code: str) -> str:
+    if code == "TM910":
+        return "suppression"
+    if code.startswith("TM2"):
+        return "argument"
+    # Imports, variables and other symbols (TM116), and tapes that are there already (TM3xx).
+    return "place" if code == "TM116" or code.startswith("TM3") else "call"
 
 
 def _analysed(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -115,7 +115,7 @@ def test_the_functions_whose_callers_decide() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "expected"), [(6, "region   lines 5 to 5"), (7, "of line 6"), (1, "no gradient call")]
+    ("row", "expected"), [(6, "region   line 5 has"), (7, "of line 6"), (1, "no gradient call")]
 )
 def test_why_tells_the_region(row: int, expected: str) -> None:
     files = {"a.py": SourceFile("a.py", BURGERS.format(comment=""))}

@@ -37,7 +37,8 @@ def _call(unit: Unit, view: View, request: Request, outcome: Region | Refusal) -
     body = outcome.block.body
     if outcome.last >= outcome.first:
         first, last = body[outcome.first].lineno, body[outcome.last].end_lineno
-        lines.append(f"  region   lines {first} to {last} have to run under the tape")
+        rows = f"line {first} has" if first == last else f"lines {first} to {last} have"
+        lines.append(f"  region   {rows} to run under the tape")
     else:
         lines.append("  region   the target itself, which is written in the call")
     watched = [leaf.watch for leaf in outcome.sources.leaves if leaf.watch]
