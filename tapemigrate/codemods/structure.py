@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import cast
@@ -236,15 +236,17 @@ def _parsed(code: str) -> tuple[_Item, ...]:
         module = cst.parse_module(code)
     except cst.ParserSyntaxError as error:
         raise CodemodError(f"the plan has code that does not parse: {code!r}") from error
-    items: list[_Item] = list(module.header)
+    items: list[_Item] = list(_flush(module.header))
     for statement in module.body:
-        # A blank line of the plan stays blank, however deep the block is that it lands in.
-        items += [
-            line if line.comment else line.with_changes(indent=False)
-            for line in statement.leading_lines
-        ]
+        items += _flush(statement.leading_lines)
         items.append(_under(statement, ()))
-    return (*items, *module.footer)
+    return (*items, *_flush(module.footer))
+
+
+def _flush(lines: Iterable[cst.EmptyLine]) -> Iterator[cst.EmptyLine]:
+    """A blank line of the plan stays blank, however deep the block is that it lands in."""
+    for line in lines:
+        yield line if line.comment else line.with_changes(indent=False)
 
 
 def _under(node: _Statement, lines: Sequence[cst.EmptyLine]) -> _Statement:

@@ -17,6 +17,7 @@ from tapemigrate.rules import arguments, catalog
 from tapemigrate.rules.assumptions import Judge
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.hazards import Hazards, hazards
+from tapemigrate.rules.lambdas import Lambdas, bound_to
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.provenance import Tracer
 from tapemigrate.rules.reading import Reading, read
@@ -61,9 +62,33 @@ def findings(project: Project, unit: Unit) -> list[Finding]:
         return found
     calls = _collect(project, unit, found)
     danger = hazards(unit)
+    functions = Lambdas(project, unit, calls.by_scope)
     for scope, requests in calls.by_scope.items():
-        found += _scope_findings(project, unit, scope, requests, calls, danger)
+        if isinstance(scope, ast.Lambda):
+            found += _lambda_findings(functions, unit, scope, requests, calls)
+        else:
+            found += _scope_findings(project, unit, scope, requests, calls, danger)
     return found
+
+
+def _lambda_findings(
+    functions: Lambdas, unit: Unit, scope: ast.Lambda, requests: list[Request], calls: _Calls
+) -> list[Finding]:
+    named = functions.named(scope)
+    if named is not None:
+        there = _collect(named.project, named.unit, [])
+        found = _scope_findings(
+            named.project,
+            named.unit,
+            named.function,
+            there.by_scope[named.function],
+            there,
+            hazards(named.unit),
+        )
+        back = functions.back(named, found)
+        if back is not None:
+            return back
+    return [_refused(unit, r.call, calls.rules[r], _LAMBDA) for r in requests]
 
 
 def _collect(project: Project, unit: Unit, found: list[Finding]) -> _Calls:
@@ -118,6 +143,8 @@ def functions_with_calls(project: Project, unit: Unit) -> frozenset[str]:
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             cls = project.class_of(unit, scope)
             found.add(cls.name if cls is not None and scope.name == "__init__" else scope.name)
+        elif isinstance(scope, ast.Lambda):
+            found |= bound_to(unit, scope)
     return frozenset(found)
 
 
@@ -132,8 +159,6 @@ def _scope_findings(
     calls: _Calls,
     danger: Hazards,
 ) -> list[Finding]:
-    if isinstance(scope, ast.Lambda):
-        return [_refused(unit, r.call, calls.rules[r], _LAMBDA) for r in requests]
     if len(requests) > _MOST_CALLS:
         return [_refused(unit, r.call, calls.rules[r], _TOO_MANY) for r in requests]
     view = project.view(unit, scope)

@@ -33,6 +33,17 @@ def unit(file: SourceFile) -> Unit:
         SourceError: where it does not parse.
     """
     tree = parse(file.text, file.filename)
+    parents = parents_of(tree)
+    names = Names(tree)
+    graph = any(
+        path.startswith("tensorflow") and any(mark in path + "." for mark in _GRAPH_ONLY)
+        for _, path in names.references()
+    )
+    return Unit(file.filename, file.text, tree, Lines(file.text), names, parents, graph)
+
+
+def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
+    """Every node below ``tree``, with the one that holds it."""
     parents: dict[ast.AST, ast.AST] = {}
     stack: list[ast.AST] = [tree]
     while stack:
@@ -40,12 +51,7 @@ def unit(file: SourceFile) -> Unit:
         for child in ast.iter_child_nodes(node):
             parents[child] = node
             stack.append(child)
-    names = Names(tree)
-    graph = any(
-        path.startswith("tensorflow") and any(mark in path + "." for mark in _GRAPH_ONLY)
-        for _, path in names.references()
-    )
-    return Unit(file.filename, file.text, tree, Lines(file.text), names, parents, graph)
+    return parents
 
 
 @dataclass(eq=False, slots=True)
@@ -111,6 +117,11 @@ class Project:
         self._views: dict[ast.AST, View] = {}
         self._mentions: dict[str, Mentions] | None = None
         self._stores: dict[str, list[tuple[Unit, ast.Attribute]]] | None = None
+
+    def with_unit(self, unit: Unit) -> Project:
+        """The same files, ``unit`` in place of the one of its name."""
+        units = {**self.units, unit.filename: unit}
+        return Project(units, self.blind, self.aliases, self.keeps_graphs)
 
     def effects(self, unit: Unit) -> Effects:
         """What the functions and classes of ``unit`` change."""

@@ -29,7 +29,7 @@ def put_in_place(
     """``statements`` in the place of ``stmt``. Those ``replaced`` before brought blank lines."""
     blank = _wanted(unit, stmt)
     code = _joined(statements, blank)
-    block = _block(unit, stmt)
+    block = block_of(unit, stmt)
     index = block.index(stmt) if stmt in block else 0
     if _is_def(statements[0]) and not (index and block[index - 1] in replaced):
         code = "\n" * _missing_above(unit, stmt, blank) + code
@@ -71,7 +71,7 @@ def _joined(statements: Sequence[str], blank: int) -> str:
 
 
 def _missing_above(unit: Unit, stmt: ast.stmt, blank: int) -> int:
-    block = _block(unit, stmt)
+    block = block_of(unit, stmt)
     if block and block[0] is stmt:
         return 0
     row = min([stmt.lineno, *(d.lineno for d in getattr(stmt, "decorator_list", []))]) - 1
@@ -85,7 +85,7 @@ def _missing_above(unit: Unit, stmt: ast.stmt, blank: int) -> int:
 
 
 def _missing_below(unit: Unit, stmt: ast.stmt, blank: int) -> int:
-    block = _block(unit, stmt)
+    block = block_of(unit, stmt)
     if not block or block[-1] is stmt:
         return 0
     row = (stmt.end_lineno or stmt.lineno) + 1
@@ -96,7 +96,8 @@ def _missing_below(unit: Unit, stmt: ast.stmt, blank: int) -> int:
     return max(0, blank - found)
 
 
-def _block(unit: Unit, stmt: ast.stmt) -> list[ast.stmt]:
+def block_of(unit: Unit, stmt: ast.stmt) -> list[ast.stmt]:
+    """The statements among which ``stmt`` stands; none in an ``except`` or a ``case``."""
     parent = unit.parents[stmt]
     for name in ("body", "orelse", "finalbody"):
         block = getattr(parent, name, None)
