@@ -41,6 +41,7 @@ class Diagnostic:
 
     ``message`` is one line. ``help`` (may have several lines) is the recipe for what no fix covers.
     ``cell`` is the notebook cell, counted from one, and None in plain Python files.
+    ``comment_row`` is the row for a suppression comment, where the first row cannot hold one.
     """
 
     code: str
@@ -51,8 +52,9 @@ class Diagnostic:
     help: str = ""
     fix: Fix | None = None
     cell: int | None = None
+    comment_row: int | None = None
 
     @property
     def noqa_row(self) -> int:
         """The row on which a suppression comment for this diagnostic stands."""
-        return self.location.row
+        return self.location.row if self.comment_row is None else self.comment_row

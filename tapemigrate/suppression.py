@@ -1,13 +1,16 @@
 """Suppression comments: which diagnostics they silence, and which of them silence nothing.
 
 ``# noqa``, ``# noqa: TM101``, ``# tapemigrate: ignore`` and ``# tapemigrate: ignore[TM101]`` speak
-for the row on which a diagnostic begins; ``# tapemigrate: ignore-file`` and
-``# tapemigrate: ignore-file[TM101]``, on a row of their own, for the whole file.
+for the row on which a diagnostic begins. Where no comment can stand on that row, because it ends in
+a string or in a backslash, they stand on the next row that can hold one.
+``# tapemigrate: ignore-file`` and ``# tapemigrate: ignore-file[TM101]``, on a row of their own,
+speak for the whole file.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -22,7 +25,8 @@ _TOKEN = re.compile(
     r"|'''[^\\']*(?:(?:\\.|'(?!''))[^\\']*)*(?:'''|\Z)"
     r'|"[^\\"\r\n]*(?:\\(?:\r\n|.)[^\\"\r\n]*)*"?'
     r"|'[^\\'\r\n]*(?:\\(?:\r\n|.)[^\\'\r\n]*)*'?"
-    r"|(?P<comment>#[^\r\n]*)",
+    r"|(?P<comment>#[^\r\n]*)"
+    r"|\\(?:\r\n|\r|\n)",
     re.DOTALL,
 )
 _CODES = r"[A-Za-z]+[0-9]+(?:[ \t]*[, \t][ \t]*[A-Za-z]+[0-9]+)*"
@@ -51,17 +55,29 @@ class Suppressions:
     """The suppression comments of one text."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self._by_row: dict[int, list[_Comment]] = {}
         self._whole_file: list[_Comment] = []
+        self._continued: dict[int, int] | None = None
         if _HINT.search(text):
-            self._read(text)
+            self._read()
+
+    def comment_row(self, row: int) -> int:
+        """The row on which a comment for ``row`` has to stand."""
+        if self._continued is None:
+            self._read()
+        assert self._continued is not None
+        while row in self._continued:
+            row = self._continued[row]
+        return row
 
     def covers(self, code: str, row: int) -> bool:
         """Whether a finding of ``code`` that begins on ``row`` is silenced. Marks who does it."""
         if code in ALWAYS_REPORTED:
             return False
         covered = False
-        for comment in (*self._by_row.get(row, ()), *self._whole_file):
+        on_row = self._by_row.get(self.comment_row(row), ()) if self._by_row else ()
+        for comment in (*on_row, *self._whole_file):
             if comment.codes is None or code in comment.codes:
                 comment.used.add(code)
                 covered = True
@@ -113,13 +129,45 @@ class Suppressions:
             ),
         )
 
-    def _read(self, text: str) -> None:
-        lines = Lines(text)
+    def with_noqa(self, found: Iterable[Diagnostic]) -> str:
+        """The text with a ``# noqa`` for everything in ``found``.
+
+        Codes are added to a ``# noqa`` with codes that stands there already.
+        """
+        codes_by_row: dict[int, dict[str, None]] = {}
+        for each in found:
+            codes_by_row.setdefault(self.comment_row(each.location.row), {})[each.code] = None
+        lines = Lines(self._text)
+        text = self._text
+        for row in sorted(codes_by_row, reverse=True):
+            codes = list(codes_by_row[row])
+            line = lines.row(row)
+            mine = next((c for c in self._by_row.get(row, ()) if c.noqa and c.codes), None)
+            if mine is None:
+                start, end = len(line.rstrip()), len(line.rstrip("\r\n"))
+                content = f"  # noqa: {', '.join(codes)}"
+            else:
+                start, end = mine.column, mine.end_column
+                content = f"# noqa: {', '.join(dict.fromkeys([*(mine.codes or ()), *codes]))}"
+            offset = lines.offset(row, 0)
+            text = text[: offset + start] + content + text[offset + end :]
+        return text
+
+    def _read(self) -> None:
+        lines = Lines(self._text)
         starts = [lines.offset(row, 0) for row in range(1, len(lines) + 1)]
         row = 1
-        for token in _TOKEN.finditer(text):
+        self._continued = {}
+        self._by_row.clear()
+        self._whole_file.clear()
+        for token in _TOKEN.finditer(self._text):
             comment = token["comment"]
-            if comment is None or not _HINT.search(comment):
+            if comment is None:
+                first = bisect_right(starts, token.start())
+                last = bisect_right(starts, token.end())
+                self._continued.update(dict.fromkeys(range(first, last), last))
+                continue
+            if not _HINT.search(comment):
                 continue
             while row < len(starts) and starts[row] <= token.start():
                 row += 1
