@@ -58,7 +58,11 @@ def analyse(
                 cleared = replace(file, text=remove(file.text, unused))
                 result.rewritten[name] = _applied(cleared, project.units[name], chosen)
         result.diagnostics += [
-            _diagnostic(f, file, project.units[name] if edits else None) for f in found
+            replace(
+                _diagnostic(f, file, project.units[name] if edits else None),
+                comment_row=suppressions.comment_row(f.span.row),
+            )
+            for f in found
         ]
         result.diagnostics += unused
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -146,11 +146,7 @@ def fix(diff: bool, unsafe_fixes: bool | None, **options: Any) -> int:
     else:
         outcome = request.run(resolver, mode)
         if not diff:
-            from tapemigrate import runner
-
-            failures, notes = runner.write(outcome.results)
-            outcome.notes.extend(notes)
-            _put_in_place(failures, outcome)
+            _write(outcome)
     if diff:
         for result in outcome.results:
             if result.new is not None:
@@ -171,26 +167,39 @@ def fix(diff: bool, unsafe_fixes: bool | None, **options: Any) -> int:
 @click.option(
     "--write-baseline", metavar="FILE", help="Write all that is found to FILE: known from now on."
 )
-def check(baseline: str | None, write_baseline: str | None, **options: Any) -> int:
+@click.option(
+    "--add-noqa", is_flag=True, help="Silence what is found: add a '# noqa: CODE' to its line."
+)
+def check(baseline: str | None, write_baseline: str | None, add_noqa: bool, **options: Any) -> int:
     """Report gradient calls, and change none of them.
 
     Exit code: 0 nothing to report, 1 something, 2 a file could not be processed.
     """
     request = _Request(**options)
-    if baseline is not None and write_baseline is not None:
-        raise click.UsageError("--baseline and --write-baseline exclude each other")
+    given = {
+        "--baseline": baseline is not None,
+        "--write-baseline": write_baseline is not None,
+        "--add-noqa": add_noqa,
+        "'-'": add_noqa and request.from_stdin,
+    }
+    if sum(given.values()) > 1:
+        both = " and ".join(option for option, is_given in given.items() if is_given)
+        raise click.UsageError(f"{both} exclude each other")
     known = None if baseline is None else _load_baseline(baseline)
     resolver = request.resolver(None)
+    mode: Mode = "silence" if add_noqa else "check"
     if request.from_stdin:
-        outcome = request.run_stdin(resolver, "check")
+        outcome = request.run_stdin(resolver, mode)
     else:
-        outcome = request.run(resolver, "check")
+        outcome = request.run(resolver, mode)
+    if add_noqa:
+        _write(outcome)
     problem = None
     if known is not None:
         outcome, problem = known.applied(outcome, request.paths, resolver)
     if write_baseline is not None:
         outcome, problem = _write_baseline(write_baseline, outcome)
-    request.tell(outcome, "check", to_stdout=True)
+    request.tell(outcome, mode, to_stdout=True)
     if problem is not None:
         raise click.ClickException(str(problem))
     return _status(outcome)
@@ -338,11 +347,13 @@ class _Request:
             return
         if self.verbose:
             for result in outcome.results:
-                _say(f"{printable(result.filename)}: {_tale(result)}")
+                _say(f"{printable(result.filename)}: {_tale(result, mode)}")
         for note in outcome.notes:
             _say(printable(note))
         if mode == "check":
             lines = summary.of_check(outcome)
+        elif mode == "silence":
+            lines = summary.of_silence(outcome)
         else:
             lines = summary.of_fix(outcome, written=mode == "fix")
         for line in lines:
@@ -435,8 +446,12 @@ def _listed(codes: str | None) -> list[str]:
     return [] if codes is None else codes.split(",")
 
 
-def _put_in_place(failures: Sequence[FileResult], outcome: Outcome) -> None:
-    """A file that could not be written was not rewritten either."""
+def _write(outcome: Outcome) -> None:
+    """Writes what changed. A file that could not be written was not changed either."""
+    from tapemigrate import runner
+
+    failures, notes = runner.write(outcome.results)
+    outcome.notes.extend(notes)
     failed = {failure.filename: failure for failure in failures}
     outcome.results[:] = [failed.get(result.filename, result) for result in outcome.results]
 
@@ -450,9 +465,10 @@ def _status(outcome: Outcome) -> int:
     return 1 if found else 0
 
 
-def _tale(result: FileResult) -> str:
+def _tale(result: FileResult, mode: Mode) -> str:
     if result.new is not None:
-        return f"{len(result.mended)} mended, {len(result.diagnostics)} left"
+        done = "silenced" if mode == "silence" else "mended"
+        return f"{len(result.mended)} {done}, {len(result.diagnostics)} left"
     return f"{len(result.diagnostics)} found"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import stat
@@ -16,6 +17,7 @@ from tapemigrate.model import Diagnostic, Position
 from tapemigrate.settings import Settings, SettingsError
 from tapemigrate.source.decoding import SourceError, SourceFile, decode, encode, hides_ascii
 from tapemigrate.source.writing import FileChangedError, relink, replace_file
+from tapemigrate.suppression import Suppressions
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -27,7 +29,8 @@ SettingsFor = Callable[[str], Settings]
 
 #: ``check`` rewrites nothing. ``fix`` and ``preview`` do; they differ in what diagnostics that are
 #: left refer to: the new text, which is about to be written, or the old one, which stays.
-Mode = Literal["check", "fix", "preview"]
+#: ``silence`` adds a suppression comment for everything that is found.
+Mode = Literal["check", "fix", "preview", "silence"]
 
 #: Called with how many files are done and how many there are.
 Progress = Callable[[int, int], None]
@@ -367,10 +370,12 @@ def _analysed(data: bytes, file: SourceFile, task: _Task) -> FileResult:
 
     name = task.filename
     context = _load(task.context)
-    rewrite = task.mode != "check"
+    rewrite = task.mode in ("fix", "preview")
     result = api.analyse(
         {name: file}, task.settings, rewrite=rewrite, context=context, edits=task.edits
     )
+    if task.mode == "silence":
+        return _silenced(data, file, result.diagnostics)
     new = encode(file, result.rewritten.get(name, file.text))
     if new == data:
         left = _sorted(result.diagnostics)
@@ -384,6 +389,18 @@ def _analysed(data: bytes, file: SourceFile, task: _Task) -> FileResult:
         )
         left = _sorted(again.diagnostics)
     return FileResult(name, left, mended, _rows(file, left), data, new)
+
+
+def _silenced(data: bytes, file: SourceFile, found: Iterable[Diagnostic]) -> FileResult:
+    """The file with a comment for all that was found, apart from comments that do nothing."""
+    silent = [each for each in found if each.code != "TM910"]
+    left = _sorted(each for each in found if each.code == "TM910")
+    text = Suppressions(file.text).with_noqa(silent)
+    if text == file.text or ast.dump(ast.parse(text)) != ast.dump(ast.parse(file.text)):
+        left = _sorted(found)
+        return FileResult(file.filename, left, lines=_rows(file, left))
+    new = encode(replace(file, text=text), text)
+    return FileResult(file.filename, left, _sorted(silent), _rows(file, left), data, new)
 
 
 def _sorted(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

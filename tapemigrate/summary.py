@@ -32,6 +32,18 @@ def of_fix(outcome: Outcome, *, written: bool) -> list[str]:
     return _with_the_rest(sentences, outcome, "Nothing to rewrite")
 
 
+def of_silence(outcome: Outcome) -> list[str]:
+    """What ``check --add-noqa`` did."""
+    changed = [result for result in outcome.results if result.new is not None]
+    sentences = []
+    if changed:
+        silenced = sum(len(result.mended) for result in changed)
+        sentences.append(
+            f"Silenced {_counted(silenced, 'problem')} in {_counted(len(changed), 'file')}"
+        )
+    return _with_the_rest(sentences, outcome, "Nothing to silence")
+
+
 def of_check(outcome: Outcome) -> list[str]:
     """What ``check`` found."""
     found = _analysed(outcome.diagnostics)

@@ -88,6 +88,8 @@ def test_one_bad_file_does_not_stop_the_others(project: Path) -> None:
         (("check", "--jobs", "0", "."), "0 is not in the range"),
         (("check", "-", "."), "cannot be mixed"),
         (("check", "--stdin-filename", "a.py", "."), "--stdin-filename needs '-'"),
+        (("check", "--add-noqa", "-"), "--add-noqa and '-' exclude each other"),
+        (("check", "--add-noqa", "--baseline", "a", "."), "exclude each other"),
         (("explain", "TM000"), "unknown code 'TM000'"),
         (("why", "local.py"), "'local.py' is not FILE:LINE"),
         (("why", "local.py:x"), "'local.py:x' is not FILE:LINE"),
@@ -142,6 +144,45 @@ def test_suppressions(project: Path) -> None:
     assert b"local.py:1:8: TM910" in done.stdout
     assert tapemigrate("fix", ".", cwd=project).returncode == 0
     assert path.read_text() == "x = 1\n"
+
+
+def test_add_noqa_silences_what_is_found(project: Path) -> None:
+    (project / "flagged.py").write_text(FLAGGED.replace("\n", "\r\n"))
+    (project / "broken.py").write_text(BROKEN)
+    done = tapemigrate("check", "--add-noqa", "--output-format", "concise", ".", cwd=project)
+    assert done.returncode == 2
+    assert done.stdout.startswith(b"broken.py:3:17: TM901")
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == b"Silenced 2 problems in 2 files; 1 file could not be processed.\n"
+    assert "[0]  # noqa: TM101\n" in (project / "local.py").read_text()
+    assert b"(tf.gradients)  # noqa: TM904\r\n" in (project / "flagged.py").read_bytes()
+    assert (project / "broken.py").read_text() == BROKEN
+    (project / "broken.py").unlink()
+    assert tapemigrate("check", ".", cwd=project).returncode == 0
+    again = tapemigrate("check", "--add-noqa", ".", cwd=project)
+    assert (again.returncode, again.stderr) == (0, b"Nothing to silence in 3 files.\n")
+
+
+def test_add_noqa_silences_over_several_lines(project: Path) -> None:
+    call = "tf.gradients('''\n''' +   \\\n  y, x)[0]\n"
+    (project / "local.py").write_text(LOCAL.replace("tf.gradients(y, x)[0]\n", call))
+    assert tapemigrate("check", "--add-noqa", ".", cwd=project).returncode == 0
+    assert (project / "local.py").read_text().endswith("  y, x)[0]  # noqa: TM101\n")
+    assert tapemigrate("check", ".", cwd=project).returncode == 0
+    # Not the first row, on which no comment can stand: that is what tools have to know.
+    (project / "local.py").write_text(LOCAL.replace("tf.gradients(y, x)[0]\n", call))
+    done = tapemigrate("check", "--output-format", "json", ".", cwd=project)
+    (item,) = json.loads(done.stdout)
+    assert (item["location"]["row"], item["noqa_row"]) == (7, 9)
+
+
+def test_add_noqa_leaves_unused_suppressions_to_fix(project: Path) -> None:
+    (project / "local.py").write_text(LOCAL.replace("[0]\n", "[0]  # noqa: TM102\n"))
+    done = tapemigrate("check", "--add-noqa", ".", "--output-format", "concise", cwd=project)
+    assert done.returncode == 1
+    assert b"TM910" in done.stdout
+    assert tapemigrate("fix", ".", cwd=project).returncode == 0
+    assert "[0]  # noqa: TM101\n" in (project / "local.py").read_text()
 
 
 def test_gitignore(project: Path) -> None:
