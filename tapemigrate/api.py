@@ -43,26 +43,32 @@ def analyse(
         SourceError: where one of ``files`` does not parse.
     """
     project = _project(files, context or {}, settings)
+    suppressions = {name: Suppressions(file.text) for name, file in files.items()}
+    found = [
+        finding
+        for name in files
+        for finding in sorted(_findings(project, project.units[name]), key=_place)
+        if _wanted(finding, settings)
+    ]
+    found = _within(_unsuppressed(found, suppressions), files)
+    if rewrite or edits:
+        found = _tried(files, project, found)
+    chosen = [r for r in _rewrites(found) if _allowed(r, settings)] if rewrite else []
     result = Result()
     for name, file in files.items():
-        found = [f for f in _findings(project, project.units[name]) if _wanted(f, settings)]
-        found.sort(key=lambda f: (f.span, f.code))
-        suppressions = Suppressions(file.text)
-        found = _unsuppressed(found, suppressions)
-        if rewrite or edits:
-            found = _tried(file, project.units[name], found)
-        unused = suppressions.unused(name) if settings.enabled("TM910", name) else []
-        if rewrite:
-            chosen = [r for r in _rewrites(found) if _allowed(r, settings)]
-            if chosen or unused:
-                cleared = replace(file, text=remove(file.text, unused))
-                result.rewritten[name] = _applied(cleared, project.units[name], chosen)
+        enabled = settings.enabled("TM910", name)
+        unused = suppressions[name].unused(name) if enabled else []
+        here = [r for r in chosen if name in r.ops]
+        if here or (rewrite and unused):
+            cleared = replace(file, text=remove(file.text, unused))
+            result.rewritten[name] = _applied(cleared, project.units[name], here)
         result.diagnostics += [
             replace(
-                _diagnostic(f, file, project.units[name] if edits else None),
-                comment_row=suppressions.comment_row(f.span.row),
+                _diagnostic(f, files, project if edits else None),
+                comment_row=suppressions[name].comment_row(f.span.row),
             )
             for f in found
+            if f.filename == name
         ]
         result.diagnostics += unused
     return result
@@ -106,7 +112,7 @@ def _project(
             units.setdefault(name, unit(file))
         except SourceError:
             blind = True
-    return Project(units, blind, settings.aliases, settings.target == "v1-graph")
+    return Project(units, blind, settings.aliases, settings.target == "v1-graph", files)
 
 
 def _findings(project: Project, here: Unit) -> list[Finding]:
@@ -119,21 +125,36 @@ def _wanted(finding: Finding, settings: Settings) -> bool:
     return settings.enabled(finding.code, finding.filename)
 
 
-def _unsuppressed(found: list[Finding], suppressions: Suppressions) -> list[Finding]:
+def _place(finding: Finding) -> tuple[Span, str]:
+    return finding.span, finding.code
+
+
+def _unsuppressed(found: list[Finding], suppressions: Mapping[str, Suppressions]) -> list[Finding]:
     """Without what a comment silences. A rewrite that mends a silenced finding is withheld."""
-    silenced = [f for f in found if suppressions.covers(f.code, f.span.row)]
+    silenced = [f for f in found if suppressions[f.filename].covers(f.code, f.span.row)]
     withheld = {id(f.rewrite) for f in silenced if f.rewrite is not None}
     return [
-        replace(
-            f,
-            rewrite=None,
-            message=f"{f.message}; the fix is withheld, because a part of it is suppressed",
-        )
+        _withheld(f, "because a part of it is suppressed")
         if f.rewrite is not None and id(f.rewrite) in withheld
         else f
         for f in found
         if not any(f is other for other in silenced)
     ]
+
+
+def _within(found: list[Finding], files: Mapping[str, SourceFile]) -> list[Finding]:
+    """Without the rewrites that would have to change other files as well."""
+    return [
+        _withheld(f, f"because it would change `{min(f.rewrite.ops.keys() - files)}` as well")
+        if f.rewrite is not None and not f.rewrite.ops.keys() <= files.keys()
+        else f
+        for f in found
+    ]
+
+
+def _withheld(finding: Finding, why: str) -> Finding:
+    message = f"{finding.message}; the fix is withheld, {why}"
+    return replace(finding, rewrite=None, message=message)
 
 
 def _rewrites(found: Iterable[Finding]) -> list[Rewrite]:
@@ -150,20 +171,28 @@ def _allowed(rewrite: Rewrite, settings: Settings) -> bool:
     )
 
 
-def _tried(file: SourceFile, here: Unit, found: list[Finding]) -> list[Finding]:
-    """Without the rewrites that cannot be written into this text, and with the reason instead."""
+def _tried(
+    files: Mapping[str, SourceFile], project: Project, found: list[Finding]
+) -> list[Finding]:
+    """Without the rewrites that cannot be written into their texts, and with the reason instead."""
     from tapemigrate.codemods import CodemodError
+
+    def attempt(rewrites: list[Rewrite], names: Iterable[str]) -> None:
+        for name in names:
+            here = [r for r in rewrites if name in r.ops]
+            _parsed(_applied(files[name], project.units[name], here))
 
     problems: dict[int, str] = {}
     rewrites = _rewrites(found)
+    names = {name for r in rewrites for name in r.ops}
     try:
-        _parsed(_applied(file, here, rewrites))
+        attempt(rewrites, sorted(names))
     except CodemodError:
         # One after the other shows which of them does not fit, alone or beside those before it.
         fitting: list[Rewrite] = []
         for rewrite in rewrites:
             try:
-                _parsed(_applied(file, here, [*fitting, rewrite]))
+                attempt([*fitting, rewrite], sorted(rewrite.ops))
             except CodemodError as error:
                 problems[id(rewrite)] = str(error)
             else:
@@ -198,17 +227,22 @@ def _applied(file: SourceFile, here: Unit, rewrites: Iterable[Rewrite]) -> str:
     return apply(file.text, here.tree, list(ops))
 
 
-def _diagnostic(finding: Finding, file: SourceFile, here: Unit | None) -> Diagnostic:
+def _diagnostic(
+    finding: Finding, files: Mapping[str, SourceFile], project: Project | None
+) -> Diagnostic:
     fix = None
     if finding.rewrite is not None:
         made: tuple[Edit, ...] = ()
-        if here is not None:
+        if project is not None:
             from tapemigrate.codemods.edits import edits
 
-            new = _applied(file, here, [finding.rewrite])
             made = tuple(
-                Edit(file.filename, start, end, content)
-                for start, end, content in edits(file.text, new)
+                Edit(name, start, end, content)
+                for name in sorted(finding.rewrite.ops, key=lambda n: (n != finding.filename, n))
+                for start, end, content in edits(
+                    files[name].text,
+                    _applied(files[name], project.units[name], [finding.rewrite]),
+                )
             )
         fix = Fix(finding.rewrite.applicability, finding.rewrite.message, made)
     return Diagnostic(

@@ -16,10 +16,11 @@ from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.expressions import splice, splices
 from tapemigrate.codemods.layout import Layout, newline_of
 from tapemigrate.codemods.locate import Statements, blocks, sites
+from tapemigrate.codemods.parameters import parameter
 from tapemigrate.codemods.plain import is_plain, plain, restored
 from tapemigrate.codemods.stubs import Stubs, with_stubs
 from tapemigrate.source.positions import Lines
-from tapemigrate.tape.plan import Replace, ReplaceStatement
+from tapemigrate.tape.plan import AddParameter, Replace, ReplaceStatement
 
 # What LibCST may be given (measured with 1.9): 3,000 ``elif`` branches are well, 10,000 end the
 # process; a quarter of a million tokens take up to 15 s and 1 GB.
@@ -41,15 +42,19 @@ def rewrite(text: str, tree: ast.Module, chunk: Chunk, lines: Lines, indent: str
     layout = Layout(newline, indent)
     replaces = [op for op in chunk.ops if isinstance(op, Replace)]
     found = sites(nodes, {op.span for op in replaces}, lines)
+    statements = Statements(tree, chunk.part, lines)
     parts = splices(replaces, found, text, lines, layout)
+    parts += [
+        parameter(op, statements, text, lines) for op in chunk.ops if isinstance(op, AddParameter)
+    ]
+    parts.sort(key=lambda part: part[:2])
     structural: list[StructuralOp] = [
-        *(op for op in chunk.ops if not isinstance(op, Replace)),
+        *(op for op in chunk.ops if not isinstance(op, Replace | AddParameter)),
         *kept_comments(replaces, found, lines),
     ]
     if not structural:
         return splice(text, start, end, parts)
 
-    statements = Statements(tree, chunk.part, lines)
     _check_replaced(structural, replaces, statements)
     structural = [
         with_comments(op, statements, lines) if isinstance(op, ReplaceStatement) else op

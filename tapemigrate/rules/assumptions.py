@@ -48,6 +48,7 @@ class Judge:
         self._tracer = tracer
         self._view = view
         self._same: frozenset[Def] = frozenset()
+        self._linear = False
         scope = view.scope
         self._parameters = (
             frozenset()
@@ -65,6 +66,7 @@ class Judge:
         assumptions = list(region.assumptions)
         if not hidden:
             return assumptions
+        self._linear = _is_linear(region)
         for root in sorted(region.roots, key=lambda d: d.path):
             verdict = self._root(root, hidden)
             if isinstance(verdict, Refusal):
@@ -89,6 +91,25 @@ class Judge:
             if makes - {Make.LEAF, Make.TENSOR, Make.PYTHON}:
                 return True
         return False
+
+    def given(self, region: Region) -> tuple[frozenset[str], list[str]] | Refusal:
+        """The parameters that a tape from outside must have recorded for ``region``."""
+        targets: set[str] = set()
+        assumptions: list[str] = []
+        for root in sorted(region.roots, key=lambda d: d.path):
+            if root.path[0] in self._parameters:
+                if len(root.path) > 1:
+                    return _wrong(text_of(root.path), "made out of sight", "the source")
+                targets.add(root.path[0])
+                continue
+            verdict = self._root(root, region.sources.leaves)
+            if isinstance(verdict, Refusal):
+                return verdict
+            if verdict:
+                assumptions.append(verdict)
+        if not targets:
+            return _wrong("what the target is made of", "made out of sight", "the source")
+        return frozenset(targets), assumptions
 
     # -- one value that enters ------------------------------------------------------------------
 
@@ -359,6 +380,7 @@ class Judge:
                 text,
                 f"computed from the source by the caller in line {verdict.call.lineno}",
                 f"`{shown}`" if shown else "the variables",
+                threads=parameter is not None,
             )
         return None if verdict else sentence
 
@@ -453,6 +475,8 @@ class Judge:
             return not cut & closure
         if parameter is not None:
             other = argument_for(site.call, scope, parameter, method)
+            for _ in range(_DEPTH if self._linear else 0):
+                other = _handed_to_itself(caller, scope, other, parameter, method)
             if other is None:
                 return None
             return self._argument(view, site, caller, source, given, other, cut, depth)
@@ -525,6 +549,37 @@ class Judge:
         return True if not value.blind or value.parameters else None
 
 
+def _is_linear(region: Region) -> bool:
+    """Whether the target is a gradient that is linear in the source: its ``grad_ys``.
+
+    What is asked for then is the same for every value of the source, and no function of it.
+    """
+    sources = region.request.sources
+    if isinstance(sources, ast.List) and len(sources.elts) == 1:
+        sources = sources.elts[0]
+    path = path_of(sources)
+    return path is not None and any(
+        lower.output_gradients is not None and path_of(lower.output_gradients) == path
+        for lower in region.lower
+    )
+
+
+def _handed_to_itself(
+    caller: View, scope: ast.AST, other: ast.expr | None, parameter: str, method: bool
+) -> ast.expr | None:
+    """What the function was handed where the argument is a result of its own."""
+    if other is None or not isinstance(scope, ast.FunctionDef):
+        return other
+    made = origins(caller.flow.reads.get(other, frozenset()))
+    values = [d.value for d in made]
+    value = other if isinstance(other, ast.Call) else values[0] if len(values) == 1 else None
+    if not isinstance(value, ast.Call):
+        return other
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else None
+    name = value.func.id if isinstance(value.func, ast.Name) else name
+    return argument_for(value, scope, parameter, method) if name == scope.name else other
+
+
 def _enclosing(view: View) -> tuple[Unit, ast.AST] | None:
     """The function in which the scope is nested; its name means nothing outside of that."""
     node = view.unit.parents.get(view.scope)
@@ -588,11 +643,12 @@ def _attribute(made: Def, view: View) -> str | None:
     return None
 
 
-def _wrong(text: str, how: str, source: str) -> Refusal:
+def _wrong(text: str, how: str, source: str, threads: bool = False) -> Refusal:
     return Refusal(
         f"`{text}` enters the forward pass and was {how}, so it may depend on {source}: a tape "
         "here would silently drop that part of the gradient",
         _RECIPE,
+        threads,
     )
 
 

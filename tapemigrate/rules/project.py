@@ -97,6 +97,7 @@ class Project:
 
     ``blind``: there are files that may hold callers and could not be read. ``aliases``: the
     user's own names for known functions. ``keeps_graphs``: v1 graph files keep ``tf.gradients``.
+    ``asked`` are the files that are asked about; the others only show who calls their functions.
     """
 
     def __init__(
@@ -105,8 +106,10 @@ class Project:
         blind: bool = False,
         aliases: Mapping[str, str] | None = None,
         keeps_graphs: bool = False,
+        asked: Iterable[str] | None = None,
     ) -> None:
         self.units = dict(units)
+        self.asked = tuple(self.units if asked is None else asked)
         self.blind = blind
         self.aliases = aliases or {}
         self.keeps_graphs = keeps_graphs
@@ -121,7 +124,7 @@ class Project:
     def with_unit(self, unit: Unit) -> Project:
         """The same files, ``unit`` in place of the one of its name."""
         units = {**self.units, unit.filename: unit}
-        return Project(units, self.blind, self.aliases, self.keeps_graphs)
+        return Project(units, self.blind, self.aliases, self.keeps_graphs, self.asked)
 
     def effects(self, unit: Unit) -> Effects:
         """What the functions and classes of ``unit`` change."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.source.brackets import with_argument
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
 from tapemigrate.tape.planner import Layout, Tape
@@ -44,7 +45,7 @@ class Emitter:
                 tape.persistent = len(runs) > 1 or self._repeated(tape)
             if any(g.request.api == "hessians" and several(g) for g in tape.regions):
                 tape.persistent = True
-            if any(g.request.extras for g in tape.regions):
+            if any(g.request.extras or g.request.often for g in tape.regions):
                 tape.persistent = True
         self._name_tapes()
         for region in sorted(self._region_of.values(), key=lambda g: g.request.call.lineno):
@@ -56,6 +57,8 @@ class Emitter:
         found: list[Op] = []
         exits, before = self._virtuals()
         for tape in self._layout.tapes:
+            if tape.given:
+                continue
             entry, inner = self._watches(tape)
             found += inner
             for region in tape.regions:
@@ -109,10 +112,14 @@ class Emitter:
         return f"{wishes[0]}{number}"
 
     def _name_tapes(self) -> None:
-        several = len({t.order for t in self._layout.tapes}) > 1
+        several = len({t.order for t in self._layout.tapes if not t.given}) > 1
         lives: list[tuple[str, int, int]] = []
         for tape in sorted(self._layout.tapes, key=lambda t: (t.order, self._life(t))):
             start, end = self._life(tape)
+            if tape.given:
+                self._taken.add(tape.name)
+                lives.append((tape.name, start, end))
+                continue
             wishes = [f"tape{tape.order}"] if several else ["tape"]
             target = path_of(tape.regions[0].request.target)
             if target is not None:
@@ -200,7 +207,7 @@ class Emitter:
         exits: dict[Tape, str] = {}
         before: list[Op] = []
         for (block_id, index), queue in self._layout.hoisted.items():
-            tapes = [t for t in self._layout.tapes if id(t.block) == block_id]
+            tapes = [t for t in self._layout.tapes if id(t.block) == block_id and not t.given]
             place = 0
             closing = [t for t in tapes if not t.empty and t.last_real == index - 1]
             # Of tapes that end together the inner one comes first: what it needs must be inside it.
@@ -266,7 +273,7 @@ class Emitter:
             node = self._around.parents.get(node)
         return False
 
-    def _render(self, node: ast.expr) -> str:
+    def _render(self, node: ast.expr, itself: bool = True) -> str:
         """The source text of ``node``, with the gradient calls inside it rewritten."""
         lines = self._around.lines
         span = lines.span(node)
@@ -278,7 +285,7 @@ class Emitter:
         while stack:
             current = stack.pop()
             request = by_node.get(current) if isinstance(current, ast.expr) else None
-            if request is not None:
+            if request is not None and (itself or current is not node):
                 inner = lines.span(request.node)
                 first = lines.offset(inner.row, inner.column) - start
                 last = lines.offset(inner.end_row, inner.end_column) - start
@@ -294,6 +301,10 @@ class Emitter:
         region = self._region_of[request]
         if request.api == "hessians":
             return self._hessians(request, tape, region)
+        if request.api == "threaded":
+            return with_argument(
+                self._render(request.call, itself=False), f"{request.parameter}={tape.name}"
+            )
         target = self._targets.get(request) or self._render(request.target)
         if request.api in ("jacobian", "batch_jacobian"):
             arguments = [target, self._render(request.sources)]

@@ -67,4 +67,12 @@ class Wrap:
     exit: str = ""
 
 
-Op = Replace | ReplaceStatement | Insert | Wrap
+@dataclass(frozen=True, slots=True)
+class AddParameter:
+    """The function at ``span`` gets the parameter ``name``, which has no default."""
+
+    span: Span
+    name: str
+
+
+Op = Replace | ReplaceStatement | Insert | Wrap | AddParameter

@@ -17,7 +17,10 @@ Slot = tuple[int, int]
 
 @dataclass(eq=False, slots=True)
 class Tape:
-    """One tape: what it records (slots of ``block``), for which regions, and how it is asked."""
+    """One tape: what it records (slots of ``block``), for which regions, and how it is asked.
+
+    ``given``: it is a parameter of the function.
+    """
 
     block: Block
     start: Slot
@@ -26,6 +29,7 @@ class Tape:
     regions: list[Region]
     persistent: bool = False
     name: str = "tape"
+    given: bool = False
 
     @property
     def empty(self) -> bool:
@@ -68,9 +72,15 @@ def lay_out(
     _refuse_dependents(regions, layout)
     orders = _orders(regions, layout)
     _number_hoists(regions, orders, layout)
-    tapes = [Tape(g.block, *_slots(g, layout), orders[r], [g]) for r, g in regions.items()]
+    local = {r: g for r, g in regions.items() if not g.given}
+    tapes = [Tape(g.block, *_slots(g, layout), orders[r], [g]) for r, g in local.items()]
     tapes = _merge(tapes)
     _nest(tapes)
+    given = [g for g in regions.values() if g.given]
+    if given:
+        end = (len(given[0].block.body) - 1, _REAL)
+        name = given[0].given
+        tapes.append(Tape(given[0].block, (0, -1), end, 0, given, name=name, given=True))
     for tape in tapes:
         tape.persistent = _asked_often(tape, blocks, parents)
     tapes.sort(key=lambda t: (_line(t), -t.end[0], -t.end[1], -t.order))
@@ -108,8 +118,9 @@ def _orders(regions: dict[Request, Region], layout: Layout) -> dict[Request, int
                 )
             break
         for request in ready:
-            lower = pending.pop(request).lower
-            orders[request] = 1 + max((orders[q] for q in lower), default=0)
+            region = pending.pop(request)
+            above = 1 + max((orders[q] for q in region.lower), default=0)
+            orders[request] = 0 if region.given else above
     return orders
 
 
@@ -176,6 +187,8 @@ def _asked_often(tape: Tape, blocks: Blocks, parents: dict[ast.AST, ast.AST]) ->
     if len(tape.regions) > 1:
         return True
     request = tape.regions[0].request
+    if request.often:
+        return True
     if blocks.loops_around(request.stmt, tape.block):
         return True
     found = repetitions(request.call, request.stmt, parents)
@@ -190,7 +203,11 @@ def _line(tape: Tape) -> tuple[int, int, int]:
 def nested(tapes: Sequence[Tape]) -> bool:
     """Whether one of the tapes records while another one does."""
     return any(
-        a is not b and a.block is b.block and a.holds(b) and (a.order, a.end) != (b.order, b.end)
+        a is not b
+        and not a.given
+        and a.block is b.block
+        and a.holds(b)
+        and (a.order, a.end) != (b.order, b.end)
         for a in tapes
         for b in tapes
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.defuse import Def, Flow, Kind, Use
@@ -30,6 +30,7 @@ class Region:
     ``hoist``: the target is written inside the call and becomes a statement of its own before it.
     ``inside``: the call itself runs while the tape records. ``roots`` are the definitions from
     outside the scope whose values enter the region. ``itself``: the target is the source.
+    ``given``: the name of a tape that is handed in, and has recorded what the scope was given.
     """
 
     request: Request
@@ -45,6 +46,7 @@ class Region:
     lower: set[Request] = field(default_factory=set)
     roots: frozenset[Def] = frozenset()
     assumptions: list[str] = field(default_factory=list)
+    given: str = ""
 
 
 class RegionFinder:
@@ -68,14 +70,9 @@ class RegionFinder:
 
     def find(self, request: Request, others: Sequence[Request]) -> Region | Refusal:
         """The region of ``request``, or why a tape cannot be placed in this scope."""
-        sources = self._reader.read(request.sources)
-        if sources.refusal or not sources.leaves:
-            return Refusal(sources.refusal or "the call has no source", _RECIPE_SOURCE)
-        if self._may_hold_none(request):
-            return Refusal(
-                "`grad_ys` may hold a None, which a tape does not take in `output_gradients`",
-                "Put `tf.ones_like(target)` where `grad_ys` has None.",
-            )
+        sources = self._sources(request)
+        if isinstance(sources, Refusal):
+            return sources
         target = self._flow.uses_in(request.target)
         stops = self._stops(request)
         if isinstance(stops, Refusal):
@@ -87,9 +84,10 @@ class RegionFinder:
                 f"the target `{ast.unparse(request.target)}` may be the parameter's own value, "
                 "whose forward pass ran in the caller",
                 _RECIPE_THREAD,
+                threads=True,
             )
         itself = self._is_source(request, target, sources)
-        inline = itself or not _is_plain(request.target)
+        inline = itself or request.records or not _is_plain(request.target)
         statements = {d.stmt for d in nodes if d.stmt is not None and self._makes_ops(d)}
         own = [d for d in nodes if d.stmt is request.stmt and self._makes_ops(d)]
         # ``y = gradients(y, x)`` in a loop asks for what it gave the round before.
@@ -145,6 +143,63 @@ class RegionFinder:
         region.assumptions += hidden
         region.assumptions += [x.assumption for x in sources.leaves if x.assumption]
         return region
+
+    def _sources(self, request: Request) -> Sources | Refusal:
+        sources = self._reader.read(request.sources)
+        if request.variables:
+            sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
+        if sources.refusal or not sources.leaves:
+            return Refusal(sources.refusal or "the call has no source", _RECIPE_SOURCE)
+        if self._may_hold_none(request):
+            return Refusal(
+                "`grad_ys` may hold a None, which a tape does not take in `output_gradients`",
+                "Put `tf.ones_like(target)` where `grad_ys` has None.",
+            )
+        return sources
+
+    def given(self, request: Request, others: Sequence[Request], tape: str) -> Region | Refusal:
+        """The region of ``request`` on ``tape``, which the callers of this function hand in."""
+        sources = self._sources(request)
+        if isinstance(sources, Refusal):
+            return replace(sources, threads=True)
+        if request.stop is not None or request.api not in ("gradients", "threaded"):
+            return Refusal(
+                "its forward pass runs in the callers, and a tape of theirs does not serve for it",
+                _RECIPE_THREAD,
+                threads=True,
+            )
+        for leaf in sources.leaves:
+            if not _is_passed_in(leaf):
+                name = leaf.watch or "a source"
+                return Refusal(
+                    f"the target's forward pass runs in the callers, and `{name}` is not among "
+                    "what they pass",
+                    _RECIPE_THREAD,
+                    threads=True,
+                )
+        nodes = frozenset(
+            d for d in backward(self._flow.uses_in(request.target)).made if d.stmt is not None
+        )
+        top = self._blocks.top
+        call = self._blocks.index_in(request.stmt, top)
+        assert call is not None
+        lower = self._lower(request, nodes, others)
+        region = Region(
+            request, sources, top, call, call - 1, call, False, True, given=tape, lower=lower
+        )
+        region.roots = self._entering(region, nodes, set())
+        return region
+
+    def records(self, region: Region) -> bool:
+        """Whether ops that run here lie between what was passed in and the target."""
+        request = region.request
+        made = backward(self._flow.uses_in(request.target)).made
+        return (
+            request.records
+            or bool(region.lower)
+            or not _is_plain(request.target)
+            or any(d.stmt is not None and self._makes_ops(d) for d in made)
+        )
 
     def second(self, request: Request, inner: Region) -> Region:
         """The region of a jacobian of the gradient whose region is ``inner``."""
@@ -479,6 +534,7 @@ class RegionFinder:
             return Refusal(
                 f"the target `{what}` is a parameter: its forward pass runs in the callers",
                 _RECIPE_THREAD,
+                threads=True,
             )
         if any(d.path[0] == "self" for d in made):
             return Refusal(
@@ -549,6 +605,8 @@ class RegionFinder:
 
     def _hoistable(self, request: Request) -> bool:
         """Whether the call runs exactly once, whenever its statement does."""
+        if request.api == "threaded":
+            return False
         if repetitions(request.call, request.stmt, self._parents):
             return False
         return not isinstance(request.stmt, ast.While) and not _is_elif_test(
@@ -628,6 +686,15 @@ def repetitions(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) 
             found.append(parent)
         node = parent
     return found
+
+
+def _is_passed_in(leaf: Leaf) -> bool:
+    """Whether the source is a parameter, or variables, however it is named here."""
+    if leaf.watch is None and leaf.variables:
+        return True
+    return any(d.kind is Kind.PARAM for d in leaf.defs) and all(
+        d.kind in (Kind.PARAM, Kind.LOOP, Kind.COMPREHENSION, Kind.ASSIGN) for d in leaf.defs
+    )
 
 
 def _prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:

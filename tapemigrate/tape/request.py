@@ -12,6 +12,10 @@ class Request:
 
     ``node`` is what a rewrite replaces: the call, or ``call[0]``. ``stmt`` is the innermost
     statement around it. ``first`` says that only the first of the result's list is used.
+
+    ``api`` is "threaded" for the call of a function that is handed the tape as ``parameter``, and
+    asks it itself: ``often``, more than once; ``records``, after more ops; ``variables``, for those
+    that are trainable, beside the ``sources``.
     """
 
     call: ast.Call
@@ -25,12 +29,20 @@ class Request:
     stop: ast.expr | None = None
     unconnected: ast.expr | None = None
     gated: bool = False
+    parameter: str = ""
+    often: bool = False
+    records: bool = False
+    variables: bool = False
     extras: dict[str, ast.expr] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a call stays as it is, and what its author can write instead."""
+    """Why a call stays as it is, and what its author can write instead.
+
+    ``threads``: the forward pass runs in the callers, who could hand in a tape.
+    """
 
     reason: str
     recipe: str
+    threads: bool = False

@@ -1,0 +1,38 @@
+"""Giving functions one parameter more."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.codemods.errors import CodemodError
+from tapemigrate.codemods.expressions import Splice
+from tapemigrate.codemods.locate import Statements
+from tapemigrate.source.brackets import end_of_first
+from tapemigrate.source.positions import Lines
+from tapemigrate.tape.plan import AddParameter
+
+
+def parameter(op: AddParameter, statements: Statements, text: str, lines: Lines) -> Splice:
+    """What gives the function at ``op.span`` its new parameter.
+
+    It comes last; behind parameters that have defaults only calls that name it can reach it.
+
+    Raises:
+        CodemodError: when no function stands there, or its parameters cannot be found.
+    """
+    function = statements.at(op.span).statement
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        raise CodemodError(f"no function in row {op.span.row}")
+    args = function.args
+    star = "*, " if args.defaults and not (args.vararg or args.kwonlyargs) else ""
+    if args.kwarg is not None:
+        at = lines.span(args.kwarg)
+        place = text.rindex("**", 0, lines.offset(at.row, at.column))
+        return place, place, f"{star}{op.name}, "
+    start = lines.offset(op.span.row, op.span.column)
+    try:
+        end, before = end_of_first(text[start:])
+    except ValueError as error:
+        raise CodemodError(f"the parameters in row {op.span.row} cannot be found") from error
+    separator = {"(": "", ",": " "}.get(before, ", ")
+    return start + end, start + end, f"{separator}{star}{op.name}"

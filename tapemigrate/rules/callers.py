@@ -1,0 +1,215 @@
+"""Who calls a function, and whether all of its callers are in sight."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from tapemigrate.flow.defuse import Function
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import CallSite, Project
+
+_STATIC = frozenset({"staticmethod", "classmethod"})
+_PLAIN_BASES = frozenset({"object", "ABC"})
+
+
+@dataclass(slots=True)
+class Callers:
+    """The calls of one function. ``problem`` says why a parameter more would break some of them."""
+
+    calls: list[CallSite] = field(default_factory=list)
+    problem: str = ""
+
+
+def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
+    """Every call of ``function`` in the files at hand."""
+    found = Callers()
+    if any(not (isinstance(d, ast.Name) and d.id in _STATIC) for d in function.decorator_list):
+        found.problem = f"`{function.name}` is decorated"
+        return found
+    if function.name.startswith("__"):
+        found.problem = f"`{function.name}` is called by Python itself"
+        return found
+    resolver = _Resolver(project, unit, function)
+    found.problem = resolver.problem()
+    mentions = project.mentions(function.name)
+    for unit_, node in mentions.others:
+        if not found.problem and resolver.means(unit_, node) is not False:
+            where = _where(unit, unit_, node)
+            found.problem = f"`{function.name}` is passed on as a value in {where}"
+    for site in mentions.calls:
+        meant = resolver.means(site.unit, site.call.func)
+        if meant:
+            found.calls.append(site)
+        elif meant is None and not found.problem:
+            where = _where(unit, site.unit, site.call)
+            found.problem = f"the call in {where} may be one of `{function.name}`, or of another"
+    return found
+
+
+def _where(home: Unit, unit: Unit, node: ast.AST) -> str:
+    line = f"line {getattr(node, 'lineno', 0)}"
+    return line if unit is home else f"{unit.filename}, {line}"
+
+
+class _Resolver:
+    """Whether a name, at some place, means one function."""
+
+    def __init__(self, project: Project, unit: Unit, function: ast.FunctionDef) -> None:
+        self._project = project
+        self._unit = unit
+        self._function = function
+        holder = unit.parents.get(function)
+        self._cls = holder if isinstance(holder, ast.ClassDef) else None
+        self._enclosing = self._enclosing_function()
+
+    def _enclosing_function(self) -> Function | None:
+        node = self._unit.parents.get(self._function)
+        while node is not None:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                return node
+            node = self._unit.parents.get(node)
+        return None
+
+    def problem(self) -> str:
+        """What makes the function one of several of its name."""
+        name = self._function.name
+        if self._cls is None:
+            holder = self._enclosing or self._unit.tree
+            same = [
+                n
+                for n in ast.walk(holder)
+                if isinstance(n, ast.FunctionDef)
+                and n.name == name
+                and self._project.scope_of(self._unit, n) is holder
+                and not isinstance(self._unit.parents.get(n), ast.ClassDef)
+            ]
+            return f"`{name}` is defined more than once" if len(same) > 1 else ""
+        for cls in self._project.family(self._unit, self._cls):
+            for stmt in cls.body:
+                if isinstance(stmt, ast.FunctionDef) and stmt.name == name:
+                    if stmt is not self._function:
+                        return f"`{name}` is overridden in another class"
+        for unit in self._project.units.values():
+            for node in ast.walk(unit.tree) if unit is not self._unit else ():
+                if isinstance(node, ast.ClassDef) and self._is_subclass(unit, node):
+                    if any(isinstance(n, ast.FunctionDef) and n.name == name for n in node.body):
+                        return f"`{name}` is overridden in {unit.filename}"
+        return ""
+
+    def is_called_from_outside(self) -> bool:
+        """Whether a library may call the method, whose class extends one of that library."""
+        if self._cls is None:
+            return False
+        known = {c.name for c in self._project.family(self._unit, self._cls)}
+        for cls in self._project.effects(self._unit).lineage(self._cls):
+            for base in cls.bases:
+                path = path_of(base)
+                last = path[-1].lstrip(".") if path else ""
+                if last not in known and last not in _PLAIN_BASES:
+                    return True
+        return False
+
+    def means(self, unit: Unit, node: ast.AST) -> bool | None:
+        """None: it cannot be told."""
+        if isinstance(node, ast.Name):
+            return self._name(unit, node)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(unit, node)
+        return False
+
+    def _name(self, unit: Unit, node: ast.Name) -> bool | None:
+        if self._cls is not None:
+            return False
+        if self._enclosing is not None:
+            return unit is self._unit and _is_inside(unit, node, self._enclosing)
+        path = unit.names.qualified(node)
+        if unit is self._unit:
+            return path is None
+        if path is not None:
+            return self._is_path(path)
+        if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in unit.tree.body):
+            return False
+        stars = [
+            f"{'.' * n.level}{n.module or ''}"
+            for n in unit.tree.body
+            if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"
+        ]
+        return any(self._is_path(f"{module}.{node.id}") for module in stars)
+
+    def _is_path(self, path: str) -> bool:
+        """Whether an import path ends in this file's module, or its package's, and this name."""
+        steps = path.split(".")
+        if steps[-1] != self._function.name:
+            return False
+        file = PurePath(self._unit.filename)
+        modules = [file.stem, file.parent.name] if file.stem != "__init__" else [file.parent.name]
+        if self._cls is not None:
+            return len(steps) > 1 and steps[-2] == self._cls.name
+        return len(steps) > 1 and (steps[-2] in modules or not steps[-2])
+
+    def _attribute(self, unit: Unit, node: ast.Attribute) -> bool | None:
+        path = unit.names.qualified(node)
+        if path is not None:
+            return self._is_path(path) if self._cls is None else False
+        if self._cls is None or self._enclosing is not None:
+            return False
+        owner = self._project.class_of(unit, self._project.scope_of(unit, node))
+        if owner is not None and _is_self(node.value):
+            if unit is self._unit:
+                return self._project.effects(unit).method(owner, node.attr) is self._function
+            return self._is_subclass(unit, owner)
+        made = _constructors(unit, node.value)
+        return None if made is None else self._cls.name in made
+
+    def _is_subclass(self, unit: Unit, cls: ast.ClassDef) -> bool:
+        assert self._cls is not None
+        names = {c.name for c in self._project.effects(unit).lineage(cls)}
+        bases = {
+            (path_of(b) or ("",))[-1].lstrip(".")
+            for c in self._project.effects(unit).lineage(cls)
+            for b in c.bases
+        }
+        return unit is not self._unit and self._cls.name in bases - names
+
+
+def is_called_from_outside(project: Project, unit: Unit, function: ast.FunctionDef) -> bool:
+    """Whether a library may call the method, whose class extends one of that library."""
+    return _Resolver(project, unit, function).is_called_from_outside()
+
+
+def _is_self(node: ast.expr) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in ("self", "cls")
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    )
+
+
+def _constructors(unit: Unit, owner: ast.expr) -> set[str] | None:
+    """The classes of which the file makes what ``owner`` names; None where it does not tell."""
+    if isinstance(owner, ast.Call):
+        path = path_of(owner.func)
+        last = path[-1].lstrip(".") if path else ""
+        return {last} if last[:1].isupper() else None
+    wanted = path_of(owner)
+    if wanted is None:
+        return None
+    found: set[str] = set()
+    for node in unit.parents:
+        if isinstance(node, ast.Assign) and any(path_of(t) == wanted for t in node.targets):
+            value = node.value
+            path = path_of(value.func) if isinstance(value, ast.Call) else None
+            last = path[-1].lstrip(".") if path else ""
+            if not last[:1].isupper():
+                return None
+            found.add(last)
+    return found or None
+
+
+def _is_inside(unit: Unit, node: ast.AST | None, root: ast.AST) -> bool:
+    while node is not None and node is not root:
+        node = unit.parents.get(node)
+    return node is root

@@ -1,0 +1,109 @@
+"""Where the tapes of one scope have to record, and what that rests on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from tapemigrate.flow.paths import Path
+from tapemigrate.rules.assumptions import Judge
+from tapemigrate.rules.hazards import Hazards
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.provenance import Tracer
+from tapemigrate.rules.shape_evidence import ShapeEvidence
+from tapemigrate.tape.emit import several
+from tapemigrate.tape.region import Region, RegionFinder
+from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.sources import SourceReader
+
+_CLASS = Refusal(
+    "it stands in the body of a class",
+    "Compute the gradient in a function, under a tape round its forward pass.",
+)
+
+
+class Places:
+    """Finds the regions of one scope, on tapes of its own or on one that is handed in."""
+
+    def __init__(self, project: Project, view: View, danger: Hazards) -> None:
+        unit = view.unit
+        tracer = Tracer(project)
+        reader = SourceReader(
+            view.flow,
+            view.kinds,
+            lambda n: unit.lines.segment(unit.lines.span(n)),
+            ShapeEvidence(project, view),
+            lambda path: _holds_variables(tracer, view, path),
+        )
+        self._view = view
+        self._danger = danger
+        self._finder = RegionFinder(view.flow, view.blocks, view.kinds, reader, unit.parents)
+        self.judge = Judge(project, tracer, view)
+
+    def find(
+        self, requests: Sequence[Request], named: Callable[[Request], bool], tape: str = ""
+    ) -> dict[Request, Region | Refusal]:
+        """The regions of ``requests``; ``named`` tells which of them give their ops a name.
+
+        ``tape`` is the name of a parameter that may hold the tape of the callers.
+        """
+        found: dict[Request, Region | Refusal] = {}
+        for request in requests:
+            refusal = self._danger.refuse(request) or self._danger.looked_up(named(request))
+            if refusal is None and not self._view.blocks.holds(request.stmt):
+                refusal = _CLASS
+            if refusal is not None:
+                found[request] = refusal
+                continue
+            inner = _first_order(request) if request.api == "hessians" else request
+            region = self._region(inner, requests)
+            if isinstance(region, Region) and inner is not request:
+                inner.first = not several(region)
+            elif isinstance(region, Refusal) and region.threads and tape and inner is request:
+                region = self._finder.given(request, requests, tape)
+            found[inner] = region
+            if inner is not request:
+                found[request] = (
+                    self._finder.second(request, region) if isinstance(region, Region) else region
+                )
+        return found
+
+    def records(self, region: Region) -> bool:
+        """Whether ops that run here lie between what was passed in and the target."""
+        return self._finder.records(region)
+
+    def _region(self, request: Request, requests: Sequence[Request]) -> Region | Refusal:
+        region = self._finder.find(request, requests)
+        if isinstance(region, Region):
+            region = self._danger.unseen(_run_by(region, self._view)) or region
+        if isinstance(region, Region):
+            verdict = self.judge.judge(region)
+            if isinstance(verdict, Refusal):
+                return verdict
+            region.assumptions = verdict
+        return region
+
+
+def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:
+    """Whether an attribute of ``self`` is made of variables that the class makes."""
+    if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
+        return False
+    return tracer.attribute(view, path[1].lstrip(".")).network
+
+
+def _run_by(region: Region, view: View) -> list[ast.AST]:
+    """What the region runs, and what the sources and the target were taken from."""
+    body = region.block.body
+    found: list[ast.AST] = list(body[region.first : min(region.last, region.call - 1) + 1])
+    found += [region.request.target, region.request.sources]
+    uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
+    found += [u.made.value for u in uses if u.made.value is not None]
+    return found
+
+
+def _first_order(request: Request) -> Request:
+    """The gradient of which a Hessian is the jacobian."""
+    stand_in = ast.copy_location(ast.Name("gradients", ast.Load()), request.call)
+    return Request(
+        request.call, stand_in, request.stmt, "gradients", request.target, request.sources
+    )

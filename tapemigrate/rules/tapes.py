@@ -1,0 +1,251 @@
+"""The tapes of all files at hand, and the rewrites that put them there.
+
+Tapes that nest, and tapes that one function hands to another, land together or not at all.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from tapemigrate.flow.defuse import Scope
+from tapemigrate.rules import arguments
+from tapemigrate.rules.calls import Calls, collect, refused, trouble
+from tapemigrate.rules.finding import Finding, Rewrite, Unit
+from tapemigrate.rules.hazards import Hazards, hazards
+from tapemigrate.rules.placing import Places
+from tapemigrate.rules.project import CallSite, Project
+from tapemigrate.rules.threads import Helper, Placed, Threads
+from tapemigrate.tape.emit import Emitter, Surroundings
+from tapemigrate.tape.plan import AddParameter, Insert, Op
+from tapemigrate.tape.planner import Layout, Tape
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+
+# Tapes are laid out against each other; beyond this many that takes too long to be of use.
+_MOST_CALLS = 1000
+_TOO_MANY = Refusal(
+    f"more than {_MOST_CALLS} gradient calls stand in one function",
+    "Split the function; each part is then read on its own.",
+)
+
+
+@dataclass(eq=False, slots=True)
+class _Part:
+    """Tapes of one scope that belong together; ``hands`` are the functions they are handed to."""
+
+    placed: Placed
+    layout: Layout
+    hands: set[Scope]
+
+    @property
+    def regions(self) -> list[Region]:
+        return [g for t in self.layout.tapes for g in t.regions]
+
+
+@dataclass(eq=False, slots=True)
+class Tapes:
+    """The findings of each file, and what was found out about each scope."""
+
+    project: Project
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    placed: dict[Scope, Placed] = field(default_factory=dict)
+    _calls: dict[str, Calls] = field(default_factory=dict)
+    _dangers: dict[str, Hazards] = field(default_factory=dict)
+
+    def calls(self, unit: Unit) -> Calls:
+        """The gradient calls of ``unit``."""
+        if unit.filename not in self._calls:
+            self._calls[unit.filename] = collect(self.project, unit)
+        return self._calls[unit.filename]
+
+    def solve(self, units: list[Unit], only: Scope | None = None) -> Tapes:
+        """Lays the tapes for all calls in ``units``, or for those in one scope, by itself."""
+        scopes: list[Placed] = []
+        for unit in units:
+            calls = self.calls(unit)
+            if only is None:
+                self._add(unit, *calls.others)
+            for scope, requests in calls.by_scope.items():
+                if only is not None and scope is not only:
+                    continue
+                if len(requests) > _MOST_CALLS:
+                    each = [refused(unit, r.call, calls.rules[r], _TOO_MANY) for r in requests]
+                    self._add(unit, *each)
+                elif not isinstance(scope, ast.Lambda):
+                    scopes.append(self._place(unit, scope))
+        threads = Threads(self.project, self._placed_for)
+        layouts = threads.solve(scopes, alone=only is not None)
+        parts: list[_Part] = []
+        for scope, layout in layouts.items():
+            placed = self.placed[scope]
+            unit, rules = placed.view.unit, placed.calls.rules
+            for request, refusal in layout.refused.items():
+                if request in rules:
+                    self._add(unit, refused(unit, request.call, rules[request], refusal))
+            parts += [_part(placed, each) for each in _clusters(layout)]
+        for joined in _joined(parts):
+            self._write(joined, threads.helpers)
+        return self
+
+    def _add(self, unit: Unit, *found: Finding) -> None:
+        self.findings.setdefault(unit.filename, []).extend(found)
+
+    def _place(self, unit: Unit, scope: Scope) -> Placed:
+        if scope not in self.placed:
+            calls = self.calls(unit)
+            view = self.project.view(unit, scope)
+            places = Places(self.project, view, self._danger(unit))
+            requests = calls.by_scope.get(scope, [])
+            self.placed[scope] = Placed(view, calls, places, requests)
+        return self.placed[scope]
+
+    def _placed_for(self, site: CallSite) -> Placed | None:
+        scope = self.project.scope_of(site.unit, site.call)
+        if isinstance(scope, ast.Lambda):
+            return None
+        placed = self._place(site.unit, scope)
+        return placed if len(placed.requests) <= _MOST_CALLS else None
+
+    def _danger(self, unit: Unit) -> Hazards:
+        if unit.filename not in self._dangers:
+            self._dangers[unit.filename] = hazards(unit)
+        return self._dangers[unit.filename]
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def _write(self, parts: list[_Part], helpers: dict[Scope, Helper]) -> None:
+        """One rewrite for all of ``parts``, and the findings that it mends."""
+        assumptions: list[str] = []
+        ops: dict[str, list[Op]] = {}
+        for part in parts:
+            unit = part.placed.view.unit
+            here = ops.setdefault(unit.filename, [])
+            here += [*self._ops(part), *self._danger(unit).ops(), *_imports(unit, part.regions)]
+            for region in part.regions:
+                assumptions += [a for a in region.assumptions if a not in assumptions]
+            helper = helpers.get(part.placed.view.scope)
+            if helper is not None and any(t.given for t in part.layout.tapes):
+                here.append(AddParameter(unit.lines.span(helper.function), part.placed.tape))
+                assumptions += [a for a in helper.assumptions if a not in assumptions]
+        rewrite = Rewrite(
+            "unsafe" if assumptions else "safe",
+            _fix_message(parts, assumptions),
+            {name: tuple(dict.fromkeys(each)) for name, each in ops.items()},
+        )
+        for part in parts:
+            for region in part.regions:
+                self._tell(part, region, rewrite, assumptions)
+
+    def _ops(self, part: _Part) -> list[Op]:
+        view = part.placed.view
+        unit = view.unit
+        around = Surroundings(
+            unit.lines,
+            view.blocks,
+            unit.parents,
+            unit.names.bound_names(view.scope) | _nested_names(view.scope),
+            lambda node: unit.names.tensorflow_alias(getattr(node, "func", node)) or "tf",
+        )
+        return Emitter(part.layout, around).ops()
+
+    def _tell(self, part: _Part, region: Region, rewrite: Rewrite, assumptions: list[str]) -> None:
+        request, calls, unit = region.request, part.placed.calls, part.placed.view.unit
+        if request not in calls.rules:
+            return
+        message = f"{trouble(unit, request.call, calls.rules[request])}; {_where(region)}"
+        if assumptions:
+            message += f"; right if {' and '.join(region.assumptions or assumptions)}"
+        span = unit.lines.span(request.call)
+        self._add(
+            unit,
+            Finding(calls.rules[request], unit.filename, span, message, "", rewrite),
+            *arguments.dropped(unit, request, calls.readings[request], rewrite),
+        )
+
+
+def _part(placed: Placed, layout: Layout) -> _Part:
+    hands = {
+        placed.handed[g.request]
+        for t in layout.tapes
+        for g in t.regions
+        if g.request in placed.handed
+    }
+    if any(t.given for t in layout.tapes):
+        hands.add(placed.view.scope)
+    return _Part(placed, layout, hands)
+
+
+def _joined(parts: list[_Part]) -> list[list[_Part]]:
+    """The parts by the functions that they hand tapes to, or are handed tapes in."""
+    groups: list[tuple[set[Scope], list[_Part]]] = []
+    for part in parts:
+        hands, members = set(part.hands), [part]
+        for group in [g for g in groups if g[0] & part.hands]:
+            groups.remove(group)
+            hands |= group[0]
+            members = [*group[1], *members]
+        groups.append((hands, members))
+    return [members for _, members in groups]
+
+
+def _clusters(layout: Layout) -> list[Layout]:
+    """The tapes that belong together: nested, or one asked for what the other recorded."""
+    clusters: list[tuple[list[Tape], int, int]] = []
+    for tape in sorted(layout.tapes, key=_life):
+        start, end = _life(tape)
+        if clusters and start <= clusters[-1][2]:
+            tapes, first, last = clusters[-1]
+            clusters[-1] = ([*tapes, tape], first, max(last, end))
+        else:
+            clusters.append(([tape], start, end))
+    found = []
+    for tapes, _, _ in clusters:
+        ordered = [t for t in layout.tapes if t in tapes]
+        regions = {g for t in tapes for g in t.regions}
+        hoisted = {key: [g for g in queue if g in regions] for key, queue in layout.hoisted.items()}
+        found.append(Layout(ordered, {}, {k: q for k, q in hoisted.items() if q}))
+    return found
+
+
+def _life(tape: Tape) -> tuple[int, int]:
+    body = tape.block.body
+    start = body[min(tape.start[0], len(body) - 1)].lineno
+    last = body[min(max(tape.last_real, tape.first_real), len(body) - 1)].end_lineno or 0
+    return start, max(last, *(g.request.stmt.end_lineno or 0 for g in tape.regions))
+
+
+def _imports(unit: Unit, regions: list[Region]) -> list[Insert]:
+    """``import tensorflow as tf`` where the file reaches TensorFlow by no name of its own."""
+    for region in regions:
+        if region.given or unit.names.tensorflow_alias(region.request.call.func) is not None:
+            continue
+        for stmt in unit.tree.body:
+            if isinstance(stmt, ast.Import | ast.ImportFrom):
+                if getattr(stmt, "module", "") != "__future__":
+                    return [Insert(unit.lines.span(stmt), "before", "import tensorflow as tf")]
+    return []
+
+
+def _nested_names(scope: Scope) -> frozenset[str]:
+    return frozenset(n.id for n in ast.walk(scope) if isinstance(n, ast.Name))
+
+
+def _where(region: Region) -> str:
+    request = region.request
+    if region.given:
+        return "a tape that its callers hand in gives the same"
+    body = region.block.body
+    if region.last < region.first:
+        return f"a tape round its target in line {request.call.lineno} gives the same"
+    first, last = body[region.first].lineno, body[region.last].end_lineno
+    lines = f"line {first}" if first == last else f"lines {first} to {last}"
+    return f"a tape round {lines} gives the same"
+
+
+def _fix_message(parts: list[_Part], assumptions: list[str]) -> str:
+    count = sum(not t.given for p in parts for t in p.layout.tapes)
+    message = "Record the forward pass on a tape" if count < 2 else f"Record on {count} tapes"
+    if any(t.given for p in parts for t in p.layout.tapes):
+        message = "Hand the tape on to where the gradient is asked for"
+    return message + (f"; right if {' and '.join(assumptions)}" if assumptions else "")

@@ -1,0 +1,307 @@
+"""Tapes that are handed on: the target is a parameter, its forward pass runs in the callers.
+
+Such a function gets the tape as a parameter, and every caller opens it round its own forward pass.
+A caller whose own target is a parameter is such a function in turn.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tapemigrate.flow.defuse import Kind, Scope
+from tapemigrate.rules.callers import callers, is_called_from_outside
+from tapemigrate.rules.calls import Calls
+from tapemigrate.rules.placing import Places
+from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.reading import statement_of
+from tapemigrate.rules.shape_evidence import argument_for
+from tapemigrate.tape.planner import Layout, lay_out
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal, Request
+
+# A tape that passes through more hands than this is no help to anybody.
+_MOST_STEPS = 200
+
+
+@dataclass(eq=False, slots=True)
+class Placed:
+    """The gradient calls of one scope, those of functions that are handed its tapes among them.
+
+    ``handed`` maps such a call to the function. ``found`` says what became of each.
+    """
+
+    view: View
+    calls: Calls
+    places: Places
+    requests: list[Request]
+    handed: dict[Request, Scope] = field(default_factory=dict)
+    found: dict[Request, Region | Refusal] = field(default_factory=dict)
+
+    @property
+    def tape(self) -> str:
+        """The name of the parameter that would hold a tape."""
+        names = self.view.unit.names.bound_names(self.view.scope)
+        number = 2
+        while (name := "tape" if number == 2 else f"tape_{number}") in names:
+            number += 1
+        return name
+
+    def evaluate(self, handed: bool) -> None:
+        """Finds the regions; ``handed``: on a tape of the callers where it takes one."""
+
+        def named(request: Request) -> bool:
+            reading = self.calls.readings.get(request)
+            return reading is not None and "name" in reading.dropped
+
+        requests = [*self.requests, *self.handed]
+        self.found = self.places.find(requests, named, self.tape if handed else "")
+
+
+@dataclass(eq=False, slots=True)
+class Helper:
+    """A function that is handed a tape: what of its parameters the tape has to have recorded."""
+
+    placed: Placed
+    function: ast.FunctionDef
+    targets: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    variables: bool = False
+    records: bool = False
+    often: bool = False
+    assumptions: list[str] = field(default_factory=list)
+
+    @property
+    def needs(self) -> tuple[object, ...]:
+        """What its callers have to know of it."""
+        return (self.targets, self.sources, self.variables, self.records, self.often)
+
+
+PlacedFor = Callable[[CallSite], "Placed | None"]
+
+
+class Threads:
+    """Finds the functions that are handed a tape, and the calls that hand it to them.
+
+    ``placed`` gives the scope of a call; None where no tape can be opened in it.
+    """
+
+    def __init__(self, project: Project, placed: PlacedFor) -> None:
+        self._project = project
+        self._placed = placed
+        self._failed: dict[Scope, str] = {}
+        self._touched: dict[Scope, Placed] = {}
+        self.helpers: dict[Scope, Helper] = {}
+
+    def solve(self, scopes: list[Placed], alone: bool) -> dict[Scope, Layout]:
+        """Hands tapes on wherever all calls of a function can be made to; the rest is refused.
+
+        ``alone``: no tape is handed anywhere.
+        """
+        while True:
+            self.helpers = {}
+            self._touched.update({p.view.scope: p for p in scopes})
+            for placed in self._touched.values():
+                placed.handed = {}
+                placed.evaluate(False)
+            failure = None if alone else self._attempt(scopes)
+            for placed in self._touched.values():
+                self._explain(placed)
+            layouts = {
+                scope: lay_out(p.found, p.view.blocks, p.view.unit.parents)
+                for scope, p in self._touched.items()
+            }
+            failure = failure or self._left_out(layouts)
+            if failure is None:
+                return layouts
+            self._failed[failure[0]] = failure[1]
+
+    def _left_out(self, layouts: dict[Scope, Layout]) -> tuple[Scope, str] | None:
+        """A function whose tape could not be laid, or could not be laid by one of its callers."""
+        for scope, layout in layouts.items():
+            placed = self._touched[scope]
+            for request, refusal in layout.refused.items():
+                if request in placed.handed:
+                    helper = self.helpers[placed.handed[request]]
+                    where = self._where(helper, CallSite(placed.view.unit, request.call))
+                    return placed.handed[request], f"at its call in {where}, {refusal.reason}"
+                region = placed.found.get(request)
+                if scope in self.helpers and isinstance(region, Region) and region.given:
+                    return scope, refusal.reason
+        return None
+
+    def _attempt(self, scopes: list[Placed]) -> tuple[Scope, str] | None:
+        work = [p for p in scopes if self._is_open(p)]
+        steps = 0
+        while work:
+            placed = work.pop(0)
+            scope = placed.view.scope
+            steps += 1
+            if steps > _MOST_STEPS:
+                return scope, "the functions that would hand it on call each other in a circle"
+            placed.evaluate(True)
+            helper = self._helper(placed)
+            if isinstance(helper, str):
+                return scope, helper
+            before = self.helpers.get(scope)
+            self.helpers[scope] = helper
+            if before is not None and before.needs == helper.needs:
+                continue
+            if before is not None:
+                self._withdraw(before)
+            sites = self._sites(helper)
+            if isinstance(sites, str):
+                return scope, sites
+            for site in sites:
+                caller = self._placed(site)
+                where = self._where(helper, site)
+                if caller is None:
+                    return scope, f"its call in {where} leaves no room for a tape"
+                if caller.view.scope is scope:
+                    return scope, "it calls itself"
+                self._touched.setdefault(caller.view.scope, caller)
+                request = self._request(helper, site)
+                if isinstance(request, str):
+                    return scope, f"{request} in {where}"
+                caller.handed[request] = scope
+                caller.evaluate(caller.view.scope in self.helpers)
+                outcome = caller.found[request]
+                if isinstance(outcome, Region):
+                    if self._is_open(caller) and caller not in work:
+                        work.append(caller)
+                    continue
+                if not outcome.threads or not self._may_be_handed(caller):
+                    return scope, f"at its call in {where}, {outcome.reason}"
+                if caller not in work:
+                    work.append(caller)
+        return None
+
+    def _is_open(self, placed: Placed) -> bool:
+        """Whether a request of the scope waits for a tape that is handed in."""
+        return self._may_be_handed(placed) and any(
+            (isinstance(f, Refusal) and f.threads) or (isinstance(f, Region) and f.given)
+            for f in placed.found.values()
+        )
+
+    def _may_be_handed(self, placed: Placed) -> bool:
+        scope = placed.view.scope
+        return isinstance(scope, ast.FunctionDef) and scope not in self._failed
+
+    def _helper(self, placed: Placed) -> Helper | str:
+        scope = placed.view.scope
+        assert isinstance(scope, ast.FunctionDef)
+        if placed.view.flow.yields:
+            return "it is a generator"
+        helper = Helper(placed, scope)
+        targets: set[str] = set()
+        sources: set[str] = set()
+        count = 0
+        for request, region in placed.found.items():
+            if isinstance(region, Refusal):
+                if region.threads:
+                    return region.reason
+                continue
+            if not region.given:
+                continue
+            given = placed.places.judge.given(region)
+            if isinstance(given, Refusal):
+                return given.reason
+            count += 1
+            targets |= given[0]
+            helper.records |= placed.places.records(region)
+            helper.often |= request.often or bool(placed.view.blocks.loops_around(request.stmt))
+            helper.assumptions += [a for a in given[1] if a not in helper.assumptions]
+            for leaf in region.sources.leaves:
+                sources |= {d.path[0] for d in leaf.defs if d.kind is Kind.PARAM}
+                helper.variables |= leaf.watch is None
+        if not count:
+            return "nothing in it needs a tape from outside"
+        helper.often |= count > 1
+        helper.targets = tuple(sorted(targets))
+        helper.sources = tuple(sorted(sources))
+        return helper
+
+    def _sites(self, helper: Helper) -> list[CallSite] | str:
+        unit = helper.placed.view.unit
+        found = callers(self._project, unit, helper.function)
+        if found.problem:
+            return found.problem
+        if not found.calls:
+            if is_called_from_outside(self._project, unit, helper.function):
+                return f"a library may call `{helper.function.name}`"
+            names = " and ".join(f"`{t}`" for t in helper.targets)
+            helper.assumptions.append(
+                f"every caller of `{helper.function.name}` hands in a tape that has recorded "
+                f"{names}"
+            )
+        elif self._project.blind:
+            helper.assumptions.append(f"`{helper.function.name}` has no callers out of sight")
+        return found.calls
+
+    def _request(self, helper: Helper, site: CallSite) -> Request | str:
+        """The call of ``helper`` as a request for a tape in its caller."""
+        method = helper.placed.view.cls is not None
+        targets = self._arguments(helper.function, helper.targets, site, method)
+        sources = self._arguments(helper.function, helper.sources, site, method)
+        if isinstance(targets, str):
+            return targets
+        if isinstance(sources, str):
+            return sources
+        if not targets or not (sources or helper.variables):
+            return "it is not told what to differentiate"
+        return Request(
+            site.call,
+            site.call,
+            statement_of(site.unit, site.call),
+            "threaded",
+            targets[0] if len(targets) == 1 else ast.List(targets, ast.Load()),
+            ast.List(sources, ast.Load()),
+            parameter=helper.placed.tape,
+            often=helper.often,
+            records=helper.records,
+            variables=helper.variables,
+        )
+
+    def _arguments(
+        self, function: ast.FunctionDef, names: tuple[str, ...], site: CallSite, method: bool
+    ) -> list[ast.expr] | str:
+        found: list[ast.expr] = []
+        passed = [*site.call.args, *(k.value for k in site.call.keywords)]
+        for name in names:
+            value = argument_for(site.call, function, name, method)
+            if value is None:
+                return f"`{name}` cannot be told"
+            if isinstance(value, ast.Constant):
+                continue
+            if not any(value is each for each in passed):
+                return f"`{name}` is a default that is no constant"
+            found.append(value)
+        return found
+
+    def _withdraw(self, helper: Helper) -> None:
+        """Takes the calls of ``helper`` back out of its callers."""
+        sites = callers(self._project, helper.placed.view.unit, helper.function).calls
+        for site in sites:
+            caller = self._placed(site)
+            if caller is None:
+                continue
+            for request in [r for r, s in caller.handed.items() if s is helper.placed.view.scope]:
+                del caller.handed[request]
+                caller.found.pop(request, None)
+
+    def _where(self, helper: Helper, site: CallSite) -> str:
+        line = f"line {site.call.lineno}"
+        same = site.unit is helper.placed.view.unit
+        return line if same else f"{site.unit.filename}, {line}"
+
+    def _explain(self, placed: Placed) -> None:
+        """Says of what is left why no tape can be handed in."""
+        reason = self._failed.get(placed.view.scope)
+        if reason is None:
+            return
+        for request, outcome in placed.found.items():
+            if isinstance(outcome, Refusal) and outcome.threads and reason != outcome.reason:
+                placed.found[request] = Refusal(
+                    f"{outcome.reason}, and no tape can be handed in: {reason}", outcome.recipe
+                )
