@@ -119,6 +119,50 @@ def test_a_counterexample(run: Callable[..., dict[str, CaseResult]]) -> None:
     assert report.data(verdicts)["cases"][0]["counterexample"]["mode"] == small.mode
 
 
+NOISY = """
+    import tensorflow as tf
+
+
+    def loss(x):
+        with tf.variable_scope("net", reuse=tf.AUTO_REUSE):
+            w = tf.get_variable("w", [3, 4])
+            v = tf.get_variable("v", [3, 4], initializer=tf.random_normal_initializer(seed=1))
+            u = tf.get_variable("u", [3, 4], initializer=tf.random_normal_initializer(seed=1))
+        z = tf.Variable(tf.random_normal([4]))
+        h = tf.tanh(tf.matmul(x, w + v * u) + z * tf.random_normal([4]))
+        return tf.nn.dropout(h, rate=0.5) * tf.random_uniform([4], seed=5)
+
+
+    def residual(x, t):
+        y = loss(tf.concat([x, t, x], 1))
+        return tf.gradients(y, t)[0]
+"""
+NOISY_AFTER = NOISY.replace(
+    """        y = loss(tf.concat([x, t, x], 1))
+        return tf.gradients(y, t)[0]
+""",
+    """        with tf.GradientTape() as tape:
+            tape.watch(t)
+            y = loss(tf.concat([x, t, x], 1))
+        return tape.gradient(y, t)
+""",
+)
+
+
+def test_variables_and_noise_are_the_same_on_both_sides_and_in_every_mode(
+    run: Callable[..., dict[str, CaseResult]], tmp_path: Path
+) -> None:
+    model = tmp_path.resolve() / "project" / "model.py"
+    model.write_text(textwrap.dedent(NOISY))
+    result = run(NOISY_AFTER, "residual")["case_residual"]
+    assert (result.comparison.verdict, result.comparison.detail) == ("VERIFIED", "")
+    # One draw more, and every number is another: the case tells.
+    again = NOISY_AFTER.replace(
+        "        with tf.Gr", "        tf.random_normal([4])\n        with tf.Gr"
+    )
+    assert run(again, "residual")["case_residual"].comparison.verdict == "REFUTED"
+
+
 def test_no_case_of_that_name(run: Callable[..., dict[str, CaseResult]]) -> None:
     with pytest.raises(CasesError, match="no case is selected"):
         run(RIGHT, "residuum")

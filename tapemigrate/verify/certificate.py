@@ -15,7 +15,7 @@ import tapemigrate
 from tapemigrate.verify import report
 from tapemigrate.verify.cases import SEEDS
 from tapemigrate.verify.job import Job, Rewrite, Verdicts
-from tapemigrate.verify.modes import SEED
+from tapemigrate.verify.seeds import SEED
 
 FORMAT = 1
 

@@ -98,7 +98,13 @@ def compare(
     if before.error is not None:
         return Comparison("UNVERIFIED", f"the program fails before the rewrite: {before.error}")
     if after.error is not None:
-        return Comparison("REFUTED", f"the program fails after the rewrite: {after.error}")
+        detail = f"the program fails after the rewrite: {after.error}"
+        failed: dict[tuple[str, int, str], Site] = {}
+        for call in before.calls:
+            key = (call.filename, call.row, call.api)
+            site = Site(*key, "REFUTED", 1, 0.0, detail)
+            failed[key] = worse(failed[key], site) if key in failed else site
+        return Comparison("REFUTED", detail, tuple(failed.values()))
     worst = 0.0
     problem = ""
     for found in differences(before.outputs, after.outputs, limits):

@@ -6,22 +6,16 @@ a ``tf.function``; along with what the program fetches from a session.
 
 from __future__ import annotations
 
-import itertools
 import os
-import random
 import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from tapemigrate.verify import probes, shim, wire
+from tapemigrate.verify import probes, seeds, shim, wire
 from tapemigrate.verify.log import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-SEED = 7
 
 
 def install(tf: Any, settings: dict[str, Any]) -> None:
@@ -33,33 +27,13 @@ def install(tf: Any, settings: dict[str, Any]) -> None:
     shim.install(tf)
     if settings["graph"]:
         tf.compat.v1.disable_eager_execution()
-    _seed(tf)
+    seeds.install(tf)
+    seeds.restart()
     path = os.path.join(settings["log"], f"{os.getpid()}.log")
     recorder = LiveRecorder(tf, settings["root"], Writer(path, settings["budget"]))
     probes.install(tf)
     probes.start(recorder)
     _watch_sessions(tf, recorder)
-
-
-def _seed(tf: Any) -> None:
-    """The same random numbers on every run, for a program that sets no seed itself.
-
-    Seeds that TensorFlow derives depend on how many ops the graph has; a rewrite changes that.
-    Counted instead, they depend on how many random ops were made before.
-    """
-    from tensorflow.python.framework import random_seed
-
-    random.seed(SEED)
-    np.random.seed(SEED)
-    original = random_seed.get_seed
-    counter = itertools.count(1)
-
-    def get_seed(op_seed: Any) -> Any:
-        graph_seed = original(0)[0] if op_seed is None else original(op_seed)[0]
-        own = next(counter) if op_seed is None else op_seed
-        return (SEED if graph_seed in (None, random_seed.DEFAULT_GRAPH_SEED) else graph_seed), own
-
-    random_seed.get_seed = get_seed
 
 
 class LiveRecorder(probes.Recorder):

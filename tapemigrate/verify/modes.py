@@ -8,7 +8,7 @@ import collections.abc
 import contextlib
 import importlib
 import os
-import random
+import re
 import sys
 import types
 from dataclasses import dataclass
@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapemigrate.verify import case, finite, probes, wire
+from tapemigrate.verify import case, finite, probes, seeds, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     _Fill = Callable[[list[Any]], Any]
 
-SEED = 7
+# Ops whose kernels go on where the last run has stopped.
+_RANDOM = re.compile(r"Random|TruncatedNormal|Multinomial")
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,9 @@ def observe(tf: Any, run: Run) -> wire.Observation:
     if run.mode == "eager" and not tf.executing_eagerly():
         # Real TF 1.x, where this cannot be undone: the caller asks for a process of its own.
         tf.compat.v1.enable_eager_execution()
-    random.seed(SEED)
-    np.random.seed(SEED)
+    seeds.restart()
     tf.compat.v1.reset_default_graph()
-    tf.compat.v1.set_random_seed(SEED)
+    tf.compat.v1.set_random_seed(seeds.SEED)
     try:
         with _inside(run.folder, run.place), probes.recording(recorder):
             return _MODES[run.mode](tf, run, recorder)
@@ -111,7 +111,7 @@ def _graph(tf: Any, run: Run, recorder: probes.Recorder) -> wire.Observation:
     v1 = tf.compat.v1
     graph = tf.Graph()
     with graph.as_default():
-        v1.set_random_seed(SEED)
+        v1.set_random_seed(seeds.SEED)
         entry, arrays = _load(run)
         feeds = {}
         if run.arrays:
@@ -127,23 +127,27 @@ def _graph(tf: Any, run: Run, recorder: probes.Recorder) -> wire.Observation:
         filled = outputs.take(returned)
         gradients = _Fetches(tf, graph)
         calls = gradients.take_calls(recorder.calls)
-        with v1.Session(graph=graph, config=_plain(tf) if run.finite else None) as session:
-            session.run(
-                [
-                    v1.global_variables_initializer(),
-                    v1.local_variables_initializer(),
-                    v1.tables_initializer(),
-                ],
-                feeds,
-            )
-            # On their own and first: an output may assign to a variable that a gradient reads.
-            seen: Any
-            try:
-                seen = session.run(gradients.tensors, feeds)
-            except tf.errors.OpError as error:
-                seen = wire.Unseen("fetching it failed: " + type(error).__name__)
-            values = session.run(outputs.tensors, feeds)
-            told = finite.opinions(tf, session, feeds, recorder.calls) if run.finite else []
+        initial = [
+            v1.global_variables_initializer(),
+            v1.local_variables_initializer(),
+            v1.tables_initializer(),
+        ]
+        config = _plain(tf) if run.finite else None
+        # On their own and first: an output may assign to a variable that a gradient reads.
+        session = v1.Session(graph=graph, config=config)
+        session.run(initial, feeds)
+        seen: Any
+        try:
+            seen = session.run(gradients.tensors, feeds)
+        except tf.errors.OpError as error:
+            seen = wire.Unseen("fetching it failed: " + type(error).__name__)
+        if any(_RANDOM.search(op.type) for op in graph.get_operations()):
+            session.close()
+            session = v1.Session(graph=graph, config=config)
+            session.run(initial, feeds)
+        values = session.run(outputs.tensors, feeds)
+        told = finite.opinions(tf, session, feeds, recorder.calls) if run.finite else []
+        session.close()
     return wire.Observation(filled(values), calls(seen), opinions=tuple(told))
 
 
@@ -164,11 +168,13 @@ def _function(tf: Any, run: Run, recorder: probes.Recorder) -> wire.Observation:
     entry, arrays = _load(run)
     variables: list[Any] = []
     traced: dict[str, Any] = {}
+    start = seeds.Point()
 
     def traceable(**tensors: Any) -> Any:
         # TensorFlow traces twice when the first trace makes variables; the second must meet the
         # same ones.
         del recorder.calls[:]
+        start.back()
         made = iter(list(variables))
 
         def once(next_creator: Callable[..., Any], **kwargs: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapemigrate.verify import modes, probes, shim, wire
+from tapemigrate.verify import modes, probes, seeds, shim, wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,7 @@ def _tensorflow() -> Any:
 
     logging.getLogger("tensorflow").setLevel(logging.FATAL)
     shim.install(tf)
+    seeds.install(tf)
     probes.install(tf)
     return tf
 
