@@ -10,6 +10,10 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tapemigrate.source.notebooks import Notebook
 
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?\Z")
@@ -25,16 +29,23 @@ _ASCII = bytes(range(128))
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A source file as text. ``bom`` says that a UTF-8 signature stood before the text."""
+    """A source file as text. ``bom`` says that a UTF-8 signature stood before the text.
+
+    Of a ``notebook``, the text is that of its code cells.
+    """
 
     filename: str
     text: str
     encoding: str = "utf-8"
     bom: bool = False
+    notebook: Notebook | None = None
 
 
 class SourceError(Exception):
-    """Why a file cannot be analysed: a TM9xx code, one line, and the place (from one)."""
+    """Why a file cannot be analysed: a TM9xx code, one line, and the place (from one).
+
+    ``cell`` is the notebook cell that the place is in.
+    """
 
     def __init__(self, code: str, message: str, row: int = 1, column: int = 1) -> None:
         super().__init__(message)
@@ -42,6 +53,7 @@ class SourceError(Exception):
         self.message = message
         self.row = row
         self.column = column
+        self.cell: int | None = None
 
 
 def decode(data: bytes, filename: str) -> SourceFile:
@@ -52,8 +64,7 @@ def decode(data: bytes, filename: str) -> SourceFile:
             would not give the same bytes back.
     """
     if filename.endswith(".ipynb"):
-        # Its JSON would parse as Python, and look clean.
-        raise SourceError("TM903", "is a notebook, and notebooks are not read; convert it first")
+        return _decode_notebook(data, filename)
     bom = data.startswith(codecs.BOM_UTF8)
     if bom:
         data = data[len(codecs.BOM_UTF8) :]
@@ -96,7 +107,10 @@ def encode(file: SourceFile, text: str) -> bytes:
 
     Raises:
         SourceError: TM903, when the encoding has no bytes for one of the characters.
+        TornError: when ``file`` is a notebook and ``text`` no rewrite that its cells can take.
     """
+    if file.notebook is not None:
+        text = file.notebook.written(text)
     try:
         data = text.encode(file.encoding)
     except UnicodeEncodeError as error:
@@ -107,6 +121,21 @@ def encode(file: SourceFile, text: str) -> bytes:
             "TM903", f"{character!r} cannot be written in {file.encoding}", row, column
         ) from None
     return codecs.BOM_UTF8 + data if file.bom else data
+
+
+def _decode_notebook(data: bytes, filename: str) -> SourceFile:
+    from tapemigrate.source import notebooks
+
+    bom = data.startswith(codecs.BOM_UTF8)
+    for signature, name in _OTHER_SIGNATURES:
+        if data.startswith(signature):
+            raise SourceError("TM903", f"is {name}; a notebook has to be UTF-8")
+    try:
+        raw = data[len(codecs.BOM_UTF8) if bom else 0 :].decode()
+    except UnicodeDecodeError as error:
+        raise _not_decodable(data, error, "utf-8", True) from None
+    notebook = notebooks.read(raw, filename)
+    return SourceFile(filename, notebook.text, "utf-8", bom, notebook)
 
 
 def hides_ascii(data: bytes) -> bool:

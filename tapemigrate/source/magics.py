@@ -1,0 +1,247 @@
+"""What IPython reads beside Python in a notebook cell, replaced by Python that a tool can read.
+
+Every stand-in fills as many rows as what it stands for, and ``restored`` puts the original back
+wherever a rewrite has carried it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tapemigrate.source.decoding import SourceError
+from tapemigrate.source.parsing import parse
+
+# Cell magics whose body runs as Python, in the namespace of the notebook.
+_PYTHON_CELLS = frozenset(
+    {"capture", "debug", "ipytest", "memit", "prun", "run_pytest", "time", "timeit"}
+)
+# Line magics that are given a statement; only an assignment under ``%time`` or ``%prun`` outlives
+# it, and to take the others for assignments as well does no harm: they are flagged over cells.
+_STATEMENT = re.compile(
+    r"%%?(?:time|timeit|prun|memit|lprun|mprun)(?![\w.])"
+    r"(?:[ \t]+-(?:[fmnrlsTDt][ \t]*[\w.]+|[\w]+))*[ \t]+(?=\S)"
+)
+_NEWLINE = r"(?:\r\n|\r|\n)"
+_REST = rf"(?:\\{_NEWLINE}|[^\r\n])*"
+_ESCAPED = re.compile(rf"(?P<indent>[ \t]*)(?P<magic>(?:[%!?/;]|,(?=\S)){_REST})")
+_ASSIGNED = re.compile(
+    r"(?P<left>[ \t]*[\w*(][\w.,*() \t]*(?:\[[^\]=\r\n]*\][\w., \t]*)*=[ \t]*)"
+    rf"(?P<magic>[!%]{_REST})"
+)
+_HELP = re.compile(
+    r"(?P<indent>[ \t]*)(?P<magic>%{0,2}[^\W\d][\w.*\[\]()'\"]*\?{1,2}[ \t]*)(?=[\r\n]|\Z)"
+)
+_CELL = re.compile(rf"(?:[ \t]*{_NEWLINE})*(?P<magic>%%(?P<name>[^\s]*){_REST})")
+_RUN = re.compile(r"%run\b")
+_PIECE = re.compile(
+    r'"""[^\\"]*(?:(?:\\.|"(?!""))[^\\"]*)*(?:"""|\Z)'
+    r"|'''[^\\']*(?:(?:\\.|'(?!''))[^\\']*)*(?:'''|\Z)"
+    r'|"[^\\"\r\n]*(?:\\(?:\r\n|.)[^\\"\r\n]*)*"?'
+    r"|'[^\\'\r\n]*(?:\\(?:\r\n|.)[^\\'\r\n]*)*'?"
+    rf"|#[^\r\n]*|(?P<open>[(\[{{])|(?P<close>[)\]}}])|\\{_NEWLINE}|(?P<newline>{_NEWLINE})",
+    re.DOTALL,
+)
+_LINE = re.compile(rf"[^\r\n]*(?:{_NEWLINE}|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """``code`` stands for ``original``. ``alone``: it is all there is on its rows."""
+
+    code: str
+    original: str
+    alone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A cell as Python. ``indent`` was taken off every line that is not blank.
+
+    ``foreign`` is the name of the cell magic whose body is not Python of this notebook.
+    ``problem`` says why the cell is neither Python nor IPython; it then counts as empty.
+    """
+
+    code: str
+    indent: str = ""
+    stand_ins: tuple[StandIn, ...] = ()
+    foreign: str | None = None
+    problem: SourceError | None = None
+
+
+class TornError(Exception):
+    """A rewrite has parted a magic from what belongs to it. The message names the magic."""
+
+
+def read(text: str, mark: str, filename: str) -> Reading:
+    """How Python reads the cell ``text``. ``mark`` begins every name that stands for a magic.
+
+    No name in the notebook may begin like it.
+    """
+    problem = _problem(text, filename)
+    if problem is None:
+        return Reading(text)
+    for indent in dict.fromkeys(("", _common_indent(text))):
+        reading = _translated(_without(indent, text), mark)
+        if _problem(reading.code, filename) is None:
+            return Reading(reading.code, indent, reading.stand_ins, reading.foreign)
+    reading = _translated(text, mark)
+    if reading.stand_ins:
+        problem = _problem(reading.code, filename)
+    return Reading(*_whole(text, mark), problem=problem)
+
+
+def restored(reading: Reading, code: str) -> str:
+    """The cell that ``code``, the Python of ``reading`` or a rewrite of it, stands for.
+
+    Raises:
+        TornError: when a magic would not do what it did.
+    """
+    for each in reading.stand_ins:
+        alone = rf"^[ \t]*{re.escape(each.code)}[ \t]*(?=\r?$)"
+        if code.count(each.code) != 1 or (each.alone and not re.search(alone, code, re.MULTILINE)):
+            raise TornError(each.original.strip() or each.code)
+    whole = _put_back(reading, code)
+    if reading.indent:
+        whole = "".join(reading.indent + line if line.strip() else line for line in _lines(whole))
+    magic = reading.stand_ins[0].original if reading.stand_ins else ""
+    if magic.startswith("%%") and reading.foreign is None:
+        first = _CELL.match(whole)
+        if first is None or first["magic"] != magic:
+            raise TornError(magic.splitlines()[0])
+    return whole
+
+
+def shown(reading: Reading, piece: str) -> str:
+    """A piece of the code of ``reading``, or of a message about it, as the user wrote it."""
+    return _put_back(reading, piece)
+
+
+def _put_back(reading: Reading, code: str) -> str:
+    for each in reading.stand_ins:
+        code = code.replace(each.code, each.original)
+    return code
+
+
+def _problem(code: str, filename: str) -> SourceError | None:
+    try:
+        parse(code, filename)
+    except SourceError as error:
+        return error
+    return None
+
+
+def _common_indent(text: str) -> str:
+    """The indentation of the first line, if every line has it: IPython takes it off."""
+    lines = [line for line in _lines(text) if line.strip()]
+    first = lines[0] if lines else ""
+    indent = first[: len(first) - len(first.lstrip(" \t"))]
+    return indent if all(line.startswith(indent) for line in lines) else ""
+
+
+def _without(indent: str, text: str) -> str:
+    if not indent:
+        return text
+    return "".join(line.removeprefix(indent) if line.strip() else line for line in _lines(text))
+
+
+def _lines(text: str) -> Iterator[str]:
+    return (match[0] for match in _LINE.finditer(text) if match[0])
+
+
+def _translated(text: str, mark: str) -> Reading:
+    first = _CELL.match(text)
+    found: list[StandIn] = []
+    out: list[str] = []
+    at = 0
+    if first is not None:
+        if first["name"] not in _PYTHON_CELLS:
+            code, indent, stand_ins = _whole(text, mark)
+            return Reading(code, indent, stand_ins, foreign=first["name"])
+        found.append(_statement(first["magic"], mark, 0))
+        out += [text[: first.start("magic")], found[0].code]
+        at = first.end()
+        newline = _LINE.match(text, at)
+        assert newline is not None
+        out.append(newline[0])
+        at = newline.end()
+    while at < len(text):
+        end = _after(text, at, mark, found, out)
+        at = end if end > at else len(text)
+    return Reading("".join(out), "", tuple(found))
+
+
+def _after(text: str, at: int, mark: str, found: list[StandIn], out: list[str]) -> int:
+    """Reads the logical line at ``at``; gives where the next one begins."""
+    number = len(found)
+    match = _ESCAPED.match(text, at) or _HELP.match(text, at)
+    if match is not None:
+        out.append(match["indent"])
+        made = _command(match["magic"], mark, number, nested=bool(match["indent"]))
+    else:
+        match = _ASSIGNED.match(text, at)
+        if match is None:
+            end = _logical_end(text, at)
+            out.append(text[at:end])
+            return end
+        out.append(match["left"])
+        made = _value(match["magic"], mark, number)
+    code, stand_ins = made
+    found += stand_ins
+    newline = _LINE.match(text, match.end())
+    assert newline is not None
+    out += [code, newline[0]]
+    return newline.end()
+
+
+def _command(magic: str, mark: str, number: int, *, nested: bool) -> tuple[str, list[StandIn]]:
+    given = _STATEMENT.match(magic)
+    if given is not None and _is_python(magic[given.end() :]):
+        stand_in = StandIn(f'"{mark}{number}_"; ', given[0], alone=False)
+        return stand_in.code + magic[given.end() :], [stand_in]
+    if _RUN.match(magic) and not nested and not re.search(_NEWLINE, magic):
+        # It defines whatever the script defines.
+        stand_in = StandIn(f"from {mark}{number}_ import *", magic, alone=True)
+    else:
+        stand_in = _statement(magic, mark, number)
+    return stand_in.code, [stand_in]
+
+
+def _value(magic: str, mark: str, number: int) -> tuple[str, list[StandIn]]:
+    given = _STATEMENT.match(magic)
+    if given is not None and _is_python(f"({magic[given.end() :]})"):
+        opening = StandIn(f"{mark}{number}_(", given[0], alone=False)
+        closing = StandIn(f", {mark}{number}_end)", "", alone=False)
+        return f"{opening.code}{magic[given.end() :]}{closing.code}", [opening, closing]
+    rows = "\n" * len(re.findall(_NEWLINE, magic))
+    stand_in = StandIn(f"{mark}{number}_({rows})", magic, alone=False)
+    return stand_in.code, [stand_in]
+
+
+def _statement(magic: str, mark: str, number: int) -> StandIn:
+    """A string, which does nothing, of as many rows."""
+    rows = "\n" * len(re.findall(_NEWLINE, magic))
+    quotes = '"""' if rows else '"'
+    return StandIn(f"{quotes}{mark}{number}_{rows}{quotes}", magic, alone=True)
+
+
+def _whole(text: str, mark: str) -> tuple[str, str, tuple[StandIn, ...]]:
+    stand_in = _statement(text, mark, 0)
+    return stand_in.code, "", (stand_in,)
+
+
+def _is_python(code: str) -> bool:
+    return bool(code.strip()) and _problem(code, "") is None
+
+
+def _logical_end(text: str, at: int) -> int:
+    depth = 0
+    for piece in _PIECE.finditer(text, at):
+        if piece["open"]:
+            depth += 1
+        elif piece["close"]:
+            depth = max(0, depth - 1)
+        elif piece["newline"] and not depth:
+            return piece.end()
+    return len(text)
