@@ -287,13 +287,13 @@ def _either(first: _Meaning | None, second: _Meaning | None) -> _Meaning | None:
     if first is None or second is None:
         known = first or second
         return _Meaning(known.path, "uncertain") if known else None
-    if (
-        first.path.rpartition(".")[2] == second.path.rpartition(".")[2]
-        or first.path in TENSORFLOW_MODULES
-        or second.path in TENSORFLOW_MODULES
-    ):
+    same = first.path.rpartition(".")[2] == second.path.rpartition(".")[2]
+    ours = [m for m in (first, second) if m.path.split(".")[0] == "tensorflow"]
+    if first.path in TENSORFLOW_MODULES or second.path in TENSORFLOW_MODULES:
         return first
-    return _Meaning(first.path, "uncertain")
+    if same and len(ours) != 1:
+        return first
+    return _Meaning((ours or [first])[0].path, "uncertain")
 
 
 def _first_name(expr: ast.expr) -> ast.Name | None:

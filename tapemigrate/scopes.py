@@ -89,27 +89,33 @@ class Scope:
 
 
 def string_step(expr: ast.expr) -> tuple[ast.expr, str] | None:
-    """The pair x, "a" of ``getattr(x, "a")``, ``setattr(x, "a", …)``, ``vars(x)["a"]`` and
-    ``x.__dict__["a"]``.
+    """The pair x, "a" of ``getattr(x, "a")``, ``setattr(x, "a", …)``, ``vars(x)["a"]``,
+    ``x.__dict__["a"]`` and ``x.__dict__.get("a")``.
     """
     if isinstance(expr, ast.Call):
+        if isinstance(expr.func, ast.Attribute) and expr.func.attr == "get" and expr.args:
+            return _dictionary_step(expr.func.value, expr.args[0])
         if _last_name(expr.func) in ("getattr", "setattr") and len(expr.args) >= 2:
             name = _string(expr.args[1])
             return (expr.args[0], name) if name is not None else None
     elif isinstance(expr, ast.Subscript):
-        name = _string(expr.slice)
-        holder = expr.value
-        if name is None:
-            return None
-        if isinstance(holder, ast.Attribute) and holder.attr == "__dict__":
-            return holder.value, name
-        if (
-            isinstance(holder, ast.Call)
-            and len(holder.args) == 1
-            and isinstance(holder.func, ast.Name)
-            and holder.func.id == "vars"
-        ):
-            return holder.args[0], name
+        return _dictionary_step(expr.value, expr.slice)
+    return None
+
+
+def _dictionary_step(holder: ast.expr, key: ast.expr) -> tuple[ast.expr, str] | None:
+    name = _string(key)
+    if name is None:
+        return None
+    if isinstance(holder, ast.Attribute) and holder.attr == "__dict__":
+        return holder.value, name
+    if (
+        isinstance(holder, ast.Call)
+        and len(holder.args) == 1
+        and isinstance(holder.func, ast.Name)
+        and holder.func.id == "vars"
+    ):
+        return holder.args[0], name
     return None
 
 

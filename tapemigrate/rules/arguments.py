@@ -79,10 +79,10 @@ def reference(unit: Unit, expr: ast.expr, symbol: Symbol, kind: str | None) -> l
         how = "may mean something else here as well"
     if kind == "star":
         how = "comes from a star import"
-    if kind == "getattr":
-        how = "is reached through `getattr`"
-    elif isinstance(parent, ast.Assign) and expr in parent.targets:
+    if isinstance(parent, ast.Assign) and expr in parent.targets:
         how = "is replaced by another function"
+    elif kind == "getattr":
+        how = "is reached by a string"
     return [
         Finding(
             "TM904",

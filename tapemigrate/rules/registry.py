@@ -10,6 +10,12 @@ from tapemigrate.rules.project import Project
 
 def families() -> list[Callable[[Project, Unit], list[Finding]]]:
     """Every family: given the project and one of its files, the findings there."""
-    from tapemigrate.rules import gradients, optimizers, tape_misuse, tfe
+    from tapemigrate.rules import gradients, optimizers, references, tape_misuse, tfe
 
-    return [gradients.findings, tfe.findings, optimizers.findings, tape_misuse.findings]
+    return [
+        gradients.findings,
+        references.findings,
+        tfe.findings,
+        optimizers.findings,
+        tape_misuse.findings,
+    ]

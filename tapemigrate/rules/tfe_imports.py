@@ -89,9 +89,10 @@ def _dead(
             for chain, path in references(unit)
             if not any(gone(n) for n in ast.walk(chain) if isinstance(n, ast.Name))
         )
-    for node in scopes.mentions(binding.name, home):
-        if not isinstance(node.ctx, ast.Load):
-            continue
+    read = [n for n in scopes.mentions(binding.name, home) if isinstance(n.ctx, ast.Load)]
+    if not read and (binding.alias is None or unit.filename.endswith("__init__.py")):
+        return False  # there for other files
+    for node in read:
         if id(scopes.statement(node)) in assigned or gone(node):
             continue
         return False

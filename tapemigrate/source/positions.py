@@ -30,7 +30,9 @@ class Lines:
         """The line ``row`` (from one) with its newline; empty beyond the end of the text."""
         return self._lines[row - 1] if 0 < row <= len(self._lines) else ""
 
-    def span(self, node: ast.expr | ast.stmt | ast.excepthandler | ast.arg | ast.keyword) -> Span:
+    def span(
+        self, node: ast.expr | ast.stmt | ast.excepthandler | ast.arg | ast.keyword | ast.alias
+    ) -> Span:
         """Where ``node`` stands in the text.
 
         Raises:
