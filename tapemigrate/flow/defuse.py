@@ -14,6 +14,7 @@ from enum import Enum
 from typing import cast
 
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.source.trees import children, walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -126,7 +127,7 @@ class Flow:
         while stack:
             n = stack.pop()
             found |= self.reads.get(n, _NONE)
-            stack.extend(ast.iter_child_nodes(n))
+            stack.extend(children(n))
         return frozenset(found)
 
     # -- states ---------------------------------------------------------------------------------
@@ -295,7 +296,7 @@ class Flow:
                     self._eval(stmt.value, state)
                 return None
             case ast.Raise():
-                for child in ast.iter_child_nodes(stmt):
+                for child in children(stmt):
                     self._eval(child, state)
                 return None
             case ast.Break() | ast.Continue():
@@ -316,7 +317,7 @@ class Flow:
                 # ``except*``: a class of its own, that Python 3.10 does not have.
                 return self._try(cast("ast.Try", stmt), state)
             case _:
-                for child in ast.iter_child_nodes(stmt):
+                for child in children(stmt):
                     self._eval(child, state)
         return state
 
@@ -373,7 +374,7 @@ class Flow:
         ends: list[State | None] = [dict(state)]
         for case in stmt.cases:
             entry = dict(state)
-            for node in ast.walk(case.pattern):
+            for node in walk(case.pattern):
                 name = getattr(node, "name", None) or getattr(node, "rest", None)
                 if isinstance(name, str):
                     self._bind(entry, node, (name,), Kind.ELEMENT, stmt.subject, uses)
@@ -449,7 +450,7 @@ class Flow:
             case ast.Yield() | ast.YieldFrom():
                 self.yields = True
         found = _NONE
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             found |= self._eval(child, state)
         return found
 
@@ -491,9 +492,7 @@ class Flow:
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         for part in parts:
             found |= self._eval(part, inner)
-        bound = {
-            n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
-        }
+        bound = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
         for path, uses in inner.items():
             if path[0] not in bound:
                 state[path] = uses
@@ -560,7 +559,7 @@ def free_names(node: ast.AST) -> frozenset[str]:
             if not isinstance(n, ast.ClassDef):
                 stack.extend(_defaults(n.args))
             continue
-        stack.extend(ast.iter_child_nodes(n))
+        stack.extend(children(n))
     return frozenset((used - bound) | outer)
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.paths import path_of
+from tapemigrate.source.trees import walk
 
 # Methods of lists, dicts and sets that change them.
 CHANGERS = frozenset(
@@ -24,7 +25,7 @@ class Effects:
         self._classes: dict[str, ast.ClassDef] = {}
         self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self.reuses_variables = False
-        for node in ast.walk(tree):
+        for node in walk(tree):
             name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "arg", None)
             if name in ("reuse", "reuse_variables", "AUTO_REUSE"):
                 self.reuses_variables = True
@@ -83,7 +84,7 @@ class Effects:
         if args is None or not args.args:
             return False
         self_name = args.args[0].arg
-        for node in ast.walk(method):
+        for node in walk(method):
             if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(
                 node.ctx, ast.Load
             ):
@@ -111,7 +112,7 @@ class Effects:
         return frozenset(
             each
             for function in self._functions.get(name, ())
-            for node in ast.walk(function)
+            for node in walk(function)
             if isinstance(node, ast.Global | ast.Nonlocal)
             for each in node.names
         )
@@ -127,18 +128,16 @@ class Effects:
         return self._outside[name]
 
     def _outside_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-        bound = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
+        bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
         bound |= {
-            n.id
-            for n in ast.walk(function)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         found: set[str] = set()
-        for node in ast.walk(function):
+        for node in walk(function):
             if isinstance(node, ast.Global | ast.Nonlocal):
                 found.update(node.names)
                 bound -= set(node.names)
-        for node in ast.walk(function):
+        for node in walk(function):
             root = None
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load):
@@ -157,7 +156,7 @@ def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
     """The names of all attributes that methods of ``classes`` assign on ``self``."""
     found: set[str] = set()
     for cls in classes:
-        for node in ast.walk(cls):
+        for node in walk(cls):
             if (
                 isinstance(node, ast.Attribute)
                 and isinstance(node.ctx, ast.Store)

@@ -13,6 +13,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer
 from tapemigrate.rules.shape_evidence import argument_for, attribute_values, global_values
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -207,7 +208,7 @@ class Judge:
         view = self._view
         if view.cls is None:
             return False
-        for node in ast.walk(view.cls):
+        for node in walk(view.cls):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 if node.func.attr == name and isinstance(node.func.value, ast.Name):
                     return True
@@ -311,7 +312,7 @@ class Judge:
         if view.cls is None:
             return found
         body = region.block.body[region.first : region.last + 1]
-        nodes = [n for s in body for n in ast.walk(s)] + list(ast.walk(region.request.target))
+        nodes = [n for s in body for n in walk(s)] + list(walk(region.request.target))
         for node in nodes:
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
@@ -437,7 +438,7 @@ class Judge:
         for argument in (*site.call.args, *(k.value for k in site.call.keywords)):
             if isinstance(argument, ast.Lambda):
                 continue
-            for node in ast.walk(argument):
+            for node in walk(argument):
                 if isinstance(node, ast.expr) and path_of(node) is not None:
                     met = origins(caller.flow.reads.get(node, frozenset()))
                     # Reading a function's name reads what the function captures as well.
@@ -597,9 +598,7 @@ def _is_called(scope: ast.AST, other: ast.expr) -> bool:
     if isinstance(other, ast.Lambda) or not isinstance(scope, ast.FunctionDef):
         return False
     called = {
-        n.func.id
-        for n in ast.walk(scope)
-        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+        n.func.id for n in walk(scope) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
     }
     return bool(called & {a.arg for a in parameters(scope.args)})
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tapemigrate.rules.finding import Unit
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import short
 from tapemigrate.tape.plan import Insert, Op
 from tapemigrate.tape.request import Refusal, Request
@@ -107,7 +108,7 @@ class Hazards:
                 "gradient).",
             )
         for expr in (request.target, request.sources):
-            for node in ast.walk(expr):
+            for node in walk(expr):
                 if (
                     isinstance(node, ast.Attribute)
                     and node.attr in _KERAS_ENDS
@@ -135,7 +136,7 @@ class Hazards:
     def unseen(self, nodes: Iterable[ast.AST]) -> Refusal | None:
         """Why a tape would miss what these nodes run, directly or in functions they call."""
         for root in nodes:
-            for node in ast.walk(root):
+            for node in walk(root):
                 name = _last(node) or ""
                 if name in _UNSEEN and self._is_meant(name, node):
                     return _UNSEEN[name]

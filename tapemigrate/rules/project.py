@@ -14,6 +14,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.names import Names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source import Lines, SourceFile, parse
+from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds
 
 _GRAPH_ONLY = (
@@ -48,7 +49,7 @@ def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             parents[child] = node
             stack.append(child)
     return parents
@@ -182,7 +183,7 @@ class Project:
         """Every place below ``root`` at which ``path`` stands, indexed once for each root."""
         if root not in self._by_path:
             found: dict[Path, list[ast.expr]] = {}
-            for node in ast.walk(root):
+            for node in walk(root):
                 if isinstance(node, ast.Name | ast.Attribute):
                     own = path_of(node)
                     if own is not None and len(own) <= _LONGEST_PATH:
@@ -239,7 +240,7 @@ class Project:
         if scope not in self._locals:
             self._locals[scope] = frozenset(
                 n.id
-                for n in ast.walk(scope)
+                for n in walk(scope)
                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
             ) | frozenset(a.arg for a in parameters(scope.args))
         return node.id in self._locals[scope]

@@ -11,6 +11,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
@@ -107,7 +108,7 @@ class Tracer:
 
     def _calls(self, view: View, nodes: Iterable[ast.AST], found: Provenance) -> None:
         for root in nodes:
-            for node in ast.walk(root):
+            for node in walk(root):
                 if isinstance(node, ast.Call):
                     self._call(view, node, found)
 
@@ -204,7 +205,7 @@ class Tracer:
             return found
         inner = self._project.view(view.unit, method)
         me = inner.kinds.self_name
-        for node in ast.walk(method):
+        for node in walk(method):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 if node.value.id == me and isinstance(node.ctx, ast.Load):
                     parent = view.unit.parents[node]

@@ -7,6 +7,7 @@ import ast
 from tapemigrate.flow.defuse import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
 
 _ONE = (Make.LEAF, Make.TENSOR, Make.VARIABLE, Make.FROZEN)
@@ -220,7 +221,7 @@ def attribute_values(project: Project, view: View, attribute: str) -> list[ast.e
     if view.cls is None:
         return found
     for cls in project.family(view.unit, view.cls):
-        for node in ast.walk(cls):
+        for node in walk(cls):
             if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -10,6 +10,7 @@ from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.defuse import Def, Flow, Kind, Use
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import Backward, backward, origins
+from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import Leaf, SourceReader, Sources
@@ -340,7 +341,7 @@ class RegionFinder:
         return self._may_hide_a_source(made)
 
     def _calls_unseen(self, value: ast.expr) -> bool:
-        calls = [n for n in ast.walk(value) if isinstance(n, ast.Call)]
+        calls = [n for n in walk(value) if isinstance(n, ast.Call)]
         return any(self._kinds.make(c) is Make.UNKNOWN or self._is_layer(c) for c in calls)
 
     def _cut(
@@ -414,7 +415,7 @@ class RegionFinder:
         roots = [request.target]
         if request.output_gradients is not None:
             roots.append(request.output_gradients)
-        found = {by_call[n] for r in roots for n in ast.walk(r) if n in by_call}
+        found = {by_call[n] for r in roots for n in walk(r) if n in by_call}
         by_stmt: dict[ast.stmt, list[Request]] = {}
         for other in by_call.values():
             by_stmt.setdefault(other.stmt, []).append(other)
@@ -583,7 +584,7 @@ class RegionFinder:
     def _has_room(self, leaf: Leaf, region: Region) -> bool:
         """Whether what is watched has its name before anything can use it."""
         watched = ast.parse(leaf.watch or "", mode="eval").body
-        names = {n.id for n in ast.walk(watched) if isinstance(n, ast.Name)}
+        names = {n.id for n in walk(watched) if isinstance(n, ast.Name)}
         for made in leaf.defs:
             if made.stmt is None or not self._blocks.holds(made.stmt):
                 continue
@@ -657,7 +658,7 @@ class RegionFinder:
             elif isinstance(node, ast.expr) and path_of(node) is not None:
                 found.append(node)
             elif not isinstance(node, ast.Lambda):
-                stack.extend(ast.iter_child_nodes(node))
+                stack.extend(children(node))
         return found
 
     def _is_passed_in(self, func: ast.expr) -> bool:
@@ -765,7 +766,7 @@ def _is_plain(node: ast.expr) -> bool:
 
 def _holds(made: Def, call: ast.Call) -> bool:
     root = made.value if made.value is not None else made.stmt
-    return root is not None and any(n is call for n in ast.walk(root))
+    return root is not None and any(n is call for n in walk(root))
 
 
 def _own_nodes(stmt: ast.stmt) -> list[ast.AST]:
@@ -776,7 +777,7 @@ def _own_nodes(stmt: ast.stmt) -> list[ast.AST]:
         node = stack.pop()
         found.append(node)
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children(node))
     return found
 
 

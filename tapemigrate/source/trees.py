@@ -1,0 +1,75 @@
+"""Going through syntax trees: quicker than ``ast.walk``, and what is asked for again is kept.
+
+Contexts and operators (``Load``, ``Add``) are left out: one object serves all places of all files,
+so that it says nothing about any.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+_LEAVES = frozenset(
+    {"id", "attr", "arg", "name", "asname", "module", "level", "rest", "kwd_attrs", "ctx", "op"}
+    | {"ops", "kind", "simple", "conversion", "is_async", "type_comment", "lineno", "tag"}
+)
+# Lists in which None stands where nothing is.
+_WITH_GAPS = (ast.Dict, ast.arguments)
+_SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class _Fields(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields that hold nodes, by class, in the order in which ``ast.walk`` visits them."""
+
+    def __missing__(self, cls: type[ast.AST]) -> tuple[str, ...]:
+        self[cls] = tuple(name for name in cls._fields if name not in _LEAVES)
+        return self[cls]
+
+
+_FIELDS = _Fields(
+    {ast.Constant: (), ast.MatchSingleton: (), ast.Global: (), ast.Nonlocal: ()}
+    # A class that Python 3.10 and 3.11 do not have, with a name that is a node.
+    | ({ast.TypeAlias: ast.TypeAlias._fields} if hasattr(ast, "TypeAlias") else {})
+)
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below ``node``, in the order of the fields."""
+    found: list[ast.AST] = []
+    for name in _FIELDS[node.__class__]:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [each for each in value if each is not None]
+        elif value is not None:
+            found.append(value)
+    return found
+
+
+def walk(node: ast.AST) -> Sequence[ast.AST]:
+    """``node`` and all nodes below it, in the order of ``ast.walk``: level by level.
+
+    What is below a scope is looked up once, and kept on its node.
+    """
+    if not isinstance(node, _SCOPES):
+        return _walk(node)
+    below: tuple[ast.AST, ...] | None = node.__dict__.get("_below")
+    if below is None:
+        # Without the node itself, so that no circle of references keeps the tree alive.
+        below = node.__dict__["_below"] = tuple(_walk(node)[1:])
+    return (node, *below)
+
+
+def _walk(node: ast.AST) -> list[ast.AST]:
+    found = [node]
+    fields = _FIELDS
+    for each in found:  # which grows meanwhile
+        cls = each.__class__
+        for name in fields[cls]:
+            value = getattr(each, name, None)
+            if value.__class__ is list:
+                if cls in _WITH_GAPS:
+                    value = [part for part in value if part is not None]
+                found += value
+            elif value is not None:
+                found.append(value)
+    return found
