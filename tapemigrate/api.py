@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tapemigrate.model import Diagnostic, Edit, Fix, Position
+from tapemigrate.rules import cells
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project, unit
-from tapemigrate.settings import Settings
+from tapemigrate.settings import Place, Settings
 from tapemigrate.source import SourceError, SourceFile
 from tapemigrate.suppression import Suppressions, remove
 from tapemigrate.tape.plan import Op, Span
@@ -50,8 +51,13 @@ def analyse(
         for finding in sorted(_findings(project, project.units[name]), key=_place)
         if _wanted(finding, settings)
     ]
-    found = _within(_unsuppressed(found, suppressions), files)
-    if rewrite or edits:
+    found = _held_back(_within(_unsuppressed(found, suppressions), files), settings.held)
+    found = _in_one_cell(found, project)
+    if (
+        rewrite
+        or edits
+        or any(f.notebook is not None and f.notebook.has_magics for f in files.values())
+    ):
         found = _tried(files, project, found)
     chosen = [r for r in _rewrites(found) if _allowed(r, settings)] if rewrite else []
     result = Result()
@@ -62,7 +68,7 @@ def analyse(
         if here or (rewrite and unused):
             cleared = replace(file, text=remove(file.text, unused))
             result.rewritten[name] = _applied(cleared, project.units[name], here)
-        result.diagnostics += [
+        told = [
             replace(
                 _diagnostic(f, files, project if edits else None),
                 comment_row=suppressions[name].comment_row(f.span.row),
@@ -70,7 +76,10 @@ def analyse(
             for f in found
             if f.filename == name
         ]
-        result.diagnostics += unused
+        result.diagnostics += [
+            cells.placed(each, project.units[name], project.units) for each in [*told, *unused]
+        ]
+        result.diagnostics += _unread_cells(file)
     return result
 
 
@@ -99,17 +108,20 @@ def why(
     project = _project(files, context or {}, settings)
     here = project.units[filename]
     found = [f for f in _findings(project, here) if f.span.row <= row <= f.span.end_row]
-    return story.tell(project, here, row, [f for f in found if _wanted(f, settings)])
+    told = story.tell(project, here, row, [f for f in found if _wanted(f, settings)])
+    return cells.in_words(told, here, project.units, None)
 
 
 def _project(
     files: Mapping[str, SourceFile], context: Mapping[str, SourceFile], settings: Settings
 ) -> Project:
     units = {name: unit(file) for name, file in files.items()}
-    blind = False
+    # What does not parse may hold callers.
+    blind = any(file.notebook is not None and file.notebook.problems for file in files.values())
     for name, file in context.items():
         try:
             units.setdefault(name, unit(file))
+            blind |= file.notebook is not None and bool(file.notebook.problems)
         except SourceError:
             blind = True
     return Project(units, blind, settings.aliases, settings.target == "v1-graph", files)
@@ -147,6 +159,43 @@ def _within(found: list[Finding], files: Mapping[str, SourceFile]) -> list[Findi
     return [
         _withheld(f, f"because it would change `{min(f.rewrite.ops.keys() - files)}` as well")
         if f.rewrite is not None and not f.rewrite.ops.keys() <= files.keys()
+        else f
+        for f in found
+    ]
+
+
+def _in_one_cell(found: list[Finding], project: Project) -> list[Finding]:
+    """Without the rewrites that would record statements of several notebook cells."""
+    why = {id(r): cells.crossing(r, project.units) for r in _rewrites(found)}
+    return [
+        replace(_withheld(f, f"because {reason}"), help=cells.RECIPE)
+        if f.rewrite is not None and (reason := why[id(f.rewrite)]) is not None
+        else f
+        for f in found
+    ]
+
+
+def _unread_cells(file: SourceFile) -> list[Diagnostic]:
+    """One diagnostic for each notebook cell that does not parse; the others are analysed."""
+    if file.notebook is None:
+        return []
+    found = []
+    for number, error in file.notebook.problems:
+        place = Position(error.row, error.column)
+        diagnostic = Diagnostic(error.code, error.message, file.filename, place, place)
+        in_file = file.notebook.in_file(number, place)
+        found.append(replace(diagnostic, cell=number, in_file=(in_file, in_file)))
+    return found
+
+
+def _held_back(found: list[Finding], held: frozenset[Place]) -> list[Finding]:
+    """Without the rewrites that would mend what is at one of these places."""
+    withheld = {
+        id(f.rewrite) for f in found if (f.filename, f.span.row, f.span.column + 1, f.code) in held
+    }
+    return [
+        _withheld(f, "because both sides have not been shown to agree")
+        if f.rewrite is not None and id(f.rewrite) in withheld
         else f
         for f in found
     ]
@@ -219,12 +268,24 @@ def _parsed(text: str) -> None:
 
 
 def _applied(file: SourceFile, here: Unit, rewrites: Iterable[Rewrite]) -> str:
-    from tapemigrate.codemods import apply
+    from tapemigrate.codemods import CodemodError, apply
+    from tapemigrate.source.magics import TornError
 
     ops: dict[Op, None] = {}
     for rewrite in rewrites:
         ops.update(dict.fromkeys(rewrite.ops.get(file.filename, ())))
-    return apply(file.text, here.tree, list(ops))
+    new = apply(file.text, here.tree, list(ops))
+    if file.notebook is not None:
+        try:
+            file.notebook.split(new)
+        except TornError as error:
+            raise CodemodError(f"the rewrite would part `{error}` from what it is for") from None
+    return new
+
+
+def _changes(file: SourceFile, new: str) -> Iterable[tuple[int | None, str, str]]:
+    """The texts that change, old and new: that of the file, or those of a notebook's cells."""
+    return [(None, file.text, new)] if file.notebook is None else file.notebook.changes(new)
 
 
 def _diagnostic(
@@ -237,12 +298,12 @@ def _diagnostic(
             from tapemigrate.codemods.edits import edits
 
             made = tuple(
-                Edit(name, start, end, content)
+                Edit(name, start, end, content, cell)
                 for name in sorted(finding.rewrite.ops, key=lambda n: (n != finding.filename, n))
-                for start, end, content in edits(
-                    files[name].text,
-                    _applied(files[name], project.units[name], [finding.rewrite]),
+                for cell, old, new in _changes(
+                    files[name], _applied(files[name], project.units[name], [finding.rewrite])
                 )
+                for start, end, content in edits(old, new)
             )
         fix = Fix(finding.rewrite.applicability, finding.rewrite.message, made)
     return Diagnostic(

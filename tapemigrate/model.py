@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Applicability = Literal["safe", "unsafe", "display"]
+Verdict = Literal["VERIFIED", "UNVERIFIED", "REFUTED"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -18,12 +19,16 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """``content`` takes the place of the text from ``start`` up to ``end`` of ``filename``."""
+    """``content`` takes the place of the text from ``start`` up to ``end`` of ``filename``.
+
+    In a notebook they are places in a ``cell``.
+    """
 
     filename: str
     start: Position
     end: Position
     content: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +41,34 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Proof:
+    """What running both sides of a rewrite has shown, and why.
+
+    ``inputs``, ``before`` and ``after`` are the smallest inputs found for which the two sides
+    differ, and what each gave, as text; empty where there are none.
+    """
+
+    verdict: Verdict
+    detail: str
+    inputs: str = ""
+    before: str = ""
+    after: str = ""
+
+    @property
+    def example(self) -> list[str]:
+        """The lines that tell where the two sides differ."""
+        told = {"smallest inputs found": self.inputs, "before": self.before, "after": self.after}
+        return [f"{what}: {value}" for what, value in told.items() if value]
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding: where it is, which rule says so, why, and what to do about it.
 
     ``message`` is one line. ``help`` (may have several lines) is the recipe for what no fix covers.
     ``cell`` is the notebook cell, counted from one, and None in plain Python files.
     ``comment_row`` is the row for a suppression comment, where the first row cannot hold one.
+    ``in_file`` is where it begins and ends in the text of a notebook's file, which is JSON.
     """
 
     code: str
@@ -53,6 +80,8 @@ class Diagnostic:
     fix: Fix | None = None
     cell: int | None = None
     comment_row: int | None = None
+    proof: Proof | None = None
+    in_file: tuple[Position, Position] | None = None
 
     @property
     def noqa_row(self) -> int:

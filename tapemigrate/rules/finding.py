@@ -11,6 +11,7 @@ from tapemigrate.tape.plan import Op, Span
 
 if TYPE_CHECKING:
     from tapemigrate.names import Names
+    from tapemigrate.source.notebooks import Notebook
     from tapemigrate.source.positions import Lines
 
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 class Unit:
     """One parsed file, as the rules see it.
 
-    ``graph`` says that it is written for a v1 graph: it uses what only TensorFlow 1 has.
+    ``graph`` says that it is written for a v1 graph: it uses what only TensorFlow 1 has. Of a
+    ``notebook``, the text and the tree are those of its code cells, one after the other.
     """
 
     filename: str
@@ -28,6 +30,7 @@ class Unit:
     names: Names
     parents: dict[ast.AST, ast.AST]
     graph: bool = False
+    notebook: Notebook | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from tapemigrate.flow.paths import Path
+from tapemigrate.rules import cells
 from tapemigrate.rules.assumptions import Judge
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.project import Project, View
@@ -74,6 +75,8 @@ class Places:
 
     def _region(self, request: Request, requests: Sequence[Request]) -> Region | Refusal:
         region = self._finder.find(request, requests)
+        if isinstance(region, Region):
+            region = cells.refuse(region, self._view.unit) or region
         if isinstance(region, Region):
             region = self._danger.unseen(_run_by(region, self._view)) or region
         if isinstance(region, Region):

@@ -40,7 +40,8 @@ def unit(file: SourceFile) -> Unit:
         path.startswith("tensorflow") and any(mark in path + "." for mark in _GRAPH_ONLY)
         for _, path in names.references()
     )
-    return Unit(file.filename, file.text, tree, Lines(file.text), names, parents, graph)
+    lines = Lines(file.text)
+    return Unit(file.filename, file.text, tree, lines, names, parents, graph, file.notebook)
 
 
 def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:

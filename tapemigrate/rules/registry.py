@@ -10,7 +10,7 @@ from tapemigrate.rules.project import Project
 
 def families() -> list[Callable[[Project, Unit], list[Finding]]]:
     """Every family: given the project and one of its files, the findings there."""
-    from tapemigrate.rules import gradients, optimizers, references, tape_misuse, tfe
+    from tapemigrate.rules import cells, gradients, optimizers, references, tape_misuse, tfe
 
     return [
         gradients.findings,
@@ -18,4 +18,5 @@ def families() -> list[Callable[[Project, Unit], list[Finding]]]:
         tfe.findings,
         optimizers.findings,
         tape_misuse.findings,
+        cells.findings,
     ]

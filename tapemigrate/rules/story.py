@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tapemigrate.flow.defuse import Def
 from tapemigrate.flow.paths import text_of
-from tapemigrate.rules import gradients
+from tapemigrate.rules import cells, gradients
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.tape.region import Region
@@ -23,12 +23,12 @@ def tell(project: Project, unit: Unit, row: int, found: list[Finding]) -> str:
     ]
     verdicts = [_verdict(f) for f in found]
     if not parts and not verdicts:
-        return f"{unit.filename}:{row}: no gradient call stands here"
+        return f"{cells.where(unit, row)}: no gradient call stands here"
     return "\n\n".join([*parts, *dict.fromkeys(verdicts)])
 
 
 def _call(unit: Unit, view: View, request: Request, outcome: Region | Refusal) -> str:
-    lines = [f"{unit.filename}:{request.call.lineno}: {ast.unparse(request.call)}"]
+    lines = [f"{cells.where(unit, request.call.lineno)}: {ast.unparse(request.call)}"]
     lines.append(f"  target   {ast.unparse(request.target)}{_origin(view, request.target)}")
     lines.append(f"  sources  {ast.unparse(request.sources)}{_origin(view, request.sources)}")
     if isinstance(outcome, Refusal):

@@ -56,6 +56,11 @@ class SourceError(Exception):
         self.cell: int | None = None
 
 
+def is_notebook(filename: str) -> bool:
+    """Whether the file is a Jupyter notebook, by its name."""
+    return filename.endswith(".ipynb")
+
+
 def decode(data: bytes, filename: str) -> SourceFile:
     """The text of a source file.
 
@@ -63,7 +68,7 @@ def decode(data: bytes, filename: str) -> SourceFile:
         SourceError: TM903, when Python could not decode the file either, or when its encoding
             would not give the same bytes back.
     """
-    if filename.endswith(".ipynb"):
+    if is_notebook(filename):
         return _decode_notebook(data, filename)
     bom = data.startswith(codecs.BOM_UTF8)
     if bom:

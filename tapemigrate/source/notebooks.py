@@ -20,8 +20,6 @@ from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.magics import Reading
 from tapemigrate.source.positions import Lines
 
-SUFFIX = ".ipynb"
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 _CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
@@ -32,11 +30,6 @@ _LINE_END = re.compile(rb'\\n(?:"\s*,\s*")?')
 # Rows in a message: "line 3", "lines 3 to 5", "rows 3-5"; not in what the message quotes.
 _ROWS = re.compile(r"`[^`]*`|\b(?P<word>lines?|rows?) (?P<rows>\d+(?:(?: to |-|, | and )\d+)*)")
 _MARK = "_ipython_"
-
-
-def is_notebook(filename: str) -> bool:
-    """Whether the file is a notebook, by its name."""
-    return filename.endswith(SUFFIX)
 
 
 def flattened(data: bytes) -> bytes:
@@ -66,6 +59,17 @@ class Notebook:
     raw: str
     cells: tuple[Cell, ...]
     mark: str
+
+    @property
+    def problems(self) -> list[tuple[int, SourceError]]:
+        """The cells that could not be read, by number, and why."""
+        found = [(cell.number, cell.reading.problem) for cell in self.cells]
+        return [(number, problem) for number, problem in found if problem is not None]
+
+    @property
+    def has_magics(self) -> bool:
+        """Whether a rewrite might tear a magic from what belongs to it."""
+        return any(cell.reading.stand_ins for cell in self.cells)
 
     @cached_property
     def text(self) -> str:

@@ -1,0 +1,152 @@
+"""Notebooks: a `with` ends with its cell, and some cells are not Python of the notebook."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tapemigrate.model import Diagnostic, Edit
+from tapemigrate.names import Names
+from tapemigrate.rules import catalog
+from tapemigrate.rules.finding import Finding, Rewrite, Unit
+from tapemigrate.rules.project import Project
+from tapemigrate.source import Lines, SourceError, parse
+from tapemigrate.source.decoding import is_notebook
+from tapemigrate.tape.plan import Span, Wrap
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+
+if TYPE_CHECKING:
+    from tapemigrate.source.notebooks import Notebook
+
+RECIPE = "Put the forward pass and the gradient into one cell, or into one function."
+# A row in a message, with the file if it is another one.
+_ROWS = re.compile(r"(?P<file>\S+\.(?:py|pyi|ipynb)), lines? \d+(?: to \d+)?")
+
+
+def findings(project: Project, unit: Unit) -> list[Finding]:
+    """Gradient calls in cells that a magic takes for text, or for another process."""
+    if unit.notebook is None:
+        return []
+    return list(_foreign(project, unit, unit.notebook))
+
+
+def refuse(region: Region, unit: Unit) -> Refusal | None:
+    """Why no tape can record ``region`` and be asked by its call: they lie in several cells."""
+    if unit.notebook is None or region.given or region.last < region.first:
+        return None
+    body = region.block.body
+    start = unit.notebook.cell_of(body[region.first].lineno)
+    end = unit.notebook.cell_of(body[region.call].lineno)
+    return None if start == end else Refusal(_reason(start, end), RECIPE)
+
+
+def crossing(rewrite: Rewrite, units: Mapping[str, Unit]) -> str | None:
+    """Why ``rewrite`` cannot be written: it would put statements of several cells under a tape."""
+    for name, ops in rewrite.ops.items():
+        notebook = units[name].notebook
+        for op in ops:
+            if notebook is not None and isinstance(op, Wrap):
+                start, end = notebook.cell_of(op.first.row), notebook.cell_of(op.last.row)
+                if start != end:
+                    return _reason(start, end)
+    return None
+
+
+def placed(found: Diagnostic, unit: Unit, units: Mapping[str, Unit]) -> Diagnostic:
+    """``found``, which counts rows as ``unit`` does, in the cell of a notebook that it is about."""
+    notebook = unit.notebook
+    if notebook is None:
+        return replace(found, message=in_words(found.message, unit, units, None))
+    cell, start = notebook.place(found.location.row, found.location.column)
+    _, end = notebook.place(found.end_location.row, found.end_location.column)
+    fix = found.fix
+    if fix is not None:
+        message = in_words(fix.message, unit, units, cell)
+        edits = tuple(_edit(each, notebook) for each in fix.edits)
+        fix = replace(fix, message=message, edits=edits)
+    comment = found.comment_row
+    return replace(
+        found,
+        message=in_words(found.message, unit, units, cell),
+        help=in_words(found.help, unit, units, cell),
+        location=start,
+        end_location=end,
+        fix=fix,
+        cell=cell,
+        comment_row=None if comment is None else notebook.place(comment, 1)[1].row,
+        in_file=(notebook.in_file(cell, start), notebook.in_file(cell, end)),
+    )
+
+
+def _edit(edit: Edit, notebook: Notebook) -> Edit:
+    if edit.cell is not None or not is_notebook(edit.filename):
+        return edit
+    cell, start = notebook.place(edit.start.row, edit.start.column)
+    _, end = notebook.place(edit.end.row, edit.end.column)
+    return replace(edit, start=start, end=end, cell=cell)
+
+
+def where(unit: Unit, row: int) -> str:
+    """The file and the row, for a person."""
+    if unit.notebook is None:
+        return f"{unit.filename}:{row}"
+    cell, place = unit.notebook.place(row, 1)
+    return f"{unit.filename}:cell {cell}:{place.row}"
+
+
+def in_words(message: str, unit: Unit, units: Mapping[str, Unit], cell: int | None) -> str:
+    """``message``, which counts rows as ``unit`` does, as the user counts them.
+
+    The cell is named unless it is ``cell``.
+    """
+    out = []
+    done = 0
+    for match in _ROWS.finditer(message):
+        other = units.get(match["file"])
+        notebook = other.notebook if other is not None else None
+        told = match[0] if notebook is None else notebook.in_words(match[0])
+        out += [_own(message[done : match.start()], unit, cell), told]
+        done = match.end()
+    return "".join([*out, _own(message[done:], unit, cell)])
+
+
+def _own(message: str, unit: Unit, cell: int | None) -> str:
+    return message if unit.notebook is None else unit.notebook.in_words(message, cell)
+
+
+def _reason(start: int, end: int) -> str:
+    return (
+        f"the forward pass begins in cell {start} and the gradient is asked for in cell {end}, and "
+        "a tape cannot record over the end of a cell"
+    )
+
+
+def _foreign(project: Project, unit: Unit, notebook: Notebook) -> Iterator[Finding]:
+    for cell in notebook.cells:
+        magic = cell.reading.foreign
+        if magic is None:
+            continue
+        body = cell.text.lstrip().partition("\n")[2]
+        rows = cell.text.count("\n") - body.count("\n")
+        # The name ``tf`` may come from anywhere.
+        text = f"from notebook import *\n{body}"
+        try:
+            tree = parse(text, unit.filename)
+        except SourceError:
+            continue
+        for expr, path in Names(tree).references():
+            if catalog.lookup(path, project.aliases) is None:
+                continue
+            span = Lines(text).span(expr)
+            row = notebook.row_of(cell.number, span.row - 1 + rows) or 1
+            yield Finding(
+                "TM904",
+                unit.filename,
+                Span(row, span.column, row + span.end_row - span.row, span.end_column),
+                f"`{ast.unparse(expr)}` stands in a `%%{magic}` cell, which is not read",
+                "Migrate it where it runs: in a file or a cell of its own.",
+            )
