@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree as XML
 
+import jsonschema
 import pytest
 
 from tapemigrate.model import Diagnostic, Edit, Fix, Position
 from tapemigrate.reports import FORMATS, Report, render
 from tapemigrate.reports.common import fingerprints, printable
+from tapemigrate.rules import catalog
+from tapemigrate.runner import Mode, run
+from tapemigrate.settings import Settings
+from tapemigrate.source import Lines
+from tests.programs import LOCAL
+
+MODES: tuple[Mode, ...] = ("check", "fix")
 
 LINE = "\tgrads = tf.gradients(loss, xs)  # é"
 
@@ -36,6 +46,7 @@ FLAG = Diagnostic(
     Position(9, 2),
     help="First.\nSecond.",
 )
+FAILED = Diagnostic("TM901", "m", "f.py", Position(1, 1), Position(1, 1))
 LINES = {("pkg/a, b%.py", 3): LINE + "\r\n", ("pkg/z.py", 7): "x = tf.gradients\n"}
 
 
@@ -52,6 +63,7 @@ def test_full() -> None:
         "  |             ^^^^^^^^^^^^^^^^^^^^^^\n"
         "  |\n"
         "  = fix: one tape around line 2\n"
+        f"  = see: {catalog.rule('TM101').url}\n"
         "\n"
         "TM904 a value <&> with\\nno call \\x1b[31m\n"
         " --> pkg/z.py:7:1\n"
@@ -61,6 +73,7 @@ def test_full() -> None:
         "  |\n"
         "  = help: First.\n"
         "    Second.\n"
+        f"  = see: {catalog.rule('TM904').url}\n"
         "\n"
     )
     assert "\x1b[" in render("full", report(SAFE, color=True))
@@ -145,42 +158,168 @@ def test_sarif() -> None:
 
 
 def test_sarif_says_when_a_file_could_not_be_analysed() -> None:
-    failed = Diagnostic("TM901", "m", "f.py", Position(1, 1), Position(1, 1))
-    (run,) = json.loads(render("sarif", report(failed)))["runs"]
+    (run,) = json.loads(render("sarif", report(FAILED)))["runs"]
     assert run["invocations"] == [{"executionSuccessful": False}]
 
 
+def annotations(text: str) -> list[tuple[dict[str, str], str]]:
+    """What the runner of GitHub's workflows reads: of each line the properties and the message."""
+    found = []
+    for line in text.splitlines():
+        match = re.fullmatch(r"::error ([^:]*)::(.*)", line)
+        assert match is not None, line
+        pairs = (pair.split("=", 1) for pair in match[1].split(","))
+        properties = {name: unescaped(value, "%0D|%0A|%3A|%2C|%25") for name, value in pairs}
+        found.append((properties, unescaped(match[2], "%0D|%0A|%25")))
+    return found
+
+
+def unescaped(text: str, codes: str) -> str:
+    return re.sub(codes, lambda code: chr(int(code[0][1:], 16)), text)
+
+
 def test_github() -> None:
-    first, second = render("github", report(SAFE, FLAG)).splitlines()
-    assert first == (
+    text = render("github", report(SAFE, FLAG))
+    assert text.splitlines()[0] == (
         "::error title=tapemigrate (TM101),file=pkg/a%2C b%25.py,line=3,endLine=3,col=10,"
         "endColumn=32::pkg/a, b%25.py:3:10: TM101 [*] `tf.gradients` can be a tape"
     )
-    assert "col=" not in second
-    assert "endLine=9" in second
+    (first, message), (second, _) = annotations(text)
+    assert first == {
+        "title": "tapemigrate (TM101)",
+        "file": "pkg/a, b%.py",
+        "line": "3",
+        "endLine": "3",
+        "col": "10",
+        "endColumn": "32",
+    }
+    assert message == "pkg/a, b%.py:3:10: TM101 [*] `tf.gradients` can be a tape"
+    # Columns are only taken for what stands on one line.
+    assert second.keys() == {"title", "file", "line", "endLine"}
+    assert second["endLine"] == "9"
 
 
 def test_gitlab() -> None:
     first, second, third = json.loads(render("gitlab", report(SAFE, FLAG, SAFE)))
-    assert set(first) == {"check_name", "description", "severity", "fingerprint", "location"}
     assert first["location"]["path"] == "pkg/a, b%.py"
     assert first["location"]["positions"]["begin"] == {"line": 3, "column": 10}
+    assert first["severity"] == "major"
+    # GitLab drops what has the fingerprint of another.
     assert len({each["fingerprint"] for each in (first, second, third)}) == 3
+    (failed,) = json.loads(render("gitlab", report(FAILED)))
+    assert failed["severity"] == "critical"
     assert json.loads(render("gitlab", report())) == []
 
 
+def read_junit(text: str) -> list[tuple[str, str, str | None]]:
+    """What CI servers read: file, case and failure. Counts have to be right, and names unique."""
+    top = XML.fromstring(text.encode())
+    assert top.tag == "testsuites"
+    cases = []
+    total: Counter[str] = Counter()
+    for suite in top:
+        assert suite.tag == "testsuite"
+        assert suite.get("name")
+        for case in suite:
+            assert case.tag == "testcase"
+            assert float(case.get("time", "")) >= 0
+            failure = case.find("failure")
+            if failure is not None:
+                assert failure.get("type")
+                assert failure.text
+            message = None if failure is None else failure.get("message")
+            cases.append((case.get("classname", ""), case.get("name", ""), message))
+        counts = {"tests": len(suite), "failures": len(suite.findall("testcase/failure"))}
+        assert {name: int(suite.get(name, "")) for name in counts} == counts
+        assert (suite.get("errors"), suite.get("skipped")) == ("0", "0")
+        total.update(counts)
+    assert {name: int(top.get(name, "")) for name in total} == total
+    assert len({case[:2] for case in cases}) == len(cases)
+    return cases
+
+
 def test_junit() -> None:
-    top = XML.fromstring(render("junit", report(SAFE, FLAG)).encode())
-    assert top.get("failures") == "2"
-    suites = list(top)
-    assert [suite.get("name") for suite in suites] == ["pkg/a, b%.py", "pkg/z.py"]
-    failure = suites[1].find("testcase/failure")
-    assert failure is not None
-    assert failure.get("type") == "TM904"
-    assert "value <&> with" in (failure.get("message") or "")
-    empty = XML.fromstring(render("junit", report()).encode())
-    assert empty.get("failures") == "0"
-    assert len(list(empty)) == 1
+    assert read_junit(render("junit", report(SAFE, FLAG))) == [
+        ("pkg/a, b%.py", "TM101 in line 3, column 10", SAFE.message),
+        ("pkg/z.py", "TM904 in line 7, column 1", "a value <&> with\nno call \ufffd[31m"),
+    ]
+    # Some readers take a report without any case for a failed upload.
+    assert read_junit(render("junit", report())) == [("tapemigrate", "no findings", None)]
+
+
+@pytest.mark.parametrize("output_format", ["json", "sarif", "gitlab"])
+def test_the_schema(output_format: str) -> None:
+    real = Path(__file__).parent / "schemas" / f"{output_format}.json"
+    schema = json.loads(real.read_text(encoding="utf-8"))
+    validator = jsonschema.Draft7Validator(schema)
+    validator.check_schema(schema)
+    for made in (report(), report(SAFE, FLAG, SAFE, FAILED), of_the_examples()):
+        validator.validate(json.loads(render(output_format, made)))
+    # And a validator that lets everything pass is none.
+    spoilt = json.loads(render(output_format, report(SAFE)).replace(": 3,", ": 0,"))
+    assert not validator.is_valid(spoilt)
+
+
+def of_the_examples() -> Report:
+    root = Path(__file__).parents[1]
+    settings = Settings(unsafe_fixes=True)
+    outcome = run([str(root / "examples")], lambda path: settings, mode="check", jobs=1, edits=True)
+    lines = {
+        (result.filename, row): line
+        for result in outcome.results
+        for row, line in result.lines.items()
+    }
+    assert any(each.fix and each.fix.edits for each in outcome.diagnostics)
+    return Report(outcome.diagnostics, lines, str(root))
+
+
+def test_everybody_can_read_the_report_of_the_examples() -> None:
+    found = of_the_examples()
+    assert len(read_junit(render("junit", found))) == len(found.diagnostics)
+    assert len(annotations(render("github", found))) == len(found.diagnostics)
+    (run_,) = json.loads(render("sarif", found))["runs"]
+    rules = run_["tool"]["driver"]["rules"]
+    fingerprints_ = {result["partialFingerprints"]["tapemigrate/v1"] for result in run_["results"]}
+    assert len(fingerprints_) == len(found.diagnostics)
+    for result in run_["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        assert uri.startswith("examples/")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_replacements_of_sarif_are_the_rewrite(tmp_path: Path, newline: str) -> None:
+    path = tmp_path / "local.py"
+    before = LOCAL.replace("x", "ξ").replace("\n", newline)
+    path.write_bytes(before.encode())
+    outcomes = {
+        mode: run([str(path)], lambda path: Settings(), mode=mode, jobs=1, edits=True)
+        for mode in MODES
+    }
+    found = Report(outcomes["check"].diagnostics, {}, str(tmp_path))
+    (result,) = json.loads(render("sarif", found))["runs"][0]["results"]
+    (fix,) = result["fixes"]
+    (change,) = fix["artifactChanges"]
+    lines = Lines(before)
+    after = before
+    for each in reversed(change["replacements"]):
+        region = each["deletedRegion"]
+        start = lines.offset(region["startLine"], region["startColumn"] - 1)
+        end = lines.offset(region["endLine"], region["endColumn"] - 1)
+        after = after[:start] + each["insertedContent"]["text"] + after[end:]
+    assert after.encode() == outcomes["fix"].results[0].new
+
+
+def test_paths_are_those_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    for name, path in (("a.py", "inner/a.py"), ("../b.py", "b.py"), ("-", "-")):
+        each = Diagnostic("TM101", "m", name, Position(1, 1), Position(1, 2))
+        made = Report((each,), {}, str(tmp_path))
+        (item,) = json.loads(render("json", made))
+        assert item["filename"] == path
+        assert json.loads(render("gitlab", made))[0]["location"]["path"] == path
+        assert annotations(render("github", made))[0][0]["file"] == path
 
 
 def test_fingerprints_survive_moved_lines_and_tell_equal_lines_apart() -> None:

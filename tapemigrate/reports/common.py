@@ -27,6 +27,8 @@ def _escaped(char: str) -> str:
 
 def relative(filename: str, root: str) -> str:
     """``filename`` relative to the project's folder, with forward slashes, if it lies in there."""
+    if filename == "-":  # standard input
+        return filename
     path = os.path.abspath(filename)
     top = os.path.abspath(root)
     if path.startswith(os.path.join(top, "")):

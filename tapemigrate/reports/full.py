@@ -9,6 +9,7 @@ from tapemigrate.model import Diagnostic
 from tapemigrate.reports import Report
 from tapemigrate.reports.common import printable
 from tapemigrate.reports.concise import headline, place
+from tapemigrate.rules import catalog
 
 # How much of a line is shown: some "lines" are a million characters long.
 _WIDTH = 120
@@ -40,7 +41,8 @@ def _block(each: Diagnostic, report: Report) -> Iterator[str]:
         notes.append((kind[each.fix.applicability], each.fix.message))
     if each.help:
         notes.append(("help", each.help))
-    if notes and line.strip():
+    notes.append(("see", catalog.rule(each.code).url))
+    if line.strip():
         yield f"{margin} {bar}"
     for label, text in notes:
         first, *more = text.splitlines() or [""]

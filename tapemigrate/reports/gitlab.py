@@ -7,6 +7,7 @@ import json
 from tapemigrate.model import Position
 from tapemigrate.reports import Report
 from tapemigrate.reports.common import fingerprints, relative
+from tapemigrate.settings import ALWAYS_REPORTED
 
 
 def render(report: Report) -> str:
@@ -15,7 +16,7 @@ def render(report: Report) -> str:
         {
             "check_name": each.code,
             "description": f"{each.code}: {each.message}",
-            "severity": "major",
+            "severity": "critical" if each.code in ALWAYS_REPORTED else "major",
             "fingerprint": fingerprint,
             "location": {
                 "path": relative(each.filename, report.root),

@@ -6,6 +6,7 @@ import json
 
 from tapemigrate.model import Diagnostic, Edit, Position
 from tapemigrate.reports import Report
+from tapemigrate.reports.common import relative
 from tapemigrate.rules import catalog
 
 
@@ -14,17 +15,17 @@ def render(report: Report) -> str:
     if not report.diagnostics:
         return "[]\n"
     # One diagnostic at a time: the indented whole of a large report takes several times its size.
-    items = (json.dumps(_item(each), indent=2) for each in report.diagnostics)
+    items = (json.dumps(_item(each, report.root), indent=2) for each in report.diagnostics)
     body = ",\n".join(items).replace("\n", "\n  ")
     return f"[\n  {body}\n]\n"
 
 
-def _item(each: Diagnostic) -> dict[str, object]:
+def _item(each: Diagnostic, root: str) -> dict[str, object]:
     fix = each.fix
     return {
         "code": each.code,
         "message": each.message,
-        "filename": each.filename,
+        "filename": relative(each.filename, root),
         "location": _position(each.location),
         "end_location": _position(each.end_location),
         "cell": each.cell,
@@ -35,19 +36,19 @@ def _item(each: Diagnostic) -> dict[str, object]:
         else {
             "applicability": fix.applicability,
             "message": fix.message,
-            "edits": [_edit(edit, each.filename) for edit in fix.edits],
+            "edits": [_edit(edit, each.filename, root) for edit in fix.edits],
         },
     }
 
 
-def _edit(edit: Edit, filename: str) -> dict[str, object]:
+def _edit(edit: Edit, filename: str, root: str) -> dict[str, object]:
     item: dict[str, object] = {
         "content": edit.content,
         "location": _position(edit.start),
         "end_location": _position(edit.end),
     }
     if edit.filename != filename:
-        item["filename"] = edit.filename
+        item["filename"] = relative(edit.filename, root)
     return item
 
 

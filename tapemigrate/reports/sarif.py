@@ -22,6 +22,7 @@ def render(report: Report) -> str:
             "driver": {
                 "name": "tapemigrate",
                 "version": tapemigrate.__version__,
+                "informationUri": catalog.HOME,
                 "rules": [_rule(code) for code in codes],
             }
         },
@@ -46,7 +47,9 @@ def _rule(code: str) -> dict[str, object]:
     return {
         "id": code,
         "name": rule.name,
-        "shortDescription": {"text": rule.summary},
+        "shortDescription": {"text": f"{rule.summary}."},
+        "fullDescription": {"text": rule.what},
+        "help": {"text": f"{rule.why}\n\n{rule.fix_safety}", "markdown": catalog.explain(code)},
         "helpUri": rule.url,
         "defaultConfiguration": {"level": "error"},
     }
@@ -86,7 +89,13 @@ def _result(each: Diagnostic, fingerprint: str, codes: list[str], root: str) -> 
             }
             for filename, edits in by_file.items()
         ]
-        result["fixes"] = [{"description": {"text": each.fix.message}, "artifactChanges": changes}]
+        result["fixes"] = [
+            {
+                "description": {"text": each.fix.message},
+                "artifactChanges": changes,
+                "properties": {"applicability": each.fix.applicability},
+            }
+        ]
     return result
 
 

@@ -25,7 +25,9 @@ Version = Literal["v1", "v2", "either"]
 _IMPORTED = r"(?:[ \t]*\([^)]*?|(?:[\w \t,]|\\\r?\n)*?)"
 
 #: Where the pages of the rules are; see ``docs/rules``.
-_PAGES = "https://github.com/tapemigrate/tapemigrate/blob/main/docs/rules"
+#: Where the project lives.
+HOME = "https://github.com/tapemigrate/tapemigrate"
+_PAGES = f"{HOME}/blob/main/docs/rules"
 
 
 @dataclass(frozen=True, slots=True)
