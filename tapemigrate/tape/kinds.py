@@ -157,6 +157,8 @@ class Kinds:
         name = short(qualified)
         if name is None:
             return self._other_call(call, qualified)
+        if name.startswith("nest."):
+            return Make.UNKNOWN
         if name in _VARIABLE_LISTS:
             return Make.VARIABLES
         if name in _ANY_VARIABLE_LISTS:

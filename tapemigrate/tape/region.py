@@ -17,6 +17,7 @@ from tapemigrate.tape.sources import Leaf, SourceReader, Sources
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
+_STATIC = frozenset({".shape", ".dtype", ".name"})
 _ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
 _CONDITIONAL = (
     *(ast.Lambda, ast.IfExp, ast.BoolOp),
@@ -138,7 +139,7 @@ class RegionFinder:
         if refusal is not None:
             return refusal
         region.roots = self._entering(region, nodes, statements)
-        hidden = self._made_beside(target, sources, stops)
+        hidden = self._made_beside(request, target, sources, stops)
         if isinstance(hidden, Refusal):
             return hidden
         region.assumptions += hidden
@@ -271,13 +272,17 @@ class RegionFinder:
         return False
 
     def _made_beside(
-        self, target: frozenset[Use], sources: Sources, stops: list[Def]
+        self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
     ) -> list[str] | Refusal:
         """What is assumed of sources out of calls, with no path to the target in sight."""
         found: list[str] = []
         for leaf in sources.leaves:
             made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
-            if not made or leaf.watch is None or leaf.fresh:
+            if not made or leaf.watch is None:
+                continue
+            if self._reads_beside(request, target, leaf, stops):
+                return _together(text_of(min(made, key=lambda d: d.path).path))
+            if leaf.fresh:
                 continue
             held = self._held_together(target, leaf, stops)
             if isinstance(held, Refusal):
@@ -329,10 +334,29 @@ class RegionFinder:
         name = text_of(min(holders, key=lambda d: d.path).path)
         if sliced & own:
             return f"no other part of `{name}` was computed from `{leaf.watch}`"
-        return Refusal(
-            f"the source and the target both come out of `{name}`, where one may have been made "
-            "from the other before a tape could watch it",
-            _RECIPE_SOURCE,
+        return _together(name)
+
+    def _reads_beside(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> bool:
+        """Whether the target is made of another part of the very object that holds the source."""
+        holders = {
+            d.path
+            for d in leaf.defs
+            if d.kind not in _OUTSIDE and _holds_one_of(d, [leaf.watch or ""])
+        }
+        if not holders:
+            return False
+        behind = self._cut(target, frozenset(), frozenset(stops)).made
+        exprs = [request.target, *(d.value for d in behind if d.value is not None)]
+        read = {p for e in exprs for n in self._value_paths(e) if (p := path_of(n)) is not None}
+        return any(
+            len(path) > len(holder)
+            and path[: len(holder)] == holder
+            and text_of(path) != leaf.watch
+            and path[-1] not in _STATIC
+            for path in read
+            for holder in holders
         )
 
     def _runs_unseen(self, made: Def) -> bool:
@@ -585,6 +609,8 @@ class RegionFinder:
         """Whether what is watched has its name before anything can use it."""
         watched = ast.parse(leaf.watch or "", mode="eval").body
         names = {n.id for n in walk(watched) if isinstance(n, ast.Name)}
+        if not self._is_bound(leaf, names, region):
+            return False
         for made in leaf.defs:
             if made.stmt is None or not self._blocks.holds(made.stmt):
                 continue
@@ -603,6 +629,31 @@ class RegionFinder:
                 if later is not None and place <= later <= region.call:
                     return False
         return True
+
+    def _is_bound(self, leaf: Leaf, names: set[str], region: Region) -> bool:
+        """Whether what is watched on entry has its name whichever way the tape is reached."""
+        before: set[ast.stmt] = set()
+        for made in leaf.defs:
+            if made.path[0] not in names:
+                continue
+            if made.stmt is None or not self._blocks.holds(made.stmt):
+                return True
+            index = self._blocks.index_in(made.stmt, region.block)
+            if index is None or index < region.first:
+                before.add(made.stmt)
+        if not before:
+            return True
+        place = (region.block, region.first)
+        while True:
+            block, end = place
+            if binds(block.body[:end], before):
+                return True
+            if block.owner is None:
+                return False
+            if block.owner in before:
+                return True  # a loop's or a ``with``'s own name, inside of it
+            owner = self._blocks.place(block.owner)
+            place = (owner.block, owner.index)
 
     def _hoistable(self, request: Request) -> bool:
         """Whether the call runs exactly once, whenever its statement does."""
@@ -672,6 +723,29 @@ class RegionFinder:
         return path_of(owner) == (self._kinds.self_name,) or self._kinds.name(owner) is not None
 
 
+def binds(body: Sequence[ast.stmt], making: set[ast.stmt]) -> bool:
+    """Whether one of the statements ``making`` has run, whichever way ``body`` was left."""
+    for stmt in body:
+        match stmt:
+            case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
+                return True
+            case ast.If():
+                if binds(stmt.body, making) and binds(stmt.orelse, making):
+                    return True
+            case ast.With() | ast.AsyncWith():
+                if stmt in making or binds(stmt.body, making):
+                    return True
+            case ast.Try():
+                ways = [[*stmt.body, *stmt.orelse], *(h.body for h in stmt.handlers)]
+                if binds(stmt.finalbody, making) or all(binds(way, making) for way in ways):
+                    return True
+            case ast.For() | ast.AsyncFor() | ast.While():
+                continue
+            case _ if stmt in making:
+                return True
+    return False
+
+
 def repetitions(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) -> list[ast.AST]:
     """What inside ``stmt`` makes ``node`` run more than once, or perhaps not at all."""
     found: list[ast.AST] = []
@@ -728,6 +802,14 @@ def _is_walrus(made: Def) -> bool:
 def _holds_one_of(made: Def, parts: list[str]) -> bool:
     name = text_of(made.path)
     return any(part.startswith((f"{name}.", f"{name}[")) for part in parts)
+
+
+def _together(name: str) -> Refusal:
+    return Refusal(
+        f"the source and the target both come out of `{name}`, where one may have been made from "
+        "the other before a tape could watch it",
+        _RECIPE_SOURCE,
+    )
 
 
 def _is_display(made: Def) -> bool:

@@ -19,6 +19,7 @@ KindEvidence = Callable[[str, ast.expr], "bool | None"]
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _KNOWN_BEFORE = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
 _TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
+_MADE_HERE = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, *_TAKEN_FROM)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
@@ -132,9 +133,10 @@ class SourceReader:
 
     def _call(self, node: ast.Call, depth: int) -> Sources:
         func = node.func
-        if isinstance(func, ast.Name) and func.id in _LISTERS and len(node.args) == 1:
+        if self._is_lister(node):
             base = self.read(node.args[0], depth + 1)
-            return Sources(base.leaves, False, base.refusal, func.id in ("list", "sorted"))
+            listed = not isinstance(func, ast.Name) or func.id in ("list", "sorted")
+            return Sources(base.leaves, False, base.refusal, listed)
         if isinstance(func, ast.Name) and func.id in ("zip", "enumerate"):
             parts = [self.read(a, depth + 1) for a in node.args]
             leaves = [x for p in parts if not p.refusal for x in p.leaves]
@@ -156,6 +158,30 @@ class SourceReader:
             found = self.read(func.value, depth + 1)
             return replace(found, references=[*found.references, node])
         return self._made(node, frozenset(), self._segment(node), depth)
+
+    def _is_lister(self, call: ast.Call) -> bool:
+        """Whether the call lists what it is given: ``list(x)``, ``tf.nest.flatten(x)``."""
+        if len(call.args) != 1 or isinstance(call.args[0], ast.Starred):
+            return False
+        if isinstance(call.func, ast.Name) and call.func.id in _LISTERS:
+            return True
+        return short(self._kinds.name(call.func)) == "nest.flatten"
+
+    def _sum(self, value: ast.BinOp, defs: frozenset[Def], text: str, depth: int) -> Sources:
+        """``a + b``: a tensor if one of the two is, a list if both are, else the one or the other.
+
+        Lists that calls give may hold variables that live elsewhere.
+        """
+        parts = [self.read(side, depth + 1) for side in (value.left, value.right)]
+        known = any(
+            self._kinds.make(side) is not Make.UNKNOWN or part.single is True
+            for side, part in zip((value.left, value.right), parts, strict=True)
+        )
+        if known or not isinstance(value.op, ast.Add):
+            return Sources([Leaf(defs, text, outside=False, many=False)], True)
+        behind = [d.value for d in origins(self._flow.uses_in(value)) if d.value is not None]
+        called = any(isinstance(n, ast.Call) for n in [*ast.walk(value), *behind])
+        return Sources([Leaf(defs, text, called, None)], self._evidence(text, value))
 
     def _path(self, node: ast.expr, text: str, depth: int) -> Sources:
         uses = self._flow.reads.get(node)
@@ -230,7 +256,8 @@ class SourceReader:
 
     def _definition(self, made: Def, text: str, depth: int) -> Sources:
         defs = frozenset({made})
-        if made.kind is Kind.ASSIGN and text_of(made.path) != text and _is_part(made.path, text):
+        part = text_of(made.path) != text and _is_part(made.path, text)
+        if part and made.kind in _MADE_HERE:
             # A part of an object that was made here: its variables are as new as it is.
             return Sources([Leaf(defs, text, True, None, True, fresh=True)], None)
         if isinstance(made.value, ast.Constant):
@@ -281,9 +308,7 @@ class SourceReader:
                     alias = Leaf(leaf.defs | defs, None, leaf.outside, leaf.many, leaf.variables)
                 return Sources([alias], found.single, found.refusal)
             return found
-        if isinstance(value, ast.Call) and (
-            isinstance(value.func, ast.Name) and value.func.id in _LISTERS and len(value.args) == 1
-        ):
+        if isinstance(value, ast.Call) and self._is_lister(value):
             return self.read(value, depth + 1)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             if value.func.attr == "values" and not value.args:
@@ -318,7 +343,9 @@ class SourceReader:
             return Sources([Leaf(defs, text, True, False, variables=True, fresh=fresh)], True)
         if not defs and make in (Make.TENSOR, Make.LEAF):
             return Sources(refusal=_FRESH)
-        if make in (Make.TENSOR, Make.LEAF) or isinstance(value, ast.BinOp):
+        if isinstance(value, ast.BinOp) and defs:
+            return self._sum(value, defs, text, depth)
+        if make in (Make.TENSOR, Make.LEAF):
             if isinstance(value, ast.Call) and _many_results(short(self._kinds.name(value.func))):
                 return Sources([Leaf(defs, text, outside=False, many=True)], False)
             return Sources([Leaf(defs, text, outside=False, many=False)], True)
