@@ -18,6 +18,9 @@ else:
 
 Target = Literal["v2", "v1-graph"]
 
+#: A diagnostic: its file, row, column and code.
+Place = tuple[str, int, int, str]
+
 # What files call the modules of the APIs for which an alias may stand.
 _USUAL_NAMES = {"tf": "tensorflow", "tfe": "tensorflow.contrib.eager"}
 _USUAL = re.compile(r"^tfe?(?=\.)")
@@ -37,6 +40,7 @@ class Settings:
     ``root`` is the folder of the ``pyproject.toml``; patterns are relative to it. ``select`` and
     ``ignore`` hold codes or beginnings of codes (``TM2``); an empty ``select`` selects all.
     ``aliases`` maps the dotted name of a user's own wrapper to that of the API it stands for.
+    ``held`` are the places of diagnostics that must not be mended now; it stands in no file.
     """
 
     root: str = ""
@@ -47,6 +51,7 @@ class Settings:
     unsafe_fixes: bool = False
     target: Target = "v2"
     aliases: Mapping[str, str] = field(default_factory=dict, hash=False)
+    held: frozenset[Place] = frozenset()
 
     def enabled(self, code: str, filename: str) -> bool:
         """Whether ``code`` is to be reported and mended in ``filename``.
@@ -190,7 +195,11 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def _from_table(table: dict[str, object], root: str, known_codes: Collection[str]) -> Settings:
-    known = [each.name.replace("_", "-") for each in fields(Settings) if each.name != "root"]
+    known = [
+        each.name.replace("_", "-")
+        for each in fields(Settings)
+        if each.name not in ("root", "held")
+    ]
     for key in table:
         if key not in known:
             raise SettingsError(f"unknown key {key!r} in [tool.tapemigrate]{nearest(key, known)}")
