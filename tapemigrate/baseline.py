@@ -209,7 +209,7 @@ def _known(each: Diagnostic, result: FileResult, root: str) -> Known | None:
     if each.code in ALWAYS_REPORTED:
         return None
     rows = range(each.location.row, each.end_location.row + 1)
-    text = " ".join(" ".join(result.lines.get(row, "") for row in rows).split())
+    text = " ".join(" ".join(result.lines.get((each.cell, row), "") for row in rows).split())
     if len(text) > _LONGEST:
         digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
         text = f"{text[: _LONGEST // 2]}… {digest}"

@@ -363,9 +363,9 @@ class _Request:
         from tapemigrate.reports import Report, render
 
         lines = {
-            (result.filename, row): line
+            (result.filename, *place): line
             for result in outcome.results
-            for row, line in result.lines.items()
+            for place, line in result.lines.items()
         }
         report = Report(outcome.diagnostics, lines, _project_root(), colors)
         return render(self.output_format, report)

@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from tapemigrate.deep import call_with_room
 from tapemigrate.discovery import Discovery
 from tapemigrate.model import Diagnostic, Position
-from tapemigrate.settings import Settings, SettingsError
-from tapemigrate.source.decoding import SourceError, SourceFile, decode, encode, hides_ascii
+from tapemigrate.settings import ALWAYS_REPORTED, Settings, SettingsError
+from tapemigrate.source.decoding import (
+    SourceError,
+    SourceFile,
+    decode,
+    encode,
+    hides_ascii,
+    is_notebook,
+)
 from tapemigrate.source.writing import FileChangedError, relink, replace_file
 from tapemigrate.suppression import Suppressions
 
@@ -31,6 +38,9 @@ SettingsFor = Callable[[str], Settings]
 #: left refer to: the new text, which is about to be written, or the old one, which stays.
 #: ``silence`` adds a suppression comment for everything that is found.
 Mode = Literal["check", "fix", "preview", "silence"]
+
+#: A row of a file, or of a cell of a notebook.
+Place = tuple[int | None, int]
 
 #: Called with how many files are done and how many there are.
 Progress = Callable[[int, int], None]
@@ -52,14 +62,14 @@ class FileResult:
     """What was found in one file.
 
     ``diagnostics`` is what is left to tell, ``mended`` what the rewrite took care of. ``lines``
-    holds the rows on which diagnostics stand. ``old`` and ``new`` are the bytes before and after
-    a rewrite that changes the file.
+    holds the rows on which diagnostics stand, by cell (None outside notebooks) and row. ``old``
+    and ``new`` are the bytes before and after a rewrite that changes the file.
     """
 
     filename: str
     diagnostics: tuple[Diagnostic, ...] = ()
     mended: tuple[Diagnostic, ...] = ()
-    lines: dict[int, str] = field(default_factory=dict, hash=False)
+    lines: dict[Place, str] = field(default_factory=dict, hash=False)
     old: bytes = b""
     new: bytes | None = None
 
@@ -153,8 +163,10 @@ def run_text(
     return call_with_room(partial(_guarded, data, _Task(filename, settings, mode, edits)))
 
 
-def explain_line(paths: Sequence[str], filename: str, row: int, settings: Settings) -> str:
-    """How the call on a row was read.
+def explain_line(
+    paths: Sequence[str], filename: str, row: int, settings: Settings, cell: int | None = None
+) -> str:
+    """How the call on a row was read; in a notebook it is a row of ``cell``.
 
     Raises:
         SourceError: when the file cannot be read or parsed.
@@ -164,12 +176,21 @@ def explain_line(paths: Sequence[str], filename: str, row: int, settings: Settin
         from tapemigrate import api
 
         file = decode(_read(filename), filename)
+        place = row if cell is None else _row_of(file, cell, row)
         names = api.wanted_names({filename: file})
         callers = [found.path for found in Discovery(lambda path: settings).walk(list(paths))]
         context = _mentions(callers, {filename: frozenset(names)})[filename]
-        return api.why({filename: file}, filename, row, settings=settings, context=_load(context))
+        context_files = _load(context)
+        return api.why({filename: file}, filename, place, settings=settings, context=context_files)
 
     return call_with_room(explain)
+
+
+def _row_of(file: SourceFile, cell: int, row: int) -> int:
+    place = None if file.notebook is None else file.notebook.row_of(cell, row)
+    if place is None:
+        raise SourceError("TM903", f"has no code cell {cell} (all cells are counted, from one)")
+    return place
 
 
 def write(results: Iterable[FileResult]) -> tuple[list[FileResult], list[str]]:
@@ -225,7 +246,7 @@ def default_jobs() -> int:
 def _may_matter(path: str, settings: Settings) -> bool:
     from tapemigrate.rules.catalog import prefilter
 
-    data = _read(path)
+    data = _words(path)
     if prefilter(tuple(settings.aliases)).search(data) or hides_ascii(data):
         return True
     return b"TM" in data and _OWN_CODE.search(data) is not None
@@ -252,10 +273,25 @@ def _read(path: str) -> bytes:
         raise SourceError("TM903", "is too large to be read into memory") from None
 
 
+def _words(path: str) -> bytes:
+    """The bytes of a file, in a form in which words can be looked for.
+
+    Raises:
+        SourceError: TM903.
+    """
+    data = _read(path)
+    if not is_notebook(path):
+        return data
+    from tapemigrate.source.notebooks import flattened
+
+    return flattened(data)
+
+
 def _failure(filename: str, error: SourceError, line: str = "") -> FileResult:
     start = Position(error.row, error.column)
-    diagnostic = Diagnostic(error.code, error.message, filename, start, start)
-    return FileResult(filename, (diagnostic,), lines={error.row: line} if line else {})
+    diagnostic = Diagnostic(error.code, error.message, filename, start, start, cell=error.cell)
+    place = (error.cell, error.row)
+    return FileResult(filename, (diagnostic,), lines={place: line} if line else {})
 
 
 def _split_configuration(line: str) -> tuple[str, SourceError]:
@@ -294,7 +330,7 @@ def _mentions(paths: Iterable[str], names: dict[str, frozenset[str]]) -> dict[st
     if wanted:
         for path in paths:
             try:
-                words = wanted.intersection(_WORD.findall(_read(path)))
+                words = wanted.intersection(_WORD.findall(_words(path)))
             except SourceError:
                 continue
             for word in words:
@@ -383,7 +419,7 @@ def _analysed(data: bytes, file: SourceFile, task: _Task) -> FileResult:
     mended = tuple(each for each in result.diagnostics if _is_mended(each, task.settings))
     left = _sorted(each for each in result.diagnostics if not _is_mended(each, task.settings))
     if left and task.mode == "fix":
-        file = SourceFile(name, result.rewritten[name], file.encoding, file.bom)
+        file = decode(new, name)
         again = api.analyse(
             {name: file}, task.settings, rewrite=False, context=context, edits=task.edits
         )
@@ -393,14 +429,29 @@ def _analysed(data: bytes, file: SourceFile, task: _Task) -> FileResult:
 
 def _silenced(data: bytes, file: SourceFile, found: Iterable[Diagnostic]) -> FileResult:
     """The file with a comment for all that was found, apart from comments that do nothing."""
-    silent = [each for each in found if each.code != "TM910"]
-    left = _sorted(each for each in found if each.code == "TM910")
-    text = Suppressions(file.text).with_noqa(silent)
+    silent = [each for each in found if _can_be_silenced(each, file)]
+    left = _sorted(each for each in found if not _can_be_silenced(each, file))
+    text = Suppressions(file.text).with_noqa(_in_text(each, file) for each in silent)
     if text == file.text or ast.dump(ast.parse(text)) != ast.dump(ast.parse(file.text)):
         left = _sorted(found)
         return FileResult(file.filename, left, lines=_rows(file, left))
     new = encode(replace(file, text=text), text)
     return FileResult(file.filename, left, _sorted(silent), _rows(file, left), data, new)
+
+
+def _can_be_silenced(each: Diagnostic, file: SourceFile) -> bool:
+    if each.code == "TM910" or each.code in ALWAYS_REPORTED:
+        return False
+    # What a magic takes for text has no comments.
+    return file.notebook is None or each.cell not in file.notebook.foreign
+
+
+def _in_text(each: Diagnostic, file: SourceFile) -> Diagnostic:
+    """``each`` with the row that it has in the text of all cells together."""
+    if file.notebook is None or each.cell is None:
+        return each
+    row = file.notebook.row_of(each.cell, each.location.row)
+    return replace(each, location=Position(row or each.location.row, each.location.column))
 
 
 def _sorted(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -420,16 +471,21 @@ def _row(file: SourceFile | None, row: int) -> str:
     return "" if file is None else Lines(file.text).row(row)
 
 
-def _rows(file: SourceFile, diagnostics: Iterable[Diagnostic]) -> dict[int, str]:
+def _rows(file: SourceFile, diagnostics: Iterable[Diagnostic]) -> dict[Place, str]:
     from tapemigrate.source.positions import Lines
 
-    wanted = {
-        row for each in diagnostics for row in range(each.location.row, each.end_location.row + 1)
-    }
-    if not wanted:
-        return {}
-    lines = Lines(file.text)
-    return {row: lines.row(row) for row in sorted(wanted)}
+    wanted: dict[int | None, set[int]] = {}
+    for each in diagnostics:
+        rows = range(each.location.row, each.end_location.row + 1)
+        wanted.setdefault(each.cell, set()).update(rows)
+    texts: dict[int | None, str] = {None: file.text}
+    if file.notebook is not None:
+        texts = {cell.number: cell.text for cell in file.notebook.cells}
+    found: dict[Place, str] = {}
+    for cell, rows_wanted in wanted.items():
+        lines = Lines(texts.get(cell, ""))
+        found.update({(cell, row): lines.row(row) for row in sorted(rows_wanted)})
+    return found
 
 
 class _Workers:

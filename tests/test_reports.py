@@ -47,7 +47,10 @@ FLAG = Diagnostic(
     help="First.\nSecond.",
 )
 FAILED = Diagnostic("TM901", "m", "f.py", Position(1, 1), Position(1, 1))
-LINES = {("pkg/a, b%.py", 3): LINE + "\r\n", ("pkg/z.py", 7): "x = tf.gradients\n"}
+LINES = {
+    ("pkg/a, b%.py", None, 3): LINE + "\r\n",
+    ("pkg/z.py", None, 7): "x = tf.gradients\n",
+}
 
 
 def report(*diagnostics: Diagnostic, color: bool = False) -> Report:
@@ -84,7 +87,7 @@ def test_full() -> None:
 def test_full_shows_a_piece_of_a_long_line(start: int) -> None:
     line = "x" * (start - 1) + "HERE" + "y" * (1_000_000 - start)
     each = Diagnostic("TM101", "m", "f.py", Position(1, start), Position(1, start + 4))
-    text = render("full", Report((each,), {("f.py", 1): line}))
+    text = render("full", Report((each,), {("f.py", None, 1): line}))
     shown, caret = text.splitlines()[3:5]
     assert len(shown) < 140
     assert shown[caret.index("^") : caret.rindex("^") + 1] == "HERE"
@@ -93,7 +96,7 @@ def test_full_shows_a_piece_of_a_long_line(start: int) -> None:
 def test_carets_stand_below_wide_characters() -> None:
     line = "名 = tf.gradients(y, x)"
     each = Diagnostic("TM101", "m", "f.py", Position(1, 5), Position(1, 23))
-    shown, caret = render("full", Report((each,), {("f.py", 1): line})).splitlines()[3:5]
+    shown, caret = render("full", Report((each,), {("f.py", None, 1): line})).splitlines()[3:5]
     assert caret.index("^") == shown.index("tf.") + 1
 
 
@@ -265,9 +268,9 @@ def of_the_examples() -> Report:
     settings = Settings(unsafe_fixes=True)
     outcome = run([str(root / "examples")], lambda path: settings, mode="check", jobs=1, edits=True)
     lines = {
-        (result.filename, row): line
+        (result.filename, *place): line
         for result in outcome.results
-        for row, line in result.lines.items()
+        for place, line in result.lines.items()
     }
     assert any(each.fix and each.fix.edits for each in outcome.diagnostics)
     return Report(outcome.diagnostics, lines, str(root))
@@ -326,7 +329,7 @@ def test_fingerprints_survive_moved_lines_and_tell_equal_lines_apart() -> None:
     def at(row: int) -> Diagnostic:
         return Diagnostic("TM101", "m", "f.py", Position(row, 1), Position(row, 2))
 
-    lines = {("f.py", row): "g = tf.gradients(y, x)" for row in (1, 2, 8, 9)}
+    lines = {("f.py", None, row): "g = tf.gradients(y, x)" for row in (1, 2, 8, 9)}
     here = [found for _, found in fingerprints(Report((at(1), at(2)), lines))]
     there = [found for _, found in fingerprints(Report((at(8), at(9)), lines))]
     assert here == there

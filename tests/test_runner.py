@@ -84,7 +84,7 @@ def test_a_fault_of_ours_in_one_file_is_told_and_the_others_are_done(
 
 def test_the_line_of_a_failure_is_shown(tmp_path: Path) -> None:
     result = run_text(BROKEN.encode(), "a.py", PLAIN, mode="check")
-    assert result.lines == {3: "g = tf.gradients(y, x\n"}
+    assert result.lines == {(None, 3): "g = tf.gradients(y, x\n"}
 
 
 def test_what_changed_meanwhile_is_not_overwritten(tmp_path: Path) -> None:

@@ -15,18 +15,19 @@ FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 class Report:
     """What is to be told.
 
-    ``lines`` holds source lines by file name and row. ``root`` is the project's folder, to which
-    the paths are relative in the formats that other programs read.
+    ``lines`` holds source lines by file name, cell (None outside notebooks) and row. ``root`` is
+    the project's folder, to which the paths are relative in the formats that other programs read.
     """
 
     diagnostics: Sequence[Diagnostic]
-    lines: Mapping[tuple[str, int], str] = field(default_factory=dict, hash=False)
+    lines: Mapping[tuple[str, int | None, int], str] = field(default_factory=dict, hash=False)
     root: str = ""
     color: bool = False
 
     def line(self, diagnostic: Diagnostic) -> str:
         """The source line on which ``diagnostic`` begins, without its newline."""
-        line = self.lines.get((diagnostic.filename, diagnostic.location.row), "")
+        place = (diagnostic.filename, diagnostic.cell, diagnostic.location.row)
+        line = self.lines.get(place, "")
         return line.rstrip("\r\n")
 
 

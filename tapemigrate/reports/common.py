@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from tapemigrate.model import Diagnostic
+from tapemigrate.model import Diagnostic, Position
 from tapemigrate.reports import Report
 
 
@@ -39,6 +39,21 @@ def relative(filename: str, root: str) -> str:
 def uri(filename: str, root: str) -> str:
     """``relative`` as a URI reference."""
     return quote(os.fsencode(relative(filename, root)))
+
+
+def extent(each: Diagnostic) -> tuple[Position, Position]:
+    """Where a diagnostic begins and ends in its file, as who shows the file counts.
+
+    A notebook is shown as the JSON that it is.
+    """
+    if each.cell is None:
+        return each.location, each.end_location
+    return each.in_file or (Position(1, 1), Position(1, 1))
+
+
+def in_cell(each: Diagnostic) -> str:
+    """The place in the notebook, for the end of a sentence; empty outside notebooks."""
+    return "" if each.cell is None else f" (cell {each.cell}, line {each.location.row})"
 
 
 def fingerprints(report: Report) -> Iterator[tuple[Diagnostic, str]]:

@@ -16,9 +16,14 @@ def render(report: Report) -> str:
 
 def place(diagnostic: Diagnostic) -> str:
     """``file:row:column``, or ``file:cell 3:row:column``."""
+    return f"{printable(diagnostic.filename)}:{position(diagnostic)}"
+
+
+def position(diagnostic: Diagnostic) -> str:
+    """``row:column``, or ``cell 3:row:column``."""
     cell = "" if diagnostic.cell is None else f"cell {diagnostic.cell}:"
     location = diagnostic.location
-    return f"{printable(diagnostic.filename)}:{cell}{location.row}:{location.column}"
+    return f"{cell}{location.row}:{location.column}"
 
 
 def headline(diagnostic: Diagnostic) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tapemigrate.reports import Report
-from tapemigrate.reports.common import printable, relative
-from tapemigrate.reports.concise import headline
+from tapemigrate.reports.common import extent, printable, relative
+from tapemigrate.reports.concise import headline, position
 
 
 def render(report: Report) -> str:
@@ -12,18 +12,19 @@ def render(report: Report) -> str:
     commands = []
     for each in report.diagnostics:
         path = printable(relative(each.filename, report.root))
+        start, end = extent(each)
         properties: dict[str, object] = {
             "title": f"tapemigrate ({each.code})",
             "file": path,
-            "line": each.location.row,
-            "endLine": each.end_location.row,
+            "line": start.row,
+            "endLine": end.row,
         }
         # GitHub takes columns only for what stands on one line.
-        if each.location.row == each.end_location.row:
-            properties["col"] = each.location.column
-            properties["endColumn"] = each.end_location.column
+        if start.row == end.row:
+            properties["col"] = start.column
+            properties["endColumn"] = end.column
         listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-        text = _data(f"{path}:{each.location.row}:{each.location.column}: {headline(each)}")
+        text = _data(f"{path}:{position(each)}: {headline(each)}")
         commands.append(f"::error {listed}::{text}\n")
     return "".join(commands)
 

@@ -6,7 +6,7 @@ import json
 
 from tapemigrate.model import Position
 from tapemigrate.reports import Report
-from tapemigrate.reports.common import fingerprints, relative
+from tapemigrate.reports.common import extent, fingerprints, in_cell, relative
 from tapemigrate.settings import ALWAYS_REPORTED
 
 
@@ -15,14 +15,14 @@ def render(report: Report) -> str:
     issues = [
         {
             "check_name": each.code,
-            "description": f"{each.code}: {each.message}",
+            "description": f"{each.code}: {each.message}{in_cell(each)}",
             "severity": "critical" if each.code in ALWAYS_REPORTED else "major",
             "fingerprint": fingerprint,
             "location": {
                 "path": relative(each.filename, report.root),
                 "positions": {
-                    "begin": _position(each.location),
-                    "end": _position(each.end_location),
+                    "begin": _position(extent(each)[0]),
+                    "end": _position(extent(each)[1]),
                 },
             },
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 from tapemigrate.model import Diagnostic, Edit, Position
 from tapemigrate.reports import Report
@@ -22,7 +23,7 @@ def render(report: Report) -> str:
 
 def _item(each: Diagnostic, root: str) -> dict[str, object]:
     fix = each.fix
-    return {
+    item: dict[str, object] = {
         "code": each.code,
         "message": each.message,
         "filename": relative(each.filename, root),
@@ -39,6 +40,9 @@ def _item(each: Diagnostic, root: str) -> dict[str, object]:
             "edits": [_edit(edit, each.filename, root) for edit in fix.edits],
         },
     }
+    if each.proof is not None:
+        item["proof"] = asdict(each.proof)
+    return item
 
 
 def _edit(edit: Edit, filename: str, root: str) -> dict[str, object]:
@@ -47,6 +51,8 @@ def _edit(edit: Edit, filename: str, root: str) -> dict[str, object]:
         "location": _position(edit.start),
         "end_location": _position(edit.end),
     }
+    if edit.cell is not None:
+        item["cell"] = edit.cell
     if edit.filename != filename:
         item["filename"] = relative(edit.filename, root)
     return item

@@ -7,7 +7,8 @@ from itertools import groupby
 from xml.etree import ElementTree as XML
 
 from tapemigrate.reports import Report
-from tapemigrate.reports.common import relative
+from tapemigrate.reports.common import extent, relative
+from tapemigrate.reports.concise import position
 
 # XML 1.0 has no way to write these at all.
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -24,13 +25,15 @@ def render(report: Report) -> str:
         _count(suite, len(found), len(found))
         for each in found:
             row, column = each.location.row, each.location.column
+            line = extent(each)[0].row
+            cell = "" if each.cell is None else f"cell {each.cell}, "
             # CI servers tell cases apart by these two names.
-            title = f"{each.code} in line {row}, column {column}"
+            title = f"{each.code} in {cell}line {row}, column {column}"
             case = XML.SubElement(
-                suite, "testcase", name=title, classname=name, file=name, line=str(row), time="0"
+                suite, "testcase", name=title, classname=name, file=name, line=str(line), time="0"
             )
             failure = XML.SubElement(case, "failure", type=each.code, message=_legal(each.message))
-            failure.text = _legal(f"{name}:{row}:{column}: {each.message}\n{each.help}".strip())
+            failure.text = _legal(f"{name}:{position(each)}: {each.message}\n{each.help}".strip())
     if not report.diagnostics:
         # Some readers take a report without any case for a failed upload.
         suite = XML.SubElement(top, "testsuite", name="tapemigrate")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import tapemigrate
 from tapemigrate.model import Diagnostic, Edit, Position
 from tapemigrate.reports import Report
-from tapemigrate.reports.common import fingerprints, uri
+from tapemigrate.reports.common import extent, fingerprints, in_cell, uri
 from tapemigrate.rules import catalog
 from tapemigrate.settings import ALWAYS_REPORTED
 
@@ -56,7 +57,7 @@ def _rule(code: str) -> dict[str, object]:
 
 
 def _result(each: Diagnostic, fingerprint: str, codes: list[str], root: str) -> dict[str, object]:
-    text = f"{each.message}\n{each.help}".strip()
+    text = f"{each.message}{in_cell(each)}\n{each.help}".strip()
     result: dict[str, object] = {
         "ruleId": each.code,
         "ruleIndex": codes.index(each.code),
@@ -66,13 +67,18 @@ def _result(each: Diagnostic, fingerprint: str, codes: list[str], root: str) -> 
             {
                 "physicalLocation": {
                     "artifactLocation": {"uri": uri(each.filename, root)},
-                    "region": _region(each.location, each.end_location),
+                    "region": _region(*extent(each)),
                 }
             }
         ],
         "partialFingerprints": {"tapemigrate/v1": fingerprint},
     }
-    if each.fix is not None and each.fix.edits:
+    if each.proof is not None:
+        result["properties"] = {"proof": asdict(each.proof)}
+        if each.proof.verdict == "VERIFIED":
+            result.update(kind="pass", level="none")
+    # The edits of a notebook are places in its cells, and nothing that SARIF could speak of.
+    if each.fix is not None and each.fix.edits and each.cell is None:
         by_file: dict[str, list[Edit]] = {}
         for edit in each.fix.edits:
             by_file.setdefault(edit.filename, []).append(edit)

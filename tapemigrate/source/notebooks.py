@@ -67,6 +67,11 @@ class Notebook:
         return [(number, problem) for number, problem in found if problem is not None]
 
     @property
+    def foreign(self) -> frozenset[int]:
+        """The cells that a magic takes for something else than Python of this notebook."""
+        return frozenset(cell.number for cell in self.cells if cell.reading.foreign is not None)
+
+    @property
     def has_magics(self) -> bool:
         """Whether a rewrite might tear a magic from what belongs to it."""
         return any(cell.reading.stand_ins for cell in self.cells)
