@@ -14,12 +14,16 @@ Key = tuple[str, int, str]
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A call that the rewrite replaces: where it stands in the old file, relative to the tree."""
+    """A call that the rewrite replaces: where it stands in the old file, relative to the tree.
+
+    ``diagnostic`` is what was said of it.
+    """
 
     filename: str
     row: int
     end_row: int
     api: str
+    diagnostic: Diagnostic | None = None
 
     def covers(self, filename: str, row: int) -> bool:
         """Whether a call seen at this place is the one."""
@@ -28,10 +32,15 @@ class Rewritten:
 
 @dataclass(frozen=True)
 class Line:
-    """What is known of a gradient call. ``rewritten`` is False for one that stays as it is."""
+    """What is known of a gradient call; ``call`` is None for one that stays as it is."""
 
     site: Site
-    rewritten: bool
+    call: Rewritten | None
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether the rewrite replaces it."""
+        return self.call is not None
 
     @property
     def proved(self) -> bool:
@@ -40,17 +49,23 @@ class Line:
 
 
 def rewritten_calls(diagnostics: Iterable[Diagnostic], root: Path) -> list[Rewritten]:
-    """The calls among mended diagnostics: notes on their arguments (TM2xx) are none."""
+    """The gradient calls among mended diagnostics: arguments (TM2xx) and names (TM116) are none."""
     return [
         Rewritten(
             Path(each.filename).resolve().relative_to(root).as_posix(),
             each.location.row,
             each.end_location.row,
             each.code,
+            each,
         )
         for each in diagnostics
-        if each.code.startswith("TM1")
+        if is_call(each)
     ]
+
+
+def is_call(diagnostic: Diagnostic) -> bool:
+    """Whether it is about a gradient call of TensorFlow 1."""
+    return diagnostic.code.startswith("TM1") and diagnostic.code != "TM116"
 
 
 def lines(
@@ -72,12 +87,12 @@ def lines(
         blind = Site(*key, "UNVERIFIED", 0, 0.0, (idle or {}).get(key, "nothing was kept of it"))
         sites[key] = replace(sites.get(key, blind), runs=runs)
     told = [
-        Line(site, any(each.covers(site.filename, site.row) for each in rewritten))
+        Line(site, next((call for call in rewritten if call.covers(site.filename, site.row)), None))
         for site in sites.values()
     ]
     for each in rewritten:
         if not any(each.covers(site.filename, site.row) for site in sites.values()):
             detail = "it was not reached"
             site = Site(each.filename, each.row, each.api, "UNVERIFIED", 0, 0.0, detail)
-            told.append(Line(site, True))
+            told.append(Line(site, each))
     return sorted(told, key=lambda line: (line.site.filename, line.site.row))

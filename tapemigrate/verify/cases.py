@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
+from tapemigrate.model import Proof
 from tapemigrate.verify import tree, wire
-from tapemigrate.verify.compare import Comparison, Site, compare, tolerances
+from tapemigrate.verify.compare import Comparison, Site, compare, shown, tolerances
 from tapemigrate.verify.oracle import SWITCHES
 from tapemigrate.verify.pool import Device, Mode, Pool, Task, WorkerError
 from tapemigrate.verify.shrink import Inputs, shrink
@@ -42,6 +43,17 @@ class CaseResult:
     comparison: Comparison
     sites: tuple[Site, ...] = ()
     counterexample: Counterexample | None = None
+
+    @property
+    def proof(self) -> Proof:
+        """What it shows, as text."""
+        found = self.comparison
+        proof = Proof(found.verdict, f"{self.name}: {found.detail}" if found.detail else self.name)
+        if (small := self.counterexample) is None:
+            return proof
+        inputs = ", ".join(f"{name} = {shown(value)}" for name, value in small.inputs.items())
+        before, after = (each.error or shown(each.outputs) for each in (small.before, small.after))
+        return replace(proof, inputs=inputs or "the case has none", before=before, after=after)
 
 
 @dataclass(frozen=True)
@@ -174,7 +186,7 @@ class _Sides:
             if found.verdict != "VERIFIED":
                 found = replace(found, detail=f"{mode}: {found.detail}")
                 small = self._smallest(name, inputs, old, mode)
-                return CaseResult(name, found, found.sites, small)
+                return CaseResult(name, found, _blamed(found), small)
             worst = max(worst, found, key=lambda each: each.largest)
         sites = compare(before[runs[0]].result(), after[runs[0]].result(), self.limits).sites
         return CaseResult(name, worst, sites)
@@ -193,3 +205,12 @@ class _Sides:
 
         small = shrink(inputs, fails)
         return Counterexample(small, new, *both(small))
+
+
+def _blamed(found: Comparison) -> tuple[Site, ...]:
+    """The sites of a comparison that failed. Where every gradient agrees and what the case returns
+    does not, any of them may be to blame: one that is a list now, say.
+    """
+    if any(site.verdict == "REFUTED" for site in found.sites):
+        return found.sites
+    return tuple(replace(site, verdict="REFUTED", detail=found.detail) for site in found.sites)

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from tapemigrate.reports.common import printable
 from tapemigrate.verify import report
-from tapemigrate.verify.cases import CasesError
 from tapemigrate.verify.certificate import Certificate, CertificateError
-from tapemigrate.verify.job import Job, JobError, Rewrite, Verdicts
+from tapemigrate.verify.job import FAILURES, Job, Rewrite, Verdicts
+from tapemigrate.verify.options import WithCommand, running
 from tapemigrate.verify.pool import Device
-from tapemigrate.verify.trial import CommandError
+from tapemigrate.verify.waiting import waiting
 
 _RENDERERS: dict[str, Callable[[Verdicts], str]] = {
     "text": report.text,
     "json": report.json_text,
+    "sarif": report.sarif_text,
 }
 
 
-class _Command(click.Command):
-    """Keeps what follows ``--`` apart from the other arguments: it is a command to run."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        command: list[str] = []
-        if "--" in args:
-            at = args.index("--")
-            args, command = args[:at], args[at + 1 :]
-        ctx.meta["command"] = tuple(command)
-        return super().parse_args(ctx, args)
-
+class _Command(WithCommand):
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return ["[OPTIONS]", "(CASES.py[::NAME]... | -- COMMAND... | --replay FILE)"]
 
@@ -54,26 +42,7 @@ class _Command(click.Command):
     help="Also rewrites that rest on an assumption.",
 )
 @click.option("-k", "part", metavar="PART", help="Only the cases whose names hold PART.")
-@click.option(
-    "--before-python",
-    metavar="PYTHON",
-    help="Run the old side with this interpreter, one that has TensorFlow 1.x.",
-)
-@click.option(
-    "--device",
-    type=click.Choice(("cpu", "gpu")),
-    default="cpu",
-    show_default=True,
-    help="Where TensorFlow computes.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=600.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long one run may take.",
-)
+@running
 @click.option(
     "--certificate",
     type=click.Path(path_type=Path),
@@ -135,33 +104,15 @@ def verify(
             # Asking takes an import of TensorFlow: only where the answer is needed.
             asked = certificate is not None or job.device == "gpu"
             versions = job.versions() if asked else {}
-            with _waiting() as tick:
+            with waiting() as tick:
                 verdicts = job.run(rewrite, tick)
             if certificate is not None:
                 made = Certificate.of(job, unsafe_fixes, rewrite, versions, verdicts)
                 made.write(certificate)
-    except (CommandError, CasesError, CertificateError, JobError) as error:
+    except (*FAILURES, CertificateError) as error:
         raise click.ClickException(printable(str(error))) from None
     click.echo(_RENDERERS[output_format](verdicts), nl=False)
     changes = [] if old is None else old.changes(verdicts)
     for change in changes:
         click.echo(printable(change), err=True)
     return 0 if verdicts.proved and not changes else 1
-
-
-@contextlib.contextmanager
-def _waiting() -> Iterator[Callable[[str], None]]:
-    """Shows on a terminal what is being run, and for how long."""
-    if not sys.stderr.isatty():
-        yield lambda label: None
-        return
-    from rich.console import Console
-
-    start: dict[str, float] = {}
-    with Console(stderr=True).status("Starting") as status:
-
-        def tick(label: str) -> None:
-            seconds = time.monotonic() - start.setdefault(label, time.monotonic())
-            status.update(f"Running {label}: {seconds:.0f} s")
-
-        yield tick

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 
+from tapemigrate.model import Verdict
 from tapemigrate.verify import wire
 
 TOLERANCES: Mapping[str, float] = {
@@ -37,8 +38,9 @@ GPU_TOLERANCES: Mapping[str, float] = {
 # Where every element is the rounding of a cancelled sum, there is no largest element to be relative
 # to.
 FLOOR = 1e-3
+# Of larger arrays only the shape is told.
+_SHOWN_ELEMENTS = 12
 
-Verdict = Literal["VERIFIED", "UNVERIFIED", "REFUTED"]
 # From best to worst.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -57,7 +59,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Site:
-    """A gradient call of the old program: how often it ran, how what it returned compares."""
+    """A gradient call of the old program: how often it ran, how what it returned compares.
+
+    ``before`` and ``after`` are the first gradient that has no equal and the nearest there is.
+    """
 
     filename: str
     row: int
@@ -66,6 +71,8 @@ class Site:
     runs: int
     largest: float
     detail: str = ""
+    before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True)
@@ -277,24 +284,32 @@ def _run(
         elif blind:
             return site("UNVERIFIED", "its equal after the rewrite could not be looked at")
         else:
-            return site("REFUTED", _unmatched(call, gradient, pool))
+            detail, nearest = _unmatched(call, gradient, pool)
+            return replace(
+                site("REFUTED", detail),
+                before=shown(gradient),
+                after="" if nearest is None else shown(nearest),
+            )
     return site("VERIFIED")
 
 
-def _unmatched(call: wire.Call, gradient: Any, pool: Sequence[Any]) -> str:
+def _unmatched(call: wire.Call, gradient: Any, pool: Sequence[Any]) -> tuple[str, Any]:
+    """What is wrong, and the gradient after the rewrite that is nearest; None if none is near."""
     text = f"{call.api} returned {_name(gradient)}, which has no equal after the rewrite"
     if not isinstance(gradient, wire.Array):
-        return text
+        return text, None
     similar = [
-        next(differences(gradient, other, TOLERANCES))
+        (next(differences(gradient, other, TOLERANCES)), other)
         for other in pool
         if isinstance(other, wire.Array)
         and (other.dtype, other.values.shape) == (gradient.dtype, gradient.values.shape)
     ]
     if not similar:
-        return text
-    nearest = min(similar, key=lambda found: found.size if found.size is not None else np.inf)
-    return f"{text}; the nearest: {nearest.message}"
+        return text, None
+    found, nearest = min(
+        similar, key=lambda each: each[0].size if each[0].size is not None else np.inf
+    )
+    return f"{text}; the nearest: {found.message}", nearest
 
 
 def _equal(
@@ -311,12 +326,17 @@ def _equal(
 def worse(known: Site, run: Site) -> Site:
     """A site over its runs: the worst verdict, and why."""
     worst = max(known, run, key=lambda site: VERDICTS.index(site.verdict))
-    return Site(
-        run.filename,
-        run.row,
-        run.api,
-        worst.verdict,
-        known.runs + run.runs,
-        max(known.largest, run.largest),
-        worst.detail,
-    )
+    return replace(worst, runs=known.runs + run.runs, largest=max(known.largest, run.largest))
+
+
+def shown(value: Any) -> str:
+    """A structure as in ``wire.Observation.outputs``, on one line."""
+    if isinstance(value, wire.Array):
+        if value.values.size > _SHOWN_ELEMENTS:
+            return f"{value.dtype} of shape {value.values.shape}"
+        return " ".join(str(value.values.tolist()).split())
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(shown, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key}: {shown(item)}' for key, item in value.items())}}}"
+    return str(value)

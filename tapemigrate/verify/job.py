@@ -6,20 +6,25 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tapemigrate.model import Proof
 from tapemigrate.verify.calls import Line, Rewritten, lines, rewritten_calls
-from tapemigrate.verify.cases import CaseResult, Cases
+from tapemigrate.verify.cases import CaseResult, Cases, CasesError
 from tapemigrate.verify.pool import Device, Pool, WorkerError
-from tapemigrate.verify.trial import Trial
+from tapemigrate.verify.trial import CommandError, Trial
 
 SEPARATOR = "::"
 
 
 class JobError(Exception):
     """Why nothing can be run."""
+
+
+#: Why there are no verdicts.
+FAILURES = (CasesError, CommandError, JobError)
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,21 @@ class Verdicts:
         return all(line.proved for line in self.lines) and all(
             case.comparison.verdict == "VERIFIED" for case in self.cases
         )
+
+    def proof(self, line: Line) -> Proof:
+        """What was shown of a call, with the smallest inputs of a case that refutes it."""
+        site = line.site
+        proof = Proof(site.verdict, site.detail, before=site.before, after=site.after)
+        if site.verdict != "REFUTED":
+            return proof
+        key = (site.filename, site.row, site.api)
+        for case in self.cases:
+            if any(
+                (each.filename, each.row, each.api, each.verdict) == (*key, "REFUTED")
+                for each in case.sites
+            ):
+                return replace(case.proof, detail=site.detail)
+        return proof
 
 
 @dataclass(frozen=True)

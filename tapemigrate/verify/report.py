@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tapemigrate.reports.common import printable
@@ -12,9 +14,6 @@ from tapemigrate.verify import wire
 from tapemigrate.verify.cases import CaseResult, Counterexample
 from tapemigrate.verify.compare import VERDICTS
 from tapemigrate.verify.job import Verdicts
-
-# Of larger arrays only the shape is told.
-_SHOWN_ELEMENTS = 12
 
 
 def text(verdicts: Verdicts) -> str:
@@ -44,6 +43,22 @@ def text(verdicts: Verdicts) -> str:
 def json_text(verdicts: Verdicts) -> str:
     """An object with a list of the calls and one of the cases."""
     return json.dumps(data(verdicts), indent=2) + "\n"
+
+
+def sarif_text(verdicts: Verdicts) -> str:
+    """A SARIF log of the rewritten calls; what was shown of each is in its properties."""
+    from tapemigrate.reports import Report, sarif
+
+    found = []
+    for line in verdicts.lines:
+        if line.call is not None and line.call.diagnostic is not None:
+            proof = verdicts.proof(line)
+            told = f"{proof.verdict}: {proof.detail}" if proof.detail else proof.verdict
+            message = f"the rewrite of this `{line.site.api}` is {told}"
+            found.append(
+                replace(line.call.diagnostic, message=message, help="", fix=None, proof=proof)
+            )
+    return sarif.render(Report(found, {}, os.getcwd()))
 
 
 def data(verdicts: Verdicts) -> dict[str, Any]:
@@ -84,8 +99,7 @@ def _cases(cases: Sequence[CaseResult]) -> str:
         size = _size(found.largest) if found.verdict == "VERIFIED" else ""
         rows.append((found.verdict, size, case.name))
         told = [found.detail] if found.detail else []
-        if case.counterexample is not None:
-            told += counterexample(case.counterexample)
+        told += case.proof.example
         details.append("\n".join(told))
     return _table(rows, details)
 
@@ -101,16 +115,6 @@ def _table(rows: Sequence[Sequence[str]], details: Sequence[str]) -> str:
     return "\n".join([*told, ""])
 
 
-def counterexample(found: Counterexample) -> list[str]:
-    """The inputs and what each side returned, in three lines."""
-    inputs = ", ".join(f"{name} = {_shown(value)}" for name, value in found.inputs.items())
-    return [
-        f"smallest inputs found: {inputs or 'it has none'}",
-        f"before: {found.before.error or _shown(found.before.outputs)}",
-        f"after:  {found.after.error or _shown(found.after.outputs)}",
-    ]
-
-
 def _counterexample_data(found: Counterexample) -> dict[str, Any]:
     return {
         "mode": found.mode,
@@ -118,18 +122,6 @@ def _counterexample_data(found: Counterexample) -> dict[str, Any]:
         "before": wire.dump_observation(found.before),
         "after": wire.dump_observation(found.after),
     }
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, wire.Array):
-        if value.values.size > _SHOWN_ELEMENTS:
-            return f"{value.dtype} of shape {value.values.shape}"
-        return " ".join(str(value.values.tolist()).split())
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_shown, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {_shown(item)}' for key, item in value.items())}}}"
-    return str(value)
 
 
 def _size(difference: float) -> str:
