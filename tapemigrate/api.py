@@ -270,11 +270,14 @@ def _parsed(text: str) -> None:
 def _applied(file: SourceFile, here: Unit, rewrites: Iterable[Rewrite]) -> str:
     from tapemigrate.codemods import CodemodError, apply
     from tapemigrate.source.magics import TornError
+    from tapemigrate.tidy import without_unneeded
 
     ops: dict[Op, None] = {}
     for rewrite in rewrites:
         ops.update(dict.fromkeys(rewrite.ops.get(file.filename, ())))
     new = apply(file.text, here.tree, list(ops))
+    if ops and file.notebook is None:
+        new = without_unneeded(new, here)
     if file.notebook is not None:
         try:
             file.notebook.split(new)

@@ -359,6 +359,62 @@ def test_deleting_statements() -> None:
     )
 
 
+def test_blank_lines_of_what_goes() -> None:
+    t = Text("import a\n\nimport old\n\nimport b\n\n\nold()\nold(1)\n\n\n# why\nc\n\nold(2)\n")
+    deleted = [t.stmt(code) for code in ("import old", "old()", "old(1)", "old(2)")]
+    after = t.apply(*(ReplaceStatement(span, "") for span in deleted))
+    assert after == "import a\n\nimport b\n\n\n# why\nc\n"
+
+
+def test_blank_lines_of_what_goes_first() -> None:
+    t = Text("import old\n\n\nimport a\n\n# kept\nold()\n\nb\n")
+    deleted = [t.stmt(code) for code in ("import old", "old()")]
+    after = t.apply(*(ReplaceStatement(span, "") for span in deleted))
+    assert after == "import a\n\n# kept\n\nb\n"
+
+
+def test_blank_lines_of_what_goes_in_a_block() -> None:
+    t = text("""\
+        def f():
+            old(1)
+
+            a
+
+            old(2)
+
+            b; old(3)
+
+            # kept
+            old(4)
+
+            c
+
+            old(5)
+
+
+        def g():
+            d
+        """)
+    deleted = [t.stmt(f"old({k})") for k in range(1, 6)]
+    is_(
+        t.apply(*(ReplaceStatement(span, "") for span in deleted)),
+        """\
+        def f():
+            a
+
+            b
+
+            # kept
+
+            c
+
+
+        def g():
+            d
+        """,
+    )
+
+
 def test_deleting_everything() -> None:
     t = Text("import old\n")
     assert t.apply(ReplaceStatement(t.stmt("import"), "")) == ""

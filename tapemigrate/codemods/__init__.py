@@ -29,11 +29,33 @@ def apply(text: str, tree: ast.Module, ops: Sequence[Op]) -> str:
         return text
     lines = Lines(text)
     indent = file_indent(tree, lines)
-    out = []
-    done = 0
+    out: list[str] = []
+    row = 1
+    # How many blank lines ``out`` ends in, or None as long as it has nothing else.
+    blank: int | None = None
     for chunk in chunks(tree, ops):
-        start = lines.offset(chunk.row, 0)
-        out += [text[done:start], rewrite(text, tree, chunk, lines, indent)]
-        done = lines.offset(chunk.end_row + 1, 0)
-    out.append(text[done:])
+        kept = range(row, chunk.row)
+        out += map(lines.row, kept)
+        blank = _blank_at_end(lines, kept, blank)
+        new = rewrite(text, tree, chunk, lines, indent)
+        row = chunk.end_row + 1
+        if new:
+            out.append(new)
+            blank = 0
+            continue
+        # Of the blank lines above and below what went, those of one side go as well.
+        below = 0
+        while row + below <= len(lines) and not lines.row(row + below).strip():
+            below += 1
+        if row + below > len(lines) and blank:
+            del out[-blank:]
+        row += below if blank is None else min(blank, below)
+    out += map(lines.row, range(row, len(lines) + 1))
     return "".join(out)
+
+
+def _blank_at_end(lines: Lines, rows: range, before: int | None) -> int | None:
+    for count, row in enumerate(reversed(rows)):
+        if lines.row(row).strip():
+            return count
+    return None if before is None else before + len(rows)

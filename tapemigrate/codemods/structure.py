@@ -78,7 +78,8 @@ class _Rewriter:
 
     def module(self, tree: ast.Module, part: range, module: cst.Module) -> cst.Module:
         plan = self._plans.get((id(tree), "body"), BlockPlan())
-        body, footer = _fold(self._run(self._units(tree.body, part, module.body, plan), plan, None))
+        units = self._units(tree.body, part, module.body, plan)
+        body, footer = _fold(self._run(units, plan, None, nested=False))
         return module.with_changes(body=body, footer=[*footer, *module.footer])
 
     # -- blocks --
@@ -109,10 +110,12 @@ class _Rewriter:
             raise CodemodError("LibCST and ast see different statements")
         return units
 
-    def _run(self, units: Sequence[_Unit], plan: BlockPlan, indent: str | None) -> list[_Item]:
+    def _run(
+        self, units: Sequence[_Unit], plan: BlockPlan, indent: str | None, *, nested: bool
+    ) -> list[_Item]:
         """The items of a whole block; new blocks in it are indented by ``indent``."""
         items = [item for code in plan.first for item in self._items(code)]
-        return items + self._wrapped(deque(units), deque(plan.wraps), plan, indent)
+        return items + self._wrapped(deque(units), deque(plan.wraps), plan, indent, nested)
 
     def _wrapped(
         self,
@@ -120,11 +123,15 @@ class _Rewriter:
         wraps: deque[tuple[int, int, Wrap]],
         plan: BlockPlan,
         indent: str | None,
+        nested: bool = True,
     ) -> list[_Item]:
         items: list[_Item] = []
         while units:
             unit = units.popleft()
-            items += unit.node.leading_lines
+            if _goes(unit, plan):
+                items += _without_gap(unit, units, first=not items and nested)
+            else:
+                items += unit.node.leading_lines
             unit = replace(unit, node=_under(unit.node, ()))
             if not wraps or wraps[0][0] != unit.start:
                 items += self._around(unit, plan)
@@ -225,8 +232,30 @@ class _Rewriter:
         indented = cast(cst.IndentedBlock, suite)
         plan = plan or BlockPlan()
         units = self._units(block, range(len(block)), indented.body, plan)
-        body, footer = _filled(self._run(units, plan, indented.indent))
+        body, footer = _filled(self._run(units, plan, indented.indent, nested=True))
         return indented.with_changes(body=body, footer=[*footer, *indented.footer])
+
+
+def _goes(unit: _Unit, plan: BlockPlan) -> bool:
+    """Whether nothing takes the place of a line."""
+    k = unit.start
+    return plan.replaced.get(k) == "" and not (plan.before.get(k) or plan.after.get(k))
+
+
+def _without_gap(unit: _Unit, units: deque[_Unit], *, first: bool) -> Sequence[cst.EmptyLine]:
+    """What stays above ``unit``, which goes: of the blank lines around it, those of one side.
+
+    The blank lines below stand above the next one of ``units``; a block begins without any.
+    """
+    lines = unit.node.leading_lines
+    if any(line.comment for line in lines) or not units:
+        return lines if units else [line for line in lines if line.comment]
+    next_ = units[0]
+    below = list(next_.node.leading_lines)
+    count = next((k for k, line in enumerate(below) if line.comment), len(below))
+    dropped = count if first else min(count, len(lines))
+    units[0] = replace(next_, node=_under(next_.node, below[dropped:]))
+    return () if first else lines
 
 
 @lru_cache(maxsize=256)
