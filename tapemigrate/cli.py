@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -211,22 +212,29 @@ def check(baseline: str | None, write_baseline: str | None, add_noqa: bool, **op
 def why(place: str, paths: tuple[str, ...]) -> int:
     """Tell how the call on a line was read, and what stops its fix.
 
-    PATH... is where callers are looked for; by default the folder of FILE.
+    In a notebook the place is FILE:CELL:LINE. PATH... is where callers are looked for; by default the folder of FILE.
     """
     from tapemigrate import runner
     from tapemigrate.reports.common import printable
     from tapemigrate.settings import SettingsError
     from tapemigrate.source.decoding import SourceError
 
-    filename, _, row = place.rpartition(":")
-    if not filename or not row.isascii() or not row.isdigit():
-        raise click.UsageError(f"{printable(place)!r} is not FILE:LINE")
+    found = re.fullmatch(r"(.*\.ipynb):(?:cell )?([0-9]+):([0-9]+)", place, re.DOTALL)
+    if found is not None:
+        filename, cell, row = found[1], int(found[2]), found[3]
+    else:
+        filename, _, row = place.rpartition(":")
+        cell = None
+        form = "FILE:CELL:LINE" if ".ipynb:" in place else "FILE:LINE"
+        if not filename or not row.isascii() or not row.isdigit() or form != "FILE:LINE":
+            raise click.UsageError(f"{printable(place)!r} is not {form}")
     around = paths or (os.path.dirname(filename) or os.curdir,)
     try:
         settings = _resolver()(filename)
-        text = runner.explain_line(around, filename, int(row), settings)
+        text = runner.explain_line(around, filename, int(row), settings, cell)
     except SourceError as error:
-        where = f"{printable(filename)}:{error.row}:{error.column}"
+        told = "" if error.cell is None else f"cell {error.cell}:"
+        where = f"{printable(filename)}:{told}{error.row}:{error.column}"
         raise click.ClickException(f"{where}: {error.code} {error.message}") from None
     except SettingsError as error:
         raise click.ClickException(str(error)) from None
@@ -486,7 +494,7 @@ def _project_root() -> str:
 
 
 def _emit_diff(result: FileResult, colors: bool) -> None:
-    from tapemigrate.differences import unified
+    from tapemigrate.differences import texts, unified
     from tapemigrate.reports.common import printable
     from tapemigrate.source.decoding import decode, encode
 
@@ -494,9 +502,10 @@ def _emit_diff(result: FileResult, colors: bool) -> None:
     old, new = decode(result.old, result.filename), decode(result.new, result.filename)
     styles = {"+": "32", "-": "31", "@": "36"}
     lines = []
-    for line in unified(old.text, new.text, printable(result.filename)):
-        style = styles.get(line[0]) if colors else None
-        lines.append(f"\x1b[{style}m{line[:-1]}\x1b[0m\n" if style else line)
+    for name, before, after in texts(old, new):
+        for line in unified(before, after, printable(name)):
+            style = styles.get(line[0]) if colors else None
+            lines.append(f"\x1b[{style}m{line[:-1]}\x1b[0m\n" if style else line)
     plain = type(old)(old.filename, "", old.encoding)
     _emit_bytes(encode(plain, "".join(lines)))
 

@@ -7,10 +7,26 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import Match, SequenceMatcher
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tapemigrate.source import SourceFile
 
 # ``difflib`` takes quadratic time, so it only sees what lies between two anchors, up to this many
 # pairs of lines. A larger stretch is shown as replaced whole: a longer diff, never a wrong one.
 _MOST_PAIRS = 1_000_000
+
+
+def texts(old: SourceFile, new: SourceFile) -> Iterator[tuple[str, str, str]]:
+    """What is to be compared, by name: two files, or the cells of a notebook that differ."""
+    if old.notebook is None or new.notebook is None:
+        yield old.filename, old.text, new.text
+        return
+    for before, after in zip(old.notebook.cells, new.notebook.cells, strict=True):
+        if before.text != after.text:
+            # That the last line of a cell has no newline is no news.
+            name = f"{old.filename}:cell {before.number}"
+            yield name, f"{before.text}\n", f"{after.text}\n"
 
 
 def unified(old: str, new: str, name: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from tapemigrate.source.decoding import SourceError
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyi")
+SUFFIXES = (".py", ".pyi", ".ipynb")
 
 #: Folders of other people's code. A virtual environment is known by its ``pyvenv.cfg`` instead.
 _FOREIGN_FOLDERS = frozenset({"node_modules", "site-packages", "dist-packages", "__pypackages__"})
