@@ -110,7 +110,7 @@ def _leaf(gradient: Any) -> tuple[Any, list[np.ndarray[Any, Any]]]:
         # Sampling would tear rows from their indices.
         leaf["rows"] = len(gradient.indices)
         return leaf, [gradient.values, gradient.indices.astype(np.int64)]
-    flat = gradient.values.ravel()
+    flat: np.ndarray[Any, Any] = gradient.values.ravel()
     step = -(-flat.size // SAMPLE)
     if step > 1:
         flat = flat[::step]
