@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tapemigrate.model import Diagnostic, Edit, Fix, Position
+from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Links, Position
 from tapemigrate.rules import cells
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project, unit
@@ -83,15 +83,28 @@ def analyse(
     return result
 
 
-def wanted_names(files: Mapping[str, SourceFile]) -> frozenset[str]:
-    """The names of functions and classes whose callers, in other files, decide about a fix."""
+def links(file: SourceFile) -> Links:
+    """The functions of ``file`` whose callers, in other files, decide about a fix, or share it.
+
+    Raises:
+        SourceError: where it does not parse.
+    """
     from tapemigrate.rules import gradients
 
-    found: set[str] = set()
-    project = _project(files, {}, Settings())
-    for each in project.units.values():
-        found |= gradients.functions_with_calls(project, each)
-    return frozenset(found)
+    project = _project({file.filename: file}, {}, Settings())
+    return gradients.links(project, project.units[file.filename])
+
+
+def handing_on(file: SourceFile, names: frozenset[str]) -> frozenset[Handed]:
+    """The functions of ``file`` that may hand what they are given on to functions of these names.
+
+    Raises:
+        SourceError: where it does not parse.
+    """
+    from tapemigrate.rules import gradients
+
+    project = _project({file.filename: file}, {}, Settings())
+    return gradients.handing_on(project, project.units[file.filename], names)
 
 
 def why(

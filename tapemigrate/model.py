@@ -87,3 +87,22 @@ class Diagnostic:
     def noqa_row(self) -> int:
         """The row on which a suppression comment for this diagnostic stands."""
         return self.location.row if self.comment_row is None else self.comment_row
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A function that may be handed a tape.
+
+    A file that calls it names it, and one of ``anchors``: its module, package or class.
+    """
+
+    name: str
+    anchors: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What in other files concerns a file: ``names`` whose callers decide about its fixes."""
+
+    names: frozenset[str] = frozenset()
+    handed: frozenset[Handed] = frozenset()

@@ -6,14 +6,15 @@ import ast
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from tapemigrate.deep import call_with_room
 from tapemigrate.discovery import Discovery
-from tapemigrate.model import Diagnostic, Position
+from tapemigrate.grouping import grouped
+from tapemigrate.model import Diagnostic, Handed, Links, Position
 from tapemigrate.settings import ALWAYS_REPORTED, Settings, SettingsError
 from tapemigrate.source.decoding import (
     SourceError,
@@ -63,7 +64,8 @@ class FileResult:
 
     ``diagnostics`` is what is left to tell, ``mended`` what the rewrite took care of. ``lines``
     holds the rows on which diagnostics stand, by cell (None outside notebooks) and row. ``old``
-    and ``new`` are the bytes before and after a rewrite that changes the file.
+    and ``new`` are the bytes before and after a rewrite that changes the file. Those of one
+    ``group`` are written together or not at all.
     """
 
     filename: str
@@ -72,6 +74,7 @@ class FileResult:
     lines: dict[Place, str] = field(default_factory=dict, hash=False)
     old: bytes = b""
     new: bytes | None = None
+    group: str = ""
 
 
 @dataclass(slots=True)
@@ -100,13 +103,22 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One file to analyse, with the other files that may hold callers of its functions."""
+    """One file to analyse, with the other files that may hold callers of its functions.
+
+    ``others`` are analysed, and rewritten, together with it.
+    """
 
     filename: str
     settings: Settings
     mode: Mode
     edits: bool
     context: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def filenames(self) -> tuple[str, ...]:
+        """All files that are analysed."""
+        return (self.filename, *self.others)
 
 
 def run(
@@ -117,50 +129,55 @@ def run(
     jobs: int,
     edits: bool = False,
     respect_gitignore: bool = True,
+    force_exclude: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> Outcome:
     """Analyses the files of ``paths``. Writes nothing: see ``write``.
 
     ``settings_for`` gives the settings for a path and may raise SettingsError. With ``edits``,
-    fixes carry their edits.
+    fixes carry their edits. With ``force_exclude``, the settings speak for what
+    ``paths`` name, too.
     """
     _context_file.cache_clear()
     discovery = Discovery(settings_for, respect_gitignore=respect_gitignore)
     early: dict[str, FileResult] = {}
     tasks: list[_Task] = []
     everything: list[str] = []
+    allowed: dict[str, Settings] = {}
     configurations: dict[str, None] = {}
-    order: list[str] = []
     for found in discovery.walk(list(paths)):
         everything.append(found.path)
         try:
             settings = settings_for(found.path)
+            if not found.left_out(settings, force=force_exclude):
+                allowed[found.path] = settings
             if not _may_matter(found.path, settings):
                 continue
         except SourceError as error:
-            order.append(found.path)
             early[found.path] = _failure(found.path, error)
             continue
         except SettingsError as error:
             configurations[str(error)] = None
             continue
-        if not found.left_out(settings):
-            order.append(found.path)
+        if found.path in allowed:
             tasks.append(_Task(found.path, settings, mode, edits))
     results = {
-        result.filename: result for result in _analyse_all(tasks, everything, jobs, progress)
+        result.filename: result
+        for result in _analyse_all(tasks, everything, allowed, jobs, progress)
     }
     results.update(early)
     problems = [_failure(path, error) for path, error in discovery.problems]
     problems += [_failure(*_split_configuration(line)) for line in configurations]
-    return Outcome([*problems, *(results[name] for name in order)], discovery.notes, everything)
+    ordered = [results[path] for path in everything if path in results]
+    return Outcome([*problems, *ordered], discovery.notes, everything)
 
 
 def run_text(
     data: bytes, filename: str, settings: Settings, *, mode: Mode, edits: bool = False
 ) -> FileResult:
     """What ``run`` finds in one file that is given as bytes."""
-    return call_with_room(partial(_guarded, data, _Task(filename, settings, mode, edits)))
+    task = _Task(filename, settings, mode, edits)
+    return call_with_room(partial(_guarded, {filename: data}, task))[0]
 
 
 def explain_line(
@@ -177,9 +194,10 @@ def explain_line(
 
         file = decode(_read(filename), filename)
         place = row if cell is None else _row_of(file, cell, row)
-        names = api.wanted_names({filename: file})
+        names = api.links(file).names
         callers = [found.path for found in Discovery(lambda path: settings).walk(list(paths))]
-        context = _mentions(callers, {filename: frozenset(names)})[filename]
+        context = dict.fromkeys(_callers(names, _places(callers, names)))
+        context.pop(filename, None)
         context_files = _load(context)
         return api.why({filename: file}, filename, place, settings=settings, context=context_files)
 
@@ -196,35 +214,68 @@ def _row_of(file: SourceFile, cell: int, row: int) -> int:
 def write(results: Iterable[FileResult]) -> tuple[list[FileResult], list[str]]:
     """Writes what changed; gives a failure for every file that could not be written, and notes.
 
-    Each file is replaced in one step. Names that were hard links of each other still are.
+    Each file is replaced in one step. Names that were hard links of each other still are. Of files
+    that belong together all are written, or none.
     """
-    failures = []
+    failures: list[FileResult] = []
     written: dict[tuple[int, int], _Linked] = {}
+    groups: dict[str, list[FileResult]] = {}
     for result in results:
-        if result.new is None:
-            continue
-        try:
-            status = os.stat(result.filename)
-            identity = (status.st_dev, status.st_ino)
-            linked = written.get(identity)
-            if linked is not None and linked.data == result.new:
-                relink(linked.filename, result.filename)
-                linked.names_left -= 1
-                continue
-            replace_file(result.filename, result.new, expected=result.old)
-            written[identity] = _Linked(result.filename, result.new, status.st_nlink - 1)
-        except FileChangedError:
-            message = "was changed while it was being analysed; it stays as it is"
-            failures.append(_failure(result.filename, SourceError("TM903", message)))
-        except OSError as error:
-            message = f"cannot be written: {error.strerror or error}"
-            failures.append(_failure(result.filename, SourceError("TM903", message)))
+        if result.new is not None:
+            groups.setdefault(result.group or result.filename, []).append(result)
+    for group in groups.values():
+        done: list[FileResult] = []
+        for result in group:
+            message = _write_one(result, written)
+            if message:
+                failures.append(_failure(result.filename, SourceError("TM903", message)))
+                failures += _taken_back(done, written, result.filename)
+                break
+            done.append(result)
     notes = [
         f"{each.filename}: has other names (hard links), which keep the old text"
         for each in written.values()
         if each.names_left
     ]
     return failures, notes
+
+
+def _write_one(result: FileResult, written: dict[tuple[int, int], _Linked]) -> str:
+    """Why the file could not be written; nothing where it was."""
+    assert result.new is not None
+    try:
+        status = os.stat(result.filename)
+        identity = (status.st_dev, status.st_ino)
+        linked = written.get(identity)
+        if linked is not None and linked.data == result.new:
+            relink(linked.filename, result.filename)
+            linked.names_left -= 1
+            return ""
+        replace_file(result.filename, result.new, expected=result.old)
+        written[identity] = _Linked(result.filename, result.new, status.st_nlink - 1)
+    except FileChangedError:
+        return "was changed while it was being analysed; it stays as it is"
+    except OSError as error:
+        return f"cannot be written: {error.strerror or error}"
+    return ""
+
+
+def _taken_back(
+    done: list[FileResult], written: dict[tuple[int, int], _Linked], other: str
+) -> list[FileResult]:
+    """Gives files their old text back, because one that they belong together with failed."""
+    failures = []
+    for result in done:
+        message = f"stays as it is, because its changes belong together with those of {other}"
+        try:
+            replace_file(result.filename, result.old, expected=result.new)
+        except OSError as error:
+            message = f"was written, and cannot be taken back: {error.strerror or error}"
+        failures.append(_failure(result.filename, SourceError("TM903", message)))
+    names = {result.filename for result in done}
+    for identity in [i for i, each in written.items() if each.filename in names]:
+        del written[identity]
+    return failures
 
 
 @dataclass(slots=True)
@@ -301,52 +352,79 @@ def _split_configuration(line: str) -> tuple[str, SourceError]:
 
 
 def _analyse_all(
-    tasks: list[_Task], everything: list[str], jobs: int, progress: Progress
+    tasks: list[_Task],
+    everything: list[str],
+    allowed: Mapping[str, Settings],
+    jobs: int,
+    progress: Progress,
 ) -> Iterator[FileResult]:
     with _Workers(jobs, len(tasks)) as workers:
         if len(everything) > 1:
-            names: dict[str, frozenset[str]] = {}
-            for task, wanted in zip(tasks, workers.map(_wanted_names, tasks), strict=True):
-                names[task.filename] = wanted or frozenset()
-            context = _mentions(everything, names)
-            tasks = [replace(task, context=context[task.filename]) for task in tasks]
-        for done, (task, result) in enumerate(
-            zip(tasks, workers.map(_analyse, tasks), strict=True), 1
-        ):
-            progress(done, len(tasks))
-            if result is None:
+            tasks = _with_others(tasks, everything, allowed, workers)
+        done, total = 0, sum(len(task.filenames) for task in tasks)
+        for task, results in zip(tasks, workers.map(_analyse, tasks), strict=True):
+            done += len(task.filenames)
+            progress(done, total)
+            if results is None:
                 error = SourceError("TM901", "could not be analysed: the analysis was killed")
-                result = _failure(task.filename, error)
-            yield result
+                results = [_failure(name, error) for name in task.filenames]
+            yield from results
 
 
-def _mentions(paths: Iterable[str], names: dict[str, frozenset[str]]) -> dict[str, tuple[str, ...]]:
-    """For each file in ``names``, the other files in which one of its names stands as a word.
+def _with_others(
+    tasks: list[_Task], everything: list[str], allowed: Mapping[str, Settings], workers: _Workers
+) -> list[_Task]:
+    """The tasks with the files that hold callers, those that go together made one."""
+    links = {
+        task.filename: each or Links()
+        for task, each in zip(tasks, workers.map(_links, tasks), strict=True)
+    }
 
-    An empty path stands for files that are too many to read.
-    """
-    wanted = {name.encode() for each in names.values() for name in each}
-    places: dict[bytes, list[str]] = {name: [] for name in wanted}
-    if wanted:
-        for path in paths:
-            try:
-                words = wanted.intersection(_WORD.findall(_words(path)))
-            except SourceError:
-                continue
-            for word in words:
-                places[word].append(path)
-    return {filename: _others(filename, each, places) for filename, each in names.items()}
+    def together(one: str, two: str) -> bool:
+        same = one in allowed and allowed[one] == allowed.get(two)
+        return same and not is_notebook(one) and not is_notebook(two)
+
+    def hand_on(asked: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
+        return (each or frozenset() for each in workers.map(_handing_on, asked))
+
+    groups = grouped(links, partial(_places, everything), hand_on, together)
+    places = _places(everything, {name for each in links.values() for name in each.names})
+    rank = {path: number for number, path in enumerate(everything)}
+    found: dict[str, _Task] = {}
+    for task in tasks:
+        members = sorted(groups.of(task.filename), key=rank.__getitem__)
+        if members[0] in found:
+            continue
+        context: dict[str, None] = {}
+        for member in members:
+            context.update(dict.fromkeys(_callers(links.get(member, Links()).names, places)))
+        for member in members:
+            context.pop(member, None)
+        found[members[0]] = replace(
+            task, filename=members[0], others=tuple(members[1:]), context=tuple(context)
+        )
+    return list(found.values())
 
 
-def _others(
-    filename: str, names: Iterable[str], places: Mapping[bytes, list[str]]
-) -> tuple[str, ...]:
-    others: dict[str, None] = {}
+def _places(paths: Iterable[str], words: Collection[str]) -> dict[str, list[str]]:
+    """The files in which each of some words stands."""
+    wanted = {word.encode(): word for word in words}
+    found: dict[str, list[str]] = {word: [] for word in words}
+    for path in paths if wanted else ():
+        try:
+            here = wanted.keys() & _WORD.findall(_words(path))
+        except SourceError:
+            continue
+        for word in here:
+            found[wanted[word]].append(path)
+    return found
+
+
+def _callers(names: Iterable[str], places: Mapping[str, list[str]]) -> Iterator[str]:
+    """The files in which one of the names stands; an empty path for files too many to read."""
     for name in sorted(names):
-        paths = places[name.encode()]
-        others.update(dict.fromkeys(paths if len(paths) <= _MOST_MENTIONS else ("",)))
-    others.pop(filename, None)
-    return tuple(others)
+        paths = places[name]
+        yield from paths if len(paths) <= _MOST_MENTIONS else ("",)
 
 
 def _load(paths: Iterable[str]) -> dict[str, SourceFile]:
@@ -362,69 +440,124 @@ def _context_file(path: str) -> SourceFile:
         return _UNSEEN
 
 
-def _wanted_names(task: _Task) -> frozenset[str]:
+def _links(task: _Task) -> Links:
     from tapemigrate import api
 
-    def wanted() -> frozenset[str]:
-        file = decode(_read(task.filename), task.filename)
-        return frozenset(api.wanted_names({task.filename: file}))
+    def links() -> Links:
+        return api.links(decode(_read(task.filename), task.filename))
 
     try:
-        return call_with_room(wanted)
+        return call_with_room(links)
     except Exception:
         # Whatever it is, the analysis meets it again, and reports it.
+        return Links()
+
+
+def _handing_on(asked: tuple[str, frozenset[str]]) -> frozenset[Handed]:
+    from tapemigrate import api
+
+    def handing_on() -> frozenset[Handed]:
+        return api.handing_on(decode(_read(asked[0]), asked[0]), asked[1])
+
+    try:
+        return call_with_room(handing_on)
+    except Exception:
         return frozenset()
 
 
-def _analyse(task: _Task) -> FileResult:
-    def analyse() -> FileResult:
+def _analyse(task: _Task) -> list[FileResult]:
+    def analyse() -> list[FileResult]:
         try:
-            return _guarded(_read(task.filename), task)
+            data = {name: _read(name) for name in task.filenames}
         except SourceError as error:
-            return _failure(task.filename, error)
+            if task.others:
+                return _one_by_one(task)
+            return [_failure(task.filename, error)]
+        return _guarded(data, task)
 
     return call_with_room(analyse)
 
 
-def _guarded(data: bytes, task: _Task) -> FileResult:
-    """Analyses one file; whatever goes wrong with it stays with it."""
+def _one_by_one(task: _Task) -> list[FileResult]:
+    """Each file by itself, where one of them cannot be analysed at all."""
+    found = []
+    for name in task.filenames:
+        context = (*task.context, *(other for other in task.filenames if other != name))
+        found += _analyse(replace(task, filename=name, others=(), context=context))
+    return found
+
+
+def _guarded(data: Mapping[str, bytes], task: _Task) -> list[FileResult]:
+    """Analyses the files of a task; whatever goes wrong with one stays with it."""
     file = None
     try:
-        file = decode(data, task.filename)
-        return _analysed(data, file, task)
-    except SourceError as error:
-        return _failure(task.filename, error, _row(file, error.row))
-    except (RecursionError, MemoryError):
-        return _failure(task.filename, SourceError("TM901", "is nested too deeply to analyse"))
+        files = {}
+        for name in task.filenames:
+            files[name] = file = decode(data[name], name)
+        file = file if not task.others else None
+        return _analysed(data, files, task)
     except Exception as error:  # a fault of ours must not end the run for the other files
-        message = f"could not be analysed: {type(error).__name__}: {error} (a fault in tapemigrate)"
-        return _failure(task.filename, SourceError("TM901", " ".join(message.split())))
+        if task.others:
+            return _one_by_one(task)
+        return [_told(error, task.filename, file)]
 
 
-def _analysed(data: bytes, file: SourceFile, task: _Task) -> FileResult:
+def _told(error: Exception, filename: str, file: SourceFile | None) -> FileResult:
+    if isinstance(error, SourceError):
+        return _failure(filename, error, _row(file, error.row))
+    if isinstance(error, RecursionError | MemoryError):
+        return _failure(filename, SourceError("TM901", "is nested too deeply to analyse"))
+    message = f"could not be analysed: {type(error).__name__}: {error} (a fault in tapemigrate)"
+    return _failure(filename, SourceError("TM901", " ".join(message.split())))
+
+
+def _analysed(
+    data: Mapping[str, bytes], files: Mapping[str, SourceFile], task: _Task
+) -> list[FileResult]:
     from tapemigrate import api
 
-    name = task.filename
     context = _load(task.context)
     rewrite = task.mode in ("fix", "preview")
-    result = api.analyse(
-        {name: file}, task.settings, rewrite=rewrite, context=context, edits=task.edits
-    )
+    result = api.analyse(files, task.settings, rewrite=rewrite, context=context, edits=task.edits)
+    found: dict[str, list[Diagnostic]] = {name: [] for name in files}
+    for each in result.diagnostics:
+        found[each.filename].append(each)
     if task.mode == "silence":
-        return _silenced(data, file, result.diagnostics)
-    new = encode(file, result.rewritten.get(name, file.text))
-    if new == data:
-        left = _sorted(result.diagnostics)
-        return FileResult(name, left, lines=_rows(file, left))
-    mended = tuple(each for each in result.diagnostics if _is_mended(each, task.settings))
-    left = _sorted(each for each in result.diagnostics if not _is_mended(each, task.settings))
-    if left and task.mode == "fix":
-        file = decode(new, name)
-        again = api.analyse(
-            {name: file}, task.settings, rewrite=False, context=context, edits=task.edits
+        return [_silenced(data[name], file, found[name]) for name, file in files.items()]
+    new = {
+        name: encode(file, result.rewritten.get(name, file.text)) for name, file in files.items()
+    }
+    mended = {
+        name: tuple(each for each in found[name] if _is_mended(each, task.settings))
+        for name in files
+    }
+    if rewrite:
+        found = {
+            name: [each for each in found[name] if not _is_mended(each, task.settings)]
+            for name in files
+        }
+    if task.mode == "fix" and any(found.values()) and new != data:
+        files = {name: decode(each, name) for name, each in new.items()}
+        found = {name: [] for name in files}
+        again = api.analyse(files, task.settings, rewrite=False, context=context, edits=task.edits)
+        for each in again.diagnostics:
+            found[each.filename].append(each)
+    results = []
+    for name, file in files.items():
+        left = _sorted(found[name])
+        changed = new[name] != data[name]
+        results.append(
+            FileResult(
+                name,
+                left,
+                mended[name] if rewrite else (),
+                _rows(file, left),
+                data[name] if changed else b"",
+                new[name] if changed else None,
+                task.filename,
+            )
         )
-        left = _sorted(again.diagnostics)
-    return FileResult(name, left, mended, _rows(file, left), data, new)
+    return results
 
 
 def _silenced(data: bytes, file: SourceFile, found: Iterable[Diagnostic]) -> FileResult:

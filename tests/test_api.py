@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapemigrate.api import analyse, wanted_names, why
+from tapemigrate.api import analyse, links, why
 from tapemigrate.settings import Settings
 from tapemigrate.source import SourceFile
 
@@ -111,7 +111,7 @@ def _cut(lines: list[str], row: int) -> str:
 
 
 def test_the_functions_whose_callers_decide() -> None:
-    assert wanted_names({"a.py": SourceFile("a.py", BURGERS.format(comment=""))}) == {"residual"}
+    assert links(SourceFile("a.py", BURGERS.format(comment=""))).names == {"residual"}
 
 
 @pytest.mark.parametrize(

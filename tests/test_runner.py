@@ -11,7 +11,7 @@ import pytest
 from tapemigrate import runner
 from tapemigrate.deep import call_with_room
 from tapemigrate.model import Diagnostic
-from tapemigrate.runner import FileResult, Outcome, _mentions, _Workers, run, run_text, write
+from tapemigrate.runner import FileResult, Outcome, _Workers, run, run_text, write
 from tapemigrate.settings import Settings
 from tests.programs import BROKEN, CLEAN, LOCAL
 
@@ -37,28 +37,82 @@ def test_a_name_that_hides_in_another_encoding_is_not_passed_over(tmp_path: Path
     assert [each.code for each in found(tmp_path).diagnostics] == ["TM903"]
 
 
-def test_mentions_are_whole_words_in_other_files(tmp_path: Path) -> None:
-    texts = {
-        "a.py": "def loss(x): ...\n",
-        "b.py": "from a import loss\n",
-        "c.py": "losses = my_loss = 1\n",
-        "d.py": "model.loss(1)\n",
-    }
+def test_places_are_whole_words(tmp_path: Path) -> None:
+    texts = {"a.py": "residual(x)", "b.py": "residuals(x)", "c.py": "u = net.residual", "d.py": ""}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    paths = [str(tmp_path / name) for name in texts]
-    wanted = {paths[0]: frozenset({"loss"}), paths[2]: frozenset({"nobody"})}
-    assert _mentions([*paths, str(tmp_path / "gone.py")], wanted) == {
-        paths[0]: (paths[1], paths[3]),
-        paths[2]: (),
+    paths = [str(tmp_path / name) for name in (*texts, "gone.py")]
+    assert runner._places(paths, {"residual", "never"}) == {
+        "residual": [paths[0], paths[2]],
+        "never": [],
     }
 
 
-def test_a_name_that_stands_everywhere_has_unseen_callers(tmp_path: Path) -> None:
-    for number in range(70):
-        (tmp_path / f"f{number}.py").write_text("main()\n" if number else "rare()\nmain()\n")
-    paths = [str(tmp_path / f"f{number}.py") for number in range(70)]
-    assert _mentions(paths, {"a.py": frozenset({"main", "rare"})}) == {"a.py": ("", paths[0])}
+def test_a_name_in_too_many_files_has_callers_out_of_sight() -> None:
+    many = [f"{number}.py" for number in range(100)]
+    callers = runner._callers({"main", "rare"}, {"main": many, "rare": ["a.py"]})
+    assert list(callers) == ["", "a.py"]
+
+
+HELPER = """\
+import tensorflow as tf
+
+
+def slope(y, x):
+    return tf.gradients(y, x)[0]
+"""
+CALLER = """\
+import tensorflow as tf
+from helper import slope
+
+
+def run(x):
+    y = tf.square(x) * x
+    return slope(y, x)
+"""
+
+
+def test_files_that_one_tape_ties_together_are_rewritten_together(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "other.py").write_text(CLEAN)
+    outcome = found(tmp_path, "fix")
+    assert {Path(r.filename).name for r in outcome.results if r.new} == {"caller.py", "helper.py"}
+    assert write(outcome.results) == ([], [])
+    assert "slope(y, x, tape=tape)" in (tmp_path / "caller.py").read_text()
+    assert "def slope(y, x, tape):" in (tmp_path / "helper.py").read_text()
+    assert found(tmp_path).diagnostics == []
+
+
+def test_a_file_whose_settings_differ_is_not_tied(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "helper.py").write_text(HELPER)
+    outcome = run(
+        [str(tmp_path)],
+        lambda path: Settings(ignore=("TM204",)) if "caller" in path else PLAIN,
+        mode="fix",
+        jobs=1,
+    )
+    assert [r.new for r in outcome.results] == [None]
+    assert "caller.py` as well" in outcome.diagnostics[0].message
+
+
+def test_files_that_belong_together_are_written_together_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "helper.py").write_text(HELPER)
+    outcome = found(tmp_path, "fix")
+    (tmp_path / "helper.py").write_text(HELPER + "# changed meanwhile\n")
+    failures, _ = write(outcome.results)
+    assert [Path(each.filename).name for each in failures] == ["helper.py", "caller.py"]
+    assert (tmp_path / "caller.py").read_text() == CALLER
+
+
+def test_a_broken_file_does_not_stop_those_that_go_with_it(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(CALLER + "def broken(:\n")
+    (tmp_path / "helper.py").write_text(HELPER)
+    codes = {Path(d.filename).name: d.code for d in found(tmp_path, "fix").diagnostics}
+    assert codes["caller.py"] == "TM901"
+    assert codes["helper.py"] == "TM101"
 
 
 def test_a_fault_of_ours_in_one_file_is_told_and_the_others_are_done(

@@ -175,6 +175,16 @@ class _Resolver:
         return unit is not self._unit and self._cls.name in bases - names
 
 
+def anchors(
+    project: Project, unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef
+) -> frozenset[str]:
+    """The names one of which a file has to hold in order to call ``function``."""
+    cls = project.class_of(unit, function)
+    file = PurePath(unit.filename)
+    found = {cls.name} if cls is not None else {file.stem, file.parent.name}
+    return frozenset(found - {"", "__init__"})
+
+
 def is_called_from_outside(project: Project, unit: Unit, function: ast.FunctionDef) -> bool:
     """Whether a library may call the method, whose class extends one of that library."""
     return _Resolver(project, unit, function).is_called_from_outside()

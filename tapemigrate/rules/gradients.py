@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from weakref import WeakKeyDictionary
 
+from tapemigrate.model import Handed, Links
+from tapemigrate.rules.callers import anchors
 from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.lambdas import Lambdas, bound_to
@@ -58,16 +60,33 @@ def readings(project: Project, unit: Unit) -> list[tuple[View, Request, Region |
     return sorted(found, key=lambda each: each[1].call.lineno)
 
 
-def functions_with_calls(project: Project, unit: Unit) -> frozenset[str]:
+def links(project: Project, unit: Unit) -> Links:
     """The functions of ``unit`` that hold gradient calls; a constructor goes by its class."""
-    found: set[str] = set()
+    names: set[str] = set()
+    handed: set[Handed] = set()
     for scope in collect(project, unit).by_scope:
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             cls = project.class_of(unit, scope)
-            found.add(cls.name if cls is not None and scope.name == "__init__" else scope.name)
+            if cls is not None and scope.name == "__init__":
+                names.add(cls.name)
+                continue
+            names.add(scope.name)
+            handed.add(Handed(scope.name, anchors(project, unit, scope)))
         elif isinstance(scope, ast.Lambda):
-            found |= bound_to(unit, scope)
-    return frozenset(found)
+            names |= bound_to(unit, scope)
+    return Links(frozenset(names), frozenset(handed))
+
+
+def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset[Handed]:
+    """The functions of ``unit`` that call functions of these names."""
+    scopes = {
+        project.scope_of(unit, site.call) for name in names for site in project.mentions(name).calls
+    }
+    return frozenset(
+        Handed(s.name, anchors(project, unit, s))
+        for s in scopes
+        if isinstance(s, ast.FunctionDef) and s.name != "__init__" and s.args.args
+    )
 
 
 def _lambda_findings(

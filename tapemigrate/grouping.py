@@ -1,0 +1,74 @@
+"""Which files one rewrite may tie together: those that call functions which are handed a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from tapemigrate.model import Handed, Links
+
+# Files beyond this many are not tied together: a rewrite that long is no help to anybody.
+_MOST_FILES = 60
+# Through how many files a tape is handed on.
+_MOST_STEPS = 3
+
+
+#: The files in which each of some words stands.
+Places = Callable[[Collection[str]], Mapping[str, Collection[str]]]
+#: The functions of files that hand what they are given on to some names: pairs of both, in order.
+HandOn = Callable[[list[tuple[str, frozenset[str]]]], Iterable[frozenset[Handed]]]
+
+
+class Groups:
+    """Sets of files, joined as links between them are found."""
+
+    def __init__(self, allowed: Callable[[str, str], bool]) -> None:
+        self._allowed = allowed
+        self._members: dict[str, list[str]] = {}
+
+    def of(self, file: str) -> list[str]:
+        """The files that go together with ``file``, itself among them."""
+        return self._members.get(file, [file])
+
+    def join(self, one: str, two: str) -> bool:
+        """Whether the two files go together now."""
+        mine, theirs = self.of(one), self.of(two)
+        if mine is theirs or two in mine:
+            return True
+        if len(mine) + len(theirs) > _MOST_FILES or not self._allowed(one, two):
+            return False
+        joined = [*mine, *theirs]
+        for member in joined:
+            self._members[member] = joined
+        return True
+
+
+def grouped(
+    links: Mapping[str, Links],
+    places: Places,
+    hand_on: HandOn,
+    allowed: Callable[[str, str], bool],
+) -> Groups:
+    """The files by what ties them together. ``allowed``: whether two files may be."""
+    groups = Groups(allowed)
+    pending = {file: set(each.handed) for file, each in links.items() if each.handed}
+    seen: set[tuple[str, Handed]] = set()
+    for _ in range(_MOST_STEPS):
+        words = {w for each in pending.values() for h in each for w in (h.name, *h.anchors)}
+        found = places(words) if words else {}
+        calling: dict[str, set[str]] = {}
+        for file, each in pending.items():
+            for handed in each:
+                seen.add((file, handed))
+                anchored = {p for a in handed.anchors for p in found.get(a, ())}
+                callers = [p for p in found.get(handed.name, ()) if p in anchored and p != file]
+                if len(callers) > _MOST_FILES:
+                    continue
+                for caller in callers:
+                    if groups.join(file, caller):
+                        calling.setdefault(caller, set()).add(handed.name)
+        asked = [(file, frozenset(names)) for file, names in calling.items()]
+        pending = {
+            file: {h for h in more if (file, h) not in seen}
+            for (file, _), more in zip(asked, hand_on(asked), strict=True)
+        }
+    return groups
