@@ -670,7 +670,9 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     # Imported here: a run that needs one process does not pay for it.
     from concurrent.futures import ProcessPoolExecutor
 
-    return ProcessPoolExecutor(jobs)
+    from tapemigrate.orphan import end_with
+
+    return ProcessPoolExecutor(jobs, initializer=end_with, initargs=(os.getpid(),))
 
 
 def _alone(function: Callable[[_T], _R], task: _T) -> _R | None:

@@ -141,6 +141,7 @@ def _environment(side: Side, log: str) -> dict[str, str]:
         "log": log,
         "budget": side.budget,
         "graph": side.graph,
+        "parent": os.getpid(),
     }
     base = environment(side.device)
     path = [str(PACKAGE / "verify" / "inject")]

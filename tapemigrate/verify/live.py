@@ -11,6 +11,7 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from tapemigrate import orphan
 from tapemigrate.verify import probes, seeds, shim, wire
 from tapemigrate.verify.log import Writer
 
@@ -22,8 +23,9 @@ def install(tf: Any, settings: dict[str, Any]) -> None:
     """Prepares ``tf``, freshly imported: old names, seeds, probes that write to a log.
 
     ``settings``: ``root`` is the program's folder, ``log`` the folder to write to, ``budget`` how
-    many bytes, ``graph`` turns eager execution off.
+    many bytes, ``graph`` turns eager execution off, ``parent`` is the process to end with.
     """
+    orphan.end_with(settings["parent"])
     shim.install(tf)
     if settings["graph"]:
         tf.compat.v1.disable_eager_execution()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapemigrate import orphan
 from tapemigrate.verify import modes, probes, seeds, shim, wire
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def main() -> None:
     What the programs print goes to standard error, so that standard output carries the protocol
     alone.
     """
+    orphan.end_with(os.getppid())
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     tf = _tensorflow()
