@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tapemigrate.source.magics import Reading, TornError, read, restored, shown
+from tapemigrate.source.magics import Reading, TornError, read, repeated, restored, shown
 
 MARK = "_ipython_1_"
 
@@ -123,6 +123,17 @@ def test_a_statement_under_a_line_magic_is_seen() -> None:
     assert shown(found, found.code.splitlines()[1]) == "%time y = f(x)"
 
 
+def test_what_runs_over_and_over_is_no_statement_of_the_cell() -> None:
+    found = reading("%timeit -n 10 -r3 f(x)\n%timeit\ny = %memit f(x)\n%time f(x)")
+    assert [repeated(each) for each in found.stand_ins] == [
+        ("%timeit", "f(x)"),
+        None,
+        ("%memit", "f(x)"),
+        None,
+    ]
+    assert "f(x)" not in found.code.partition("%")[0].splitlines()[0]
+
+
 def test_a_script_that_is_run_may_define_anything() -> None:
     assert isinstance(ast.parse(reading("%run a.py").code).body[0], ast.ImportFrom)
 
@@ -130,6 +141,8 @@ def test_a_script_that_is_run_may_define_anything() -> None:
 def test_a_cell_of_another_language_is_known_by_its_magic() -> None:
     assert reading("%%R -i x\nx <- 1").foreign == "R"
     assert reading("%%time\nx = 1").foreign is None
+    assert reading("%%timeit -n 10\nx = 1").foreign is None
+    assert reading("%%timeit -n 10 y = 2\nx = 1").foreign == "timeit"
 
 
 def test_what_a_rewrite_moves_comes_back_where_it_is() -> None:

@@ -13,7 +13,7 @@ from tapemigrate.names import Names
 from tapemigrate.rules import catalog
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.source import Lines, SourceError, parse
+from tapemigrate.source import Lines, SourceError, magics, parse
 from tapemigrate.source.decoding import is_notebook
 from tapemigrate.tape.plan import Span, Wrap
 from tapemigrate.tape.region import Region
@@ -28,10 +28,10 @@ _ROWS = re.compile(r"(?P<file>\S+\.(?:py|pyi|ipynb)), lines? \d+(?: to \d+)?")
 
 
 def findings(project: Project, unit: Unit) -> list[Finding]:
-    """Gradient calls in cells that a magic takes for text, or for another process."""
+    """Gradient calls that a magic takes for text, for another process, or runs over and over."""
     if unit.notebook is None:
         return []
-    return list(_foreign(project, unit, unit.notebook))
+    return list(_unread(project, unit, unit.notebook))
 
 
 def refuse(region: Region, unit: Unit) -> Refusal | None:
@@ -125,28 +125,46 @@ def _reason(start: int, end: int) -> str:
     )
 
 
-def _foreign(project: Project, unit: Unit, notebook: Notebook) -> Iterator[Finding]:
+def _unread(project: Project, unit: Unit, notebook: Notebook) -> Iterator[Finding]:
+    """Gradient calls in what a magic takes for its own."""
+    imports = [ast.unparse(s) for s in unit.tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
+    # The name ``tf`` may come from a script.
+    head = "; ".join(["from notebook import *", *imports])
     for cell in notebook.cells:
         magic = cell.reading.foreign
-        if magic is None:
-            continue
-        body = cell.text.lstrip().partition("\n")[2]
-        rows = cell.text.count("\n") - body.count("\n")
-        # The name ``tf`` may come from anywhere.
-        text = f"from notebook import *\n{body}"
-        try:
-            tree = parse(text, unit.filename)
-        except SourceError:
-            continue
-        for expr, path in Names(tree).references():
-            if catalog.lookup(path, project.aliases) is None:
+        if magic is not None:
+            body = cell.text.lstrip().partition("\n")[2]
+            row = notebook.row_of(cell.number, cell.text.count("\n") - body.count("\n")) or 1
+            for name, span in _calls(project, f"{head}\n{body}", row):
+                why = f"stands in a `%%{magic}` cell, which is not read"
+                recipe = "Migrate it where it runs: in a file or a cell of its own."
+                yield _finding(unit, span, name, why, recipe)
+        for stand_in in cell.reading.stand_ins:
+            repeated = magics.repeated(stand_in)
+            if repeated is None:
                 continue
-            span = Lines(text).span(expr)
-            row = notebook.row_of(cell.number, span.row - 1 + rows) or 1
-            yield Finding(
-                "TM904",
-                unit.filename,
-                Span(row, span.column, row + span.end_row - span.row, span.end_column),
-                f"`{ast.unparse(expr)}` stands in a `%%{magic}` cell, which is not read",
-                "Migrate it where it runs: in a file or a cell of its own.",
-            )
+            before, _, _ = cell.reading.code.partition(stand_in.code)
+            row = notebook.row_of(cell.number, before.count("\n") + 1) or 1
+            column = len(before) - before.rfind("\n") - 1
+            place = Span(row, column, row, column + len(stand_in.code.partition("\n")[0]))
+            for name, _ in _calls(project, f"{head}\n{repeated[1]}", row):
+                why = f"stands in a `{repeated[0]}` line, which runs it over and over"
+                yield _finding(unit, place, name, why, "Time a function that opens a tape.")
+
+
+def _calls(project: Project, text: str, row: int) -> Iterator[tuple[str, Span]]:
+    """The gradient functions in ``text``, whose first line is the row ``row``."""
+    try:
+        tree = parse(text, "")
+    except SourceError:
+        return
+    lines = Lines(text)
+    for expr, path in Names(tree).references():
+        if expr.lineno > 1 and catalog.lookup(path, project.aliases) is not None:
+            span = lines.span(expr)
+            first, last = row + span.row - 1, row + span.end_row - 1
+            yield ast.unparse(expr), Span(first, span.column, last, span.end_column)
+
+
+def _finding(unit: Unit, span: Span, name: str, why: str, recipe: str) -> Finding:
+    return Finding("TM904", unit.filename, span, f"`{name}` {why}", recipe)

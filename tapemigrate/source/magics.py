@@ -17,12 +17,12 @@ from tapemigrate.source.parsing import parse
 _PYTHON_CELLS = frozenset(
     {"capture", "debug", "ipytest", "memit", "prun", "run_pytest", "time", "timeit"}
 )
-# Line magics that are given a statement; only an assignment under ``%time`` or ``%prun`` outlives
-# it, and to take the others for assignments as well does no harm: they are flagged over cells.
-_STATEMENT = re.compile(
-    r"%%?(?:time|timeit|prun|memit|lprun|mprun)(?![\w.])"
-    r"(?:[ \t]+-(?:[fmnrlsTDt][ \t]*[\w.]+|[\w]+))*[ \t]+(?=\S)"
-)
+# The value of an option is never taken for the statement: (?=(…))\1 does not go back.
+_OPTIONS = r"(?:[ \t]+-(?=(?P<option>[fmnrlsTD][ \t]*[\w.]+|\w+))(?P=option))*"
+# Line magics that run a statement in the namespace of the notebook, and those that run it over and
+# over, in a namespace of its own.
+_ONCE = re.compile(rf"%(?:time|prun|lprun|mprun)(?![\w.]){_OPTIONS}[ \t]+(?=\S)")
+_AGAIN = re.compile(rf"%(?P<name>timeit|memit)(?![\w.]){_OPTIONS}[ \t]+(?=\S)")
 _NEWLINE = r"(?:\r\n|\r|\n)"
 _REST = rf"(?:\\{_NEWLINE}|[^\r\n])*"
 _ESCAPED = re.compile(rf"(?P<indent>[ \t]*)(?P<magic>(?:[%!?/;]|,(?=\S)){_REST})")
@@ -118,6 +118,12 @@ def shown(reading: Reading, piece: str) -> str:
     return _put_back(reading, piece)
 
 
+def repeated(stand_in: StandIn) -> tuple[str, str] | None:
+    """The magic, and the code, that a line runs over and over; None where it does not."""
+    given = _AGAIN.match(stand_in.original)
+    return None if given is None else (f"%{given['name']}", stand_in.original[given.end() :])
+
+
 def _put_back(reading: Reading, code: str) -> str:
     for each in reading.stand_ins:
         code = code.replace(each.code, each.original)
@@ -156,7 +162,8 @@ def _translated(text: str, mark: str) -> Reading:
     out: list[str] = []
     at = 0
     if first is not None:
-        if first["name"] not in _PYTHON_CELLS:
+        # What stands beside ``%%timeit`` runs first, once.
+        if first["name"] not in _PYTHON_CELLS or _AGAIN.match(first["magic"][1:]):
             code, indent, stand_ins = _whole(text, mark)
             return Reading(code, indent, stand_ins, foreign=first["name"])
         found.append(_statement(first["magic"], mark, 0))
@@ -196,7 +203,7 @@ def _after(text: str, at: int, mark: str, found: list[StandIn], out: list[str]) 
 
 
 def _command(magic: str, mark: str, number: int, *, nested: bool) -> tuple[str, list[StandIn]]:
-    given = _STATEMENT.match(magic)
+    given = _ONCE.match(magic)
     if given is not None and _is_python(magic[given.end() :]):
         stand_in = StandIn(f'"{mark}{number}_"; ', given[0], alone=False)
         return stand_in.code + magic[given.end() :], [stand_in]
@@ -209,7 +216,7 @@ def _command(magic: str, mark: str, number: int, *, nested: bool) -> tuple[str, 
 
 
 def _value(magic: str, mark: str, number: int) -> tuple[str, list[StandIn]]:
-    given = _STATEMENT.match(magic)
+    given = _ONCE.match(magic)
     if given is not None and _is_python(f"({magic[given.end() :]})"):
         opening = StandIn(f"{mark}{number}_(", given[0], alone=False)
         closing = StandIn(f", {mark}{number}_end)", "", alone=False)
