@@ -21,8 +21,8 @@ _PYTHON_CELLS = frozenset(
 _OPTIONS = r"(?:[ \t]+-(?=(?P<option>[fmnrlsTD][ \t]*[\w.]+|\w+))(?P=option))*"
 # Line magics that run a statement in the namespace of the notebook, and those that run it over and
 # over, in a namespace of its own.
-_ONCE = re.compile(rf"%(?:time|prun|lprun|mprun)(?![\w.]){_OPTIONS}[ \t]+(?=\S)")
-_AGAIN = re.compile(rf"%(?P<name>timeit|memit)(?![\w.]){_OPTIONS}[ \t]+(?=\S)")
+_ONCE = re.compile(rf"%(?:time|prun|lprun|mprun)(?![\w.]){_OPTIONS}[ \t]+(?=[^\s-])")
+_AGAIN = re.compile(rf"%(?P<name>timeit|memit)(?![\w.]){_OPTIONS}[ \t]+(?=[^\s-])")
 _NEWLINE = r"(?:\r\n|\r|\n)"
 _REST = rf"(?:\\{_NEWLINE}|[^\r\n])*"
 _ESCAPED = re.compile(rf"(?P<indent>[ \t]*)(?P<magic>(?:[%!?/;]|,(?=\S)){_REST})")
