@@ -103,15 +103,15 @@ class Baseline:
         return replace(self, counts=counts)
 
     def applied(
-        self, outcome: Outcome, paths: Iterable[str], settings_for: SettingsFor
+        self, outcome: Outcome, paths: Iterable[str], settings_for: SettingsFor, *, shrink: bool
     ) -> tuple[Outcome, BaselineError | None]:
         """What is new in ``outcome``, and why the file could not be made shorter, if it had to be.
 
-        The file gets shorter by what was mended when there is nothing new: a baseline for other
-        paths than those of this run must not be lost.
+        With ``shrink``, it gets shorter by what was mended, when there is nothing new: a baseline
+        for other paths than those of this run must not be lost.
         """
         new = self.without_known(outcome)
-        if new.diagnostics:
+        if new.diagnostics or not shrink:
             return new, None
         shorter = self.without_mended(outcome, paths, settings_for)
         mended = sum(self.counts.values()) - sum(shorter.counts.values())

@@ -99,10 +99,20 @@ def _common(function: _F) -> _F:
         click.option("--output-file", metavar="FILE", help="Write the report to FILE."),
         click.option("--statistics", is_flag=True, help="Counts by rule instead of the report."),
         click.option(
+            "--baseline",
+            metavar="FILE",
+            help="Report only what is not in FILE; what was mended is taken out of FILE.",
+        ),
+        click.option(
             "--respect-gitignore/--no-respect-gitignore",
             default=True,
             show_default=True,
             help="Leave out what .gitignore leaves out.",
+        ),
+        click.option(
+            "--force-exclude",
+            is_flag=True,
+            help="Leave out what extend-exclude names, even if it is a PATH.",
         ),
         click.option(
             "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes. Default: the cores."
@@ -152,6 +162,7 @@ def fix(diff: bool, unsafe_fixes: bool | None, **options: Any) -> int:
         for result in outcome.results:
             if result.new is not None:
                 _emit_diff(result, request.colors("stdout"))
+    outcome = request.without_known(outcome, resolver, shrink=not diff)
     on_stdout = not diff and not request.from_stdin
     request.tell(outcome, mode, to_stdout=on_stdout)
     changed = any(result.new is not None for result in outcome.results)
@@ -161,32 +172,26 @@ def fix(diff: bool, unsafe_fixes: bool | None, **options: Any) -> int:
 @main.command()
 @_common
 @click.option(
-    "--baseline",
-    metavar="FILE",
-    help="Report only what is not in FILE; what was mended is taken out of FILE.",
-)
-@click.option(
     "--write-baseline", metavar="FILE", help="Write all that is found to FILE: known from now on."
 )
 @click.option(
     "--add-noqa", is_flag=True, help="Silence what is found: add a '# noqa: CODE' to its line."
 )
-def check(baseline: str | None, write_baseline: str | None, add_noqa: bool, **options: Any) -> int:
+def check(write_baseline: str | None, add_noqa: bool, **options: Any) -> int:
     """Report gradient calls, and change none of them.
 
     Exit code: 0 nothing to report, 1 something, 2 a file could not be processed.
     """
-    request = _Request(**options)
     given = {
-        "--baseline": baseline is not None,
+        "--baseline": options["baseline"] is not None,
         "--write-baseline": write_baseline is not None,
         "--add-noqa": add_noqa,
-        "'-'": add_noqa and request.from_stdin,
+        "'-'": add_noqa and STDIN in options["paths"],
     }
     if sum(given.values()) > 1:
         both = " and ".join(option for option, is_given in given.items() if is_given)
         raise click.UsageError(f"{both} exclude each other")
-    known = None if baseline is None else _load_baseline(baseline)
+    request = _Request(**options)
     resolver = request.resolver(None)
     mode: Mode = "silence" if add_noqa else "check"
     if request.from_stdin:
@@ -195,14 +200,10 @@ def check(baseline: str | None, write_baseline: str | None, add_noqa: bool, **op
         outcome = request.run(resolver, mode)
     if add_noqa:
         _write(outcome)
-    problem = None
-    if known is not None:
-        outcome, problem = known.applied(outcome, request.paths, resolver)
     if write_baseline is not None:
-        outcome, problem = _write_baseline(write_baseline, outcome)
+        outcome = request.write_baseline(write_baseline, outcome)
+    outcome = request.without_known(outcome, resolver, shrink=True)
     request.tell(outcome, mode, to_stdout=True)
-    if problem is not None:
-        raise click.ClickException(str(problem))
     return _status(outcome)
 
 
@@ -212,7 +213,8 @@ def check(baseline: str | None, write_baseline: str | None, add_noqa: bool, **op
 def why(place: str, paths: tuple[str, ...]) -> int:
     """Tell how the call on a line was read, and what stops its fix.
 
-    In a notebook the place is FILE:CELL:LINE. PATH... is where callers are looked for; by default the folder of FILE.
+    In a notebook the place is FILE:CELL:LINE. PATH... is where callers are looked for; by default
+    the folder of FILE.
     """
     from tapemigrate import runner
     from tapemigrate.reports.common import printable
@@ -277,19 +279,31 @@ class _Request:
     output_format: str
     output_file: str | None
     statistics: bool
+    baseline: str | None
     respect_gitignore: bool
+    force_exclude: bool
     jobs: int | None
     stdin_filename: str | None
     color: str
     quiet: bool
     verbose: bool
     stdin: bytes = b""
+    _known: Baseline | None = None
+    _problem: BaselineError | None = None
 
     def __post_init__(self) -> None:
         if STDIN in self.paths and len(self.paths) > 1:
             raise click.UsageError("'-' (standard input) cannot be mixed with other paths")
         if self.stdin_filename and not self.from_stdin:
             raise click.UsageError("--stdin-filename needs '-' as the path")
+        if self.baseline is not None:
+            from tapemigrate import baseline
+
+            # Before the run, which may take long.
+            try:
+                self._known = baseline.load(self.baseline, _project_root())
+            except baseline.BaselineError as error:
+                raise click.ClickException(str(error)) from None
 
     @property
     def from_stdin(self) -> bool:
@@ -313,6 +327,7 @@ class _Request:
                 mode=mode,
                 jobs=self.jobs or runner.default_jobs(),
                 respect_gitignore=self.respect_gitignore,
+                force_exclude=self.force_exclude,
                 edits=self.edits,
                 progress=bar.advance,
             )
@@ -330,10 +345,23 @@ class _Request:
         result = runner.run_text(self.stdin, name, settings, mode=mode, edits=self.edits)
         return runner.Outcome([result], [], [name])
 
+    def without_known(self, outcome: Outcome, resolver: Resolver, *, shrink: bool) -> Outcome:
+        """What the baseline does not know. With ``shrink``, what was mended is taken out of it."""
+        if self._known is None:
+            return outcome
+        outcome, self._problem = self._known.applied(outcome, self.paths, resolver, shrink=shrink)
+        return outcome
+
+    def write_baseline(self, path: str, outcome: Outcome) -> Outcome:
+        """What is left to tell when all findings have been written to a baseline."""
+        from tapemigrate import baseline
+
+        outcome, self._problem = baseline.of(outcome, path, _project_root()).written(outcome)
+        return outcome
+
     def tell(self, outcome: Outcome, mode: Mode, *, to_stdout: bool) -> None:
         """The report, to where it belongs, and the notes and summary beside it."""
         from tapemigrate import summary
-        from tapemigrate.reports.common import printable
 
         stream = "stdout" if to_stdout else "stderr"
         colors = self.colors(stream) and not self.output_file
@@ -351,8 +379,15 @@ class _Request:
                 ) from None
         else:
             _emit(text, stream)
-        if self.quiet:
-            return
+        if not self.quiet:
+            self._tell_beside(outcome, mode)
+        if self._problem is not None:
+            raise click.ClickException(str(self._problem))
+
+    def _tell_beside(self, outcome: Outcome, mode: Mode) -> None:
+        from tapemigrate import summary
+        from tapemigrate.reports.common import printable
+
         if self.verbose:
             for result in outcome.results:
                 _say(f"{printable(result.filename)}: {_tale(result, mode)}")
@@ -432,22 +467,6 @@ def _resolver(
         )
     except SettingsError as error:
         raise click.UsageError(str(error)) from None
-
-
-def _load_baseline(path: str) -> Baseline:
-    """Before the run, which may take long."""
-    from tapemigrate import baseline
-
-    try:
-        return baseline.load(path, _project_root())
-    except baseline.BaselineError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _write_baseline(path: str, outcome: Outcome) -> tuple[Outcome, BaselineError | None]:
-    from tapemigrate import baseline
-
-    return baseline.of(outcome, path, _project_root()).written(outcome)
 
 
 def _listed(codes: str | None) -> list[str]:

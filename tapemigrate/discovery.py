@@ -43,18 +43,19 @@ class Ignore:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file to look at. Files named by the user are never left out."""
+    """A file to look at. ``named``: by the user, and not found in a folder."""
 
     path: str
     ignore: Ignore | None
     named: bool
 
-    def left_out(self, settings: Settings) -> bool:
+    def left_out(self, settings: Settings, *, force: bool = False) -> bool:
         """Whether ``.gitignore`` or the settings leave the file out.
 
-        Asked only of the few files that could matter: matching patterns costs more than reading.
+        A file that is named stays, unless ``force`` has the settings speak for it, too. Asked only
+        of the few files that could matter: matching patterns costs more than reading.
         """
-        if self.named:
+        if self.named and not force:
             return False
         if self.ignore is not None and self.ignore.ignores(self.path, folder=False):
             return True

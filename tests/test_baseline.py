@@ -126,6 +126,22 @@ def test_what_was_mended_shrinks_it(project: Path, gone: str) -> None:
     assert against(project)[:2] == (1, ["pkg/local.py:7:12"])
 
 
+def test_fix_mends_what_is_known_as_well(project: Path) -> None:
+    before = entries(project)
+    shown = tapemigrate("fix", "--diff", "--baseline", "known.json", ".", cwd=project)
+    assert shown.returncode == 1
+    assert entries(project) == before
+    done = tapemigrate("fix", "--baseline", "known.json", ".", cwd=project)
+    assert done.returncode == 0
+    assert done.stdout == b""
+    assert "GradientTape" in (project / "pkg" / "local.py").read_text()
+    assert list(entries(project)) == ["flagged.py"]
+    with (project / "flagged.py").open("a") as file:
+        file.write("other = apply(tf.hessians)\n")
+    done = tapemigrate("fix", "--baseline", "known.json", ".", cwd=project)
+    assert (done.returncode, done.stdout.count(b"TM904 ")) == (1, 1)
+
+
 def test_it_does_not_shrink_by_what_was_not_looked_at(project: Path) -> None:
     before = entries(project)
     assert against(project, "flagged.py")[0] == 0
@@ -254,7 +270,7 @@ def test_a_baseline_that_cannot_be_made_shorter_stays(
     (project / "flagged.py").unlink()
     known = load(str(file), str(project))
     outcome = Outcome([], [], [str(project / "pkg" / "local.py")])
-    new, error = known.applied(outcome, [str(project)], lambda path: Settings())
+    new, error = known.applied(outcome, [str(project)], lambda path: Settings(), shrink=True)
     assert new.diagnostics == []
     assert str(error) == f"{file}: cannot be written: No space left on device"
     assert file.read_text() == before

@@ -134,6 +134,15 @@ def test_settings_and_the_command_line_over_them(project: Path) -> None:
     assert (project / "local.py").read_text() == LOCAL
 
 
+def test_excluded_files_that_are_named(project: Path) -> None:
+    (project / "pyproject.toml").write_text("[tool.tapemigrate]\nextend-exclude = ['third/']\n")
+    (project / "third").mkdir()
+    (project / "third" / "a.py").write_text(LOCAL)
+    assert tapemigrate("check", "third/a.py", cwd=project).returncode == 1
+    assert tapemigrate("check", "--force-exclude", "third/a.py", cwd=project).returncode == 0
+    assert tapemigrate("check", "--force-exclude", "local.py", cwd=project).returncode == 1
+
+
 def test_suppressions(project: Path) -> None:
     path = project / "local.py"
     path.write_text(LOCAL.replace("[0]\n", "[0]  # noqa: TM101\n"))
