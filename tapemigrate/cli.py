@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
@@ -16,11 +16,14 @@ import click
 
 import tapemigrate
 from tapemigrate.reports import FORMATS
+from tapemigrate.verify.options import WithCommand, running
 
 if TYPE_CHECKING:
     from tapemigrate.baseline import Baseline, BaselineError
-    from tapemigrate.runner import FileResult, Mode, Outcome, Progress
-    from tapemigrate.settings import Resolver
+    from tapemigrate.runner import FileResult, Mode, Outcome, Progress, SettingsFor
+    from tapemigrate.settings import Place, Resolver
+    from tapemigrate.shard import Shard
+    from tapemigrate.verify.pool import Device
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -133,7 +136,14 @@ def _common(function: _F) -> _F:
     return function
 
 
-@main.command()
+class _Fix(WithCommand):
+    only_with = "--verify"
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- COMMAND...]"]
+
+
+@main.command(cls=_Fix)
 @_common
 @click.option("--diff", is_flag=True, help="Show what would change, and write nothing.")
 @click.option(
@@ -141,7 +151,25 @@ def _common(function: _F) -> _F:
     default=None,
     help="Also those that rest on an assumption, which the message names.",
 )
-def fix(diff: bool, unsafe_fixes: bool | None, **options: Any) -> int:
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Run the command after --, or the --cases, before and after; write only what agrees.",
+)
+@click.option(
+    "--cases", multiple=True, metavar="FILE[::NAME]", help="What --verify runs: see verify --help."
+)
+@running
+def fix(
+    diff: bool,
+    unsafe_fixes: bool | None,
+    verify: bool,
+    cases: tuple[str, ...],
+    before_python: str | None,
+    device: Device,
+    timeout: float,
+    **options: Any,
+) -> int:
     """Rewrite gradient calls in place.
 
     Exit code: 0 nothing left to report, 1 something left, 2 a file could not be processed.
@@ -149,7 +177,17 @@ def fix(diff: bool, unsafe_fixes: bool | None, **options: Any) -> int:
     request = _Request(**options)
     resolver = request.resolver(unsafe_fixes)
     mode: Mode = "preview" if diff else "fix"
-    if request.from_stdin:
+    command = click.get_current_context().meta["command"]
+    if verify and request.from_stdin:
+        raise click.UsageError("--verify cannot run standard input: name the file")
+    if verify and bool(command) == bool(cases):
+        raise click.UsageError("--verify needs what to run: --cases FILE, or a command after --")
+    if not verify and (cases or before_python):
+        raise click.UsageError("--cases and --before-python go with --verify")
+    if verify:
+        job = (command, cases, None, before_python, device, timeout)
+        outcome = _verified(request, resolver, job, diff)
+    elif request.from_stdin:
         outcome = request.run_stdin(resolver, mode)
         (result,) = outcome.results
         if not diff:
@@ -175,18 +213,23 @@ def fix(diff: bool, unsafe_fixes: bool | None, **options: Any) -> int:
     "--write-baseline", metavar="FILE", help="Write all that is found to FILE: known from now on."
 )
 @click.option(
+    "--shard", metavar="K/N", help="Only the K-th of N parts of the files, for N jobs side by side."
+)
+@click.option(
     "--add-noqa", is_flag=True, help="Silence what is found: add a '# noqa: CODE' to its line."
 )
-def check(write_baseline: str | None, add_noqa: bool, **options: Any) -> int:
+def check(write_baseline: str | None, shard: str | None, add_noqa: bool, **options: Any) -> int:
     """Report gradient calls, and change none of them.
 
     Exit code: 0 nothing to report, 1 something, 2 a file could not be processed.
     """
+    from_stdin = STDIN in options["paths"]
     given = {
         "--baseline": options["baseline"] is not None,
         "--write-baseline": write_baseline is not None,
         "--add-noqa": add_noqa,
-        "'-'": add_noqa and STDIN in options["paths"],
+        "--shard": shard is not None and (write_baseline is not None or from_stdin),
+        "'-'": from_stdin and (add_noqa or shard is not None),
     }
     if sum(given.values()) > 1:
         both = " and ".join(option for option, is_given in given.items() if is_given)
@@ -197,7 +240,7 @@ def check(write_baseline: str | None, add_noqa: bool, **options: Any) -> int:
     if request.from_stdin:
         outcome = request.run_stdin(resolver, mode)
     else:
-        outcome = request.run(resolver, mode)
+        outcome = request.run(resolver, mode, _shard(shard))
     if add_noqa:
         _write(outcome)
     if write_baseline is not None:
@@ -317,7 +360,7 @@ class _Request:
     def resolver(self, unsafe_fixes: bool | None) -> Resolver:
         return _resolver(self.select, self.ignore, unsafe_fixes)
 
-    def run(self, resolver: Resolver, mode: Mode) -> Outcome:
+    def run(self, resolver: SettingsFor, mode: Mode, shard: Shard | None = None) -> Outcome:
         from tapemigrate import runner
 
         with _Bar(shown=not self.quiet and sys.stderr.isatty()) as bar:
@@ -328,6 +371,7 @@ class _Request:
                 jobs=self.jobs or runner.default_jobs(),
                 respect_gitignore=self.respect_gitignore,
                 force_exclude=self.force_exclude,
+                shard=shard,
                 edits=self.edits,
                 progress=bar.advance,
             )
@@ -469,8 +513,41 @@ def _resolver(
         raise click.UsageError(str(error)) from None
 
 
+def _shard(text: str | None) -> Shard | None:
+    from tapemigrate.shard import Shard
+
+    try:
+        return None if text is None else Shard.parse(text)
+    except ValueError as error:
+        raise click.UsageError(f"--shard: {error}") from None
+
+
 def _listed(codes: str | None) -> list[str]:
     return [] if codes is None else codes.split(",")
+
+
+def _verified(request: _Request, resolver: Resolver, job: tuple[Any, ...], diff: bool) -> Outcome:
+    """Runs both sides and writes, if not asked for a ``diff``, what agrees."""
+    from pathlib import Path
+
+    from tapemigrate.reports.common import printable
+    from tapemigrate.verify.gate import gate
+    from tapemigrate.verify.job import FAILURES, Job
+
+    def preview(held: frozenset[Place]) -> Outcome:
+        return request.run(lambda path: replace(resolver(path), held=held), "preview")
+
+    try:
+        gated = gate(preview, Path.cwd().resolve(), Job(*job))
+    except FAILURES as error:
+        raise click.ClickException(printable(str(error))) from None
+    outcome = gated.outcome
+    if not diff:
+        _write(outcome)
+    found = request.run(resolver, "check")
+    outcome.results[:] = gated.left(found, written=not diff)
+    outcome.notes.append(gated.summary())
+    return outcome
 
 
 def _write(outcome: Outcome) -> None:
