@@ -334,7 +334,7 @@ class Flow:
             if isinstance(stmt, ast.While):
                 self._eval(stmt.test, head)
             else:
-                self._assign(stmt.target, stmt.iter, iterated, head, Kind.LOOP)
+                self._take(stmt.target, stmt.iter, iterated, head, Kind.LOOP)
             body = self._block(stmt.body, dict(head))
             self._exits.pop()
             back = self._join(body, *continues)
@@ -416,6 +416,17 @@ class Flow:
         else:
             self._eval(base, state)
 
+    def _take(
+        self, target: ast.expr, iterated: ast.expr, uses: Uses, state: State, kind: Kind
+    ) -> None:
+        """``for a, b in zip(c, d)`` takes ``a`` from ``c`` alone, and ``b`` from ``d``."""
+        parts = _zipped(target, iterated)
+        if parts is None:
+            self._assign(target, iterated, uses, state, kind)
+        else:
+            for part, expr in parts:
+                self._take(part, expr, self.uses_in(expr), state, kind)
+
     # -- expressions ----------------------------------------------------------------------------
 
     def _eval(self, node: ast.AST, state: State) -> Uses:
@@ -486,7 +497,7 @@ class Flow:
         for generator in node.generators:
             uses = self._eval(generator.iter, inner)
             found |= uses
-            self._assign(generator.target, generator.iter, uses, inner, Kind.COMPREHENSION)
+            self._take(generator.target, generator.iter, uses, inner, Kind.COMPREHENSION)
             for test in generator.ifs:
                 self._eval(test, inner)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
@@ -573,6 +584,21 @@ def _pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr
     if any(isinstance(e, ast.Starred) for e in [*target.elts, *value.elts]):
         return None
     return list(zip(target.elts, value.elts, strict=True))
+
+
+def _zipped(target: ast.expr, iterated: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(iterated, ast.Call):
+        return None
+    func, args = iterated.func, iterated.args
+    if not isinstance(func, ast.Name) or any(
+        isinstance(e, ast.Starred) for e in [*target.elts, *args]
+    ):
+        return None
+    if func.id == "enumerate" and len(target.elts) == 2 and len(args) == 1:
+        return [(target.elts[1], args[0]), (target.elts[0], ast.Constant(0))]
+    if func.id == "zip" and len(args) == len(target.elts):
+        return list(zip(target.elts, args, strict=True))
+    return None
 
 
 def _carry(uses: Uses, loop: ast.stmt) -> Uses:

@@ -19,18 +19,25 @@ class Effects:
     """What the functions and classes of one file write to, read off their source once.
 
     ``reuses_variables``: a function that makes a variable may give back one that was there.
+    ``tuples`` are the names of named tuples.
     """
 
     def __init__(self, tree: ast.Module) -> None:
         self._classes: dict[str, ast.ClassDef] = {}
         self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self.reuses_variables = False
+        self.tuples: set[str] = set()
         for node in walk(tree):
             name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "arg", None)
             if name in ("reuse", "reuse_variables", "AUTO_REUSE"):
                 self.reuses_variables = True
             if isinstance(node, ast.ClassDef):
                 self._classes[node.name] = node
+                if any((path_of(b) or ("",))[-1].lstrip(".") == "NamedTuple" for b in node.bases):
+                    self.tuples.add(node.name)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                if (path_of(node.value.func) or ("",))[-1].lstrip(".") == "namedtuple":
+                    self.tuples.update(t.id for t in node.targets if isinstance(t, ast.Name))
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._functions.setdefault(node.name, []).append(node)
         self._outside: dict[str, frozenset[str]] = {}

@@ -60,7 +60,9 @@ class Judge:
     def judge(self, region: Region) -> list[str] | Refusal:
         """The assumptions on which ``region`` rests, or why it would be wrong."""
         hidden = [
-            replace(x, variables=x.variables or self._may_be_variables(x))
+            replace(
+                x, variables=x.variables or self._may_be_variables(x), defs=x.defs | _passed_on(x)
+            )
             for x in region.sources.leaves
             if x.outside and not x.fresh
         ]
@@ -548,6 +550,14 @@ class Judge:
         if (value.network or value.calls) and _is_called(view.scope, other):
             return None
         return True if not value.blind or value.parameters else None
+
+
+def _passed_on(leaf: Leaf) -> frozenset[Def]:
+    """The parameters that a call whose result is the source may have given back as they were."""
+    made = [d for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
+    return frozenset(
+        d for d in backward(u for m in made for u in m.uses).made if d.kind is Kind.PARAM
+    )
 
 
 def _is_linear(region: Region) -> bool:

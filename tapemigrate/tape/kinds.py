@@ -181,6 +181,14 @@ class Kinds:
     def _is_tf(self, node: ast.expr) -> bool:
         return short(self._names.qualified(node)) is not None
 
+    def makes_object(self, call: ast.Call) -> bool:
+        """Whether the call has the name of a class that is no tuple: ``Normal(0.0, 1.0)``."""
+        path = path_of(call.func)
+        name = path[-1].lstrip(".") if path else ""
+        if name in self._effects.tuples or name == "OrderedDict":
+            return False
+        return name[:1].isupper() and name != name.upper()
+
     def is_new(self, value: ast.expr) -> bool:
         """Whether the call certainly makes new variables, rather than finding old ones."""
         if not isinstance(value, ast.Call) or self._effects.reuses_variables:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.defuse import Def, Flow, Kind, Use
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import Backward, backward, origins
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, Make
@@ -190,6 +190,7 @@ class RegionFinder:
             request, sources, top, call, call - 1, call, False, True, given=tape, lower=lower
         )
         region.roots = self._entering(region, nodes, set())
+        region.assumptions = [x.assumption for x in sources.leaves if x.assumption]
         return region
 
     def records(self, region: Region) -> bool:
@@ -301,6 +302,8 @@ class RegionFinder:
                     "nothing could watch it",
                     _RECIPE_SOURCE,
                 )
+            if unknown and self._share_a_part(request, target, leaf, stops):
+                return _together(leaf.watch)
             if unknown:
                 found.append(f"`{leaf.watch}` holds trainable variables")
         return found
@@ -348,8 +351,7 @@ class RegionFinder:
         if not holders:
             return False
         behind = self._cut(target, frozenset(), frozenset(stops)).made
-        exprs = [request.target, *(d.value for d in behind if d.value is not None)]
-        read = {p for e in exprs for n in self._value_paths(e) if (p := path_of(n)) is not None}
+        read = self._paths_read([request.target, *(d.value for d in behind)])
         return any(
             len(path) > len(holder)
             and path[: len(holder)] == holder
@@ -358,6 +360,25 @@ class RegionFinder:
             for path in read
             for holder in holders
         )
+
+    def _share_a_part(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> bool:
+        """Whether target and source are both looked up in one part of one object."""
+        behind = self._cut(target, frozenset(), frozenset(stops)).made
+        mine = self._paths_read([request.target, *(d.value for d in behind)])
+        theirs = self._paths_read([d.value for d in leaf.defs])
+        parts = [{p[:2] for p in each if len(p) > 1} for each in (mine, theirs)]
+        return bool(parts[0] & parts[1])
+
+    def _paths_read(self, exprs: Sequence[ast.expr | None]) -> set[Path]:
+        return {
+            path
+            for expr in exprs
+            if expr is not None
+            for node in self._value_paths(expr)
+            if (path := path_of(node)) is not None
+        }
 
     def _runs_unseen(self, made: Def) -> bool:
         if made.kind in (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, *_OUTSIDE):
@@ -588,6 +609,12 @@ class RegionFinder:
                         f"`{leaf.watch}` is filled in place while the tape would record",
                         _RECIPE_SOURCE,
                     )
+            if leaf.looked_up and self._calls_unknown(region):
+                return Refusal(
+                    f"the source is looked up in `{leaf.watch}`, where the forward pass may put "
+                    "others",
+                    _RECIPE_SOURCE,
+                )
             if leaf.watch is not None and not self._has_room(leaf, region):
                 return Refusal(
                     f"there is no place for a `watch` between the making of `{leaf.watch}` and its "
@@ -604,6 +631,15 @@ class RegionFinder:
                     _RECIPE_STOP,
                 )
         return None
+
+    def _calls_unknown(self, region: Region) -> bool:
+        """Whether the region calls what is not known to leave everything as it was."""
+        nodes: list[ast.AST] = list(region.block.body[region.first : region.last + 1])
+        return any(
+            isinstance(n, ast.Call) and self._kinds.make(n) is Make.UNKNOWN
+            for root in [*nodes, region.request.target]
+            for n in ast.walk(root)
+        )
 
     def _has_room(self, leaf: Leaf, region: Region) -> bool:
         """Whether what is watched has its name before anything can use it."""

@@ -30,7 +30,8 @@ class Leaf:
     ``watch`` is the expression to watch, None where the tape watches by itself. ``outside`` means
     that it was made out of sight, so that hidden paths may lead from it to the target. ``fresh``:
     nothing that was there when the scope was entered can depend on it. ``filled``: statements that
-    put other elements into it.
+    put other elements into it. ``looked_up``: it is an element of something that is kept outside,
+    and that the forward pass may fill.
     """
 
     defs: frozenset[Def]
@@ -41,6 +42,7 @@ class Leaf:
     fresh: bool = False
     filled: frozenset[ast.stmt] = frozenset()
     assumption: str | None = None
+    looked_up: bool = False
 
 
 @dataclass(slots=True)
@@ -105,6 +107,9 @@ class SourceReader:
                 whole = isinstance(node.slice, ast.Slice)
                 if base.single is True and not base.refusal:
                     return Sources(refusal=_FRESH)
+                base.leaves = [
+                    replace(x, looked_up=x.watch is not None and _is_kept(x)) for x in base.leaves
+                ]
                 return Sources(base.leaves, False if whole else None, base.refusal, base.listed)
             return Sources(refusal=_FRESH)
         return self._path(node, text_of(path), depth)
@@ -206,14 +211,17 @@ class SourceReader:
             singles.add(part.single)
             listed.add(part.listed)
         found.listed = listed == {True}
-        if any(x.defs and x.watch is None for x in found.leaves):
+        if any(x.watch is None for x in found.leaves):
             # Variables on one way here: what was kept before is watched by the tape as well.
             found.leaves = [
-                replace(x, watch=None, variables=True) if x.outside else x for x in found.leaves
+                replace(x, watch=None, variables=True, assumption=_variables(x, text))
+                if x.outside
+                else x
+                for x in found.leaves
             ]
         found.leaves = _merged(found.leaves)
         found.single = singles.pop() if len(singles) == 1 else None
-        if found.single is None:
+        if found.single is None and not any(u.made.kind in _TAKEN_FROM for u in uses):
             found.single = self._evidence(text, node)
         return found
 
@@ -277,7 +285,11 @@ class SourceReader:
                     Leaf(x.defs | defs, x.watch, x.outside, x.many, x.variables)
                     for x in base.leaves
                 ]
-                return Sources(leaves, True)
+                # What an unknown call gives may hold lists as well as tensors.
+                called = base.single is None and any(
+                    isinstance(d.value, ast.Call) for x in base.leaves for d in x.defs
+                )
+                return Sources(leaves, None if called else True)
             return Sources([Leaf(defs, text, outside=False, many=None)], True)
         if made.kind is Kind.AUGMENT:
             return Sources([Leaf(defs, text, outside=False, many=None)], None)
@@ -295,9 +307,13 @@ class SourceReader:
             found = self.read(value, depth + 1)
             if found.refusal or any(not x.defs and not x.variables for x in found.leaves):
                 # Its elements have no names of their own: the list is what is used, and watched.
-                return Sources(
-                    [Leaf(defs, text, False, True)], False, None, not isinstance(value, ast.Tuple)
+                # What an unknown call gives may be what it was given.
+                outside = any(
+                    isinstance(n, ast.Call) and self._kinds.make(n) is Make.UNKNOWN
+                    for n in ast.walk(value)
                 )
+                leaf = Leaf(defs, text, outside, True)
+                return Sources([leaf], False, None, not isinstance(value, ast.Tuple))
             return found
         if value is not None and path_of(value) is not None:
             found = self.read(value, depth + 1)
@@ -349,6 +365,11 @@ class SourceReader:
             if isinstance(value, ast.Call) and _many_results(short(self._kinds.name(value.func))):
                 return Sources([Leaf(defs, text, outside=False, many=True)], False)
             return Sources([Leaf(defs, text, outside=False, many=False)], True)
+        if isinstance(value, ast.Call) and self._kinds.makes_object(value):
+            return Sources(
+                refusal=f"`{text}` is an object of `{ast.unparse(value.func)}`, and a tape watches "
+                "nothing but tensors and variables"
+            )
         if isinstance(value, ast.Call) and _is_builtin_container(value):
             return Sources([Leaf(defs, text, outside=False, many=True)], False)
         if isinstance(value, ast.Call):
@@ -366,6 +387,16 @@ class SourceReader:
                 )
             return Sources([leaf], None)
         return Sources([Leaf(defs, text, outside=False, many=None)], None)
+
+
+def _is_kept(leaf: Leaf) -> bool:
+    return any(d.kind is Kind.ENTRY for d in leaf.defs)
+
+
+def _variables(leaf: Leaf, text: str) -> str | None:
+    if leaf.watch is None:
+        return leaf.assumption
+    return f"`{text}` holds trainable variables where it is passed"
 
 
 def _merged(leaves: list[Leaf]) -> list[Leaf]:
