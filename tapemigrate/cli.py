@@ -29,6 +29,16 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 STDIN = "-"
 
+# What makes no sense together in ``check``.
+_EXCLUSIVE = (
+    ("--baseline", "--write-baseline"),
+    ("--baseline", "--add-noqa"),
+    ("--write-baseline", "--add-noqa"),
+    ("--write-baseline", "--shard"),
+    ("--add-noqa", "'-'"),
+    ("--shard", "'-'"),
+)
+
 # A run that is shorter needs no progress bar.
 _PATIENCE_SECONDS = 1.0
 
@@ -223,17 +233,16 @@ def check(write_baseline: str | None, shard: str | None, add_noqa: bool, **optio
 
     Exit code: 0 nothing to report, 1 something, 2 a file could not be processed.
     """
-    from_stdin = STDIN in options["paths"]
-    given = {
-        "--baseline": options["baseline"] is not None,
-        "--write-baseline": write_baseline is not None,
-        "--add-noqa": add_noqa,
-        "--shard": shard is not None and (write_baseline is not None or from_stdin),
-        "'-'": from_stdin and (add_noqa or shard is not None),
+    values = {
+        "--baseline": options["baseline"],
+        "--write-baseline": write_baseline,
+        "--add-noqa": add_noqa or None,
+        "--shard": shard,
+        "'-'": "-" if STDIN in options["paths"] else None,
     }
-    if sum(given.values()) > 1:
-        both = " and ".join(option for option, is_given in given.items() if is_given)
-        raise click.UsageError(f"{both} exclude each other")
+    for one, other in _EXCLUSIVE:
+        if values[one] is not None and values[other] is not None:
+            raise click.UsageError(f"{one} and {other} exclude each other")
     request = _Request(**options)
     resolver = request.resolver(None)
     mode: Mode = "silence" if add_noqa else "check"

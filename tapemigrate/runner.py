@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -29,6 +30,8 @@ from tapemigrate.suppression import Suppressions
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
+
+    from tapemigrate.shard import Shard
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -130,13 +133,14 @@ def run(
     edits: bool = False,
     respect_gitignore: bool = True,
     force_exclude: bool = False,
+    shard: Shard | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Outcome:
     """Analyses the files of ``paths``. Writes nothing: see ``write``.
 
     ``settings_for`` gives the settings for a path and may raise SettingsError. With ``edits``,
     fixes carry their edits. With ``force_exclude``, the settings speak for what
-    ``paths`` name, too.
+    ``paths`` name, too. With ``shard``, all files are looked at, and those of the shard analysed.
     """
     _context_file.cache_clear()
     discovery = Discovery(settings_for, respect_gitignore=respect_gitignore)
@@ -161,15 +165,33 @@ def run(
             continue
         if found.path in allowed:
             tasks.append(_Task(found.path, settings, mode, edits))
-    results = {
-        result.filename: result
-        for result in _analyse_all(tasks, everything, allowed, jobs, progress)
-    }
+    with _Workers(jobs, len(tasks)) as workers:
+        if len(everything) > 1:
+            tasks = _with_others(tasks, everything, allowed, workers)
+        mine = everything if shard is None else _of_shard(shard, tasks, everything)
+        chosen = frozenset(mine)
+        tasks = [task for task in tasks if task.filename in chosen]
+        results = {result.filename: result for result in _analyse_all(tasks, workers, progress)}
     results.update(early)
     problems = [_failure(path, error) for path, error in discovery.problems]
     problems += [_failure(*_split_configuration(line)) for line in configurations]
-    ordered = [results[path] for path in everything if path in results]
-    return Outcome([*problems, *ordered], discovery.notes, everything)
+    ordered = [results[path] for path in mine if path in results]
+    if shard is not None:
+        discovery.notes.append(f"shard {shard}: {len(mine)} of {len(everything)} files")
+    return Outcome([*problems, *ordered], discovery.notes, mine)
+
+
+def _of_shard(shard: Shard, tasks: Iterable[_Task], everything: Sequence[str]) -> list[str]:
+    """The files of a shard. With a file come those that hold its callers."""
+    weights = dict.fromkeys(everything, 1)
+    ties = []
+    for task in tasks:
+        ties.append((*task.filenames, *task.context))
+        for name in task.filenames:
+            with suppress(OSError):
+                weights[name] += os.path.getsize(name)
+    chosen = shard.files(weights, ties)
+    return [path for path in everything if path in chosen]
 
 
 def run_text(
@@ -351,24 +373,15 @@ def _split_configuration(line: str) -> tuple[str, SourceError]:
     return path, SourceError("TM903", f"{message}; the files below it were not analysed")
 
 
-def _analyse_all(
-    tasks: list[_Task],
-    everything: list[str],
-    allowed: Mapping[str, Settings],
-    jobs: int,
-    progress: Progress,
-) -> Iterator[FileResult]:
-    with _Workers(jobs, len(tasks)) as workers:
-        if len(everything) > 1:
-            tasks = _with_others(tasks, everything, allowed, workers)
-        done, total = 0, sum(len(task.filenames) for task in tasks)
-        for task, results in zip(tasks, workers.map(_analyse, tasks), strict=True):
-            done += len(task.filenames)
-            progress(done, total)
-            if results is None:
-                error = SourceError("TM901", "could not be analysed: the analysis was killed")
-                results = [_failure(name, error) for name in task.filenames]
-            yield from results
+def _analyse_all(tasks: list[_Task], workers: _Workers, progress: Progress) -> Iterator[FileResult]:
+    done, total = 0, sum(len(task.filenames) for task in tasks)
+    for task, results in zip(tasks, workers.map(_analyse, tasks), strict=True):
+        done += len(task.filenames)
+        progress(done, total)
+        if results is None:
+            error = SourceError("TM901", "could not be analysed: the analysis was killed")
+            results = [_failure(name, error) for name in task.filenames]
+        yield from results
 
 
 def _with_others(

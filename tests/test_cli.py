@@ -90,6 +90,10 @@ def test_one_bad_file_does_not_stop_the_others(project: Path) -> None:
         (("check", "--stdin-filename", "a.py", "."), "--stdin-filename needs '-'"),
         (("check", "--add-noqa", "-"), "--add-noqa and '-' exclude each other"),
         (("check", "--add-noqa", "--baseline", "a", "."), "exclude each other"),
+        (("check", "--shard", "3/2", "."), "--shard: '3/2' is not K/N with K from 1 to N"),
+        (("check", "--shard", "1", "."), "--shard: '1' is not K/N, such as 1/4"),
+        (("check", "--shard", "1/2", "-"), "--shard and '-' exclude each other"),
+        (("check", "--shard", "1/2", "--write-baseline", "a", "."), "exclude each other"),
         (("explain", "TM000"), "unknown code 'TM000'"),
         (("why", "local.py"), "'local.py' is not FILE:LINE"),
         (("why", "local.py:x"), "'local.py:x' is not FILE:LINE"),
@@ -341,6 +345,57 @@ def test_the_result_does_not_depend_on_the_number_of_processes(tmp_path: Path) -
     }
     assert len(reports) == 1
     assert len(json.loads(reports.pop())) == 30
+
+
+HELPER = """\
+import tensorflow as tf
+
+
+def slope(x, z):
+    return tf.gradients(x * z, x)[0]
+"""
+CALLER = """\
+import tensorflow as tf
+from a_helper import slope
+
+
+def main():
+    x = tf.ones([2])
+    return slope(x, tf.zeros([2])), tf.gradients(tf.exp(x), x)[0]
+"""
+
+
+def test_shards_together_tell_what_one_job_tells(tmp_path: Path) -> None:
+    (tmp_path / "a_helper.py").write_text(HELPER)
+    for number in range(12):
+        text = (LOCAL, FLAGGED, CLEAN, BROKEN)[number % 4]
+        (tmp_path / f"f{number:02}.py").write_text(text)
+    (tmp_path / "z_caller.py").write_text(CALLER)
+    whole = tapemigrate("check", "--output-format", "json", ".", cwd=tmp_path)
+    parts = []
+    seen = 0
+    for number in range(1, 4):
+        done = tapemigrate(
+            "check", "--output-format", "json", "--shard", f"{number}/3", ".", cwd=tmp_path
+        )
+        parts.append(json.loads(done.stdout))
+        note = done.stderr.decode().splitlines()[0]
+        assert note.startswith(f"shard {number}/3: ")
+        assert note.endswith(" of 14 files")
+        seen += int(note.split()[2])
+    assert seen == 14
+    assert all(parts)
+
+    def key(item: dict[str, object]) -> str:
+        return json.dumps(item, sort_keys=True)
+
+    together = [item for part in parts for item in part]
+    assert sorted(together, key=key) == sorted(json.loads(whole.stdout), key=key)
+    homes = [{item["filename"] for item in part} & {"a_helper.py", "z_caller.py"} for part in parts]
+    assert {frozenset(home) for home in homes} == {
+        frozenset(),
+        frozenset({"a_helper.py", "z_caller.py"}),
+    }
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals work otherwise there")
