@@ -102,7 +102,11 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What in other files concerns a file: ``names`` whose callers decide about its fixes."""
+    """What in other files concerns a file: ``names`` whose callers decide about its fixes.
+
+    ``imports`` are the modules, packages and names that it imports.
+    """
 
     names: frozenset[str] = frozenset()
     handed: frozenset[Handed] = frozenset()
+    imports: frozenset[str] = frozenset()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from tapemigrate.deep import call_with_room
@@ -216,9 +217,11 @@ def explain_line(
 
         file = decode(_read(filename), filename)
         place = row if cell is None else _row_of(file, cell, row)
-        names = api.links(file).names
-        callers = [found.path for found in Discovery(lambda path: settings).walk(list(paths))]
-        context = dict.fromkeys(_callers(names, _places(callers, names)))
+        links = api.links(file)
+        others = [found.path for found in Discovery(lambda path: settings).walk(list(paths))]
+        places = _places(others, links.names | _marks())
+        context = dict.fromkeys(_callers(links.names, places))
+        context.update(dict.fromkeys(_marked(links.imports, places)))
         context.pop(filename, None)
         context_files = _load(context)
         return api.why({filename: file}, filename, place, settings=settings, context=context_files)
@@ -401,7 +404,8 @@ def _with_others(
         return (each or frozenset() for each in workers.map(_handing_on, asked))
 
     groups = grouped(links, partial(_places, everything), hand_on, together)
-    places = _places(everything, {name for each in links.values() for name in each.names})
+    names = {name for each in links.values() for name in each.names}
+    places = _places(everything, names | _marks() if names else names)
     rank = {path: number for number, path in enumerate(everything)}
     found: dict[str, _Task] = {}
     for task in tasks:
@@ -410,7 +414,9 @@ def _with_others(
             continue
         context: dict[str, None] = {}
         for member in members:
-            context.update(dict.fromkeys(_callers(links.get(member, Links()).names, places)))
+            here = links.get(member, Links())
+            context.update(dict.fromkeys(_callers(here.names, places)))
+            context.update(dict.fromkeys(_marked(here.imports, places)))
         for member in members:
             context.pop(member, None)
         found[members[0]] = replace(
@@ -438,6 +444,20 @@ def _callers(names: Iterable[str], places: Mapping[str, list[str]]) -> Iterator[
     for name in sorted(names):
         paths = places[name]
         yield from paths if len(paths) <= _MOST_MENTIONS else ("",)
+
+
+def _marks() -> frozenset[str]:
+    from tapemigrate.rules.hazards import MARKS
+
+    return MARKS
+
+
+def _marked(imports: frozenset[str], places: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """The files a file with these imports may call, that may make ops which no tape records."""
+    for path in dict.fromkeys(path for mark in sorted(_marks()) for path in places.get(mark, ())):
+        file = PurePath(path)
+        if not imports.isdisjoint((*file.parts[:-1], file.stem)):
+            yield path
 
 
 def _load(paths: Iterable[str]) -> dict[str, SourceFile]:

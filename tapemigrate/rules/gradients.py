@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from tapemigrate.model import Handed, Links
 from tapemigrate.rules.callers import anchors
 from tapemigrate.rules.calls import Calls, collect, refused
+from tapemigrate.rules.elsewhere import imported
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.lambdas import Lambdas, bound_to
 from tapemigrate.rules.project import Project, View
@@ -74,7 +75,8 @@ def links(project: Project, unit: Unit) -> Links:
             handed.add(Handed(scope.name, anchors(project, unit, scope)))
         elif isinstance(scope, ast.Lambda):
             names |= bound_to(unit, scope)
-    return Links(frozenset(names), frozenset(handed))
+    imports = imported(unit) if names else frozenset()
+    return Links(frozenset(names), frozenset(handed), imports)
 
 
 def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset[Handed]:

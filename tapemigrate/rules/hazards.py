@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tapemigrate.rules.finding import Unit
@@ -83,6 +83,31 @@ _UNSEEN = {
     "total_loss": _KERAS,
 }
 _KERAS_ENDS = frozenset({"output", "outputs", "input", "inputs"})
+_DEFUN = Refusal(
+    "it is defined with `Defun`, and a tape does not see through its calls",
+    "Turn the `Defun` into a `tf.function` (with `@tf.custom_gradient` for its own gradient).",
+)
+_IMPORTED = Refusal(
+    "it imports a graph, whose ops a tape does not record",
+    _WHOLE_FILE["import_graph_def"].recipe,
+)
+# What makes a function that holds it dangerous for the files that import that function.
+_SPREADING = {
+    "gradient_override_map": Refusal(
+        "it runs ops under `gradient_override_map`, which a tape ignores without a word",
+        _WHOLE_FILE["gradient_override_map"].recipe,
+    ),
+    "import_graph_def": _IMPORTED,
+    "import_meta_graph": _IMPORTED,
+}
+_SEEN_BY_NO_TAPE = (_RAW_OPS, _DEFUN, *_SPREADING.values())
+#: A file without one of these words holds no such function.
+MARKS = frozenset(_SPREADING) | {
+    *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
+}
+
+#: Why a tape would miss what a name of another file runs.
+Foreign = Callable[[ast.expr], Refusal | None]
 
 
 @dataclass(slots=True)
@@ -94,6 +119,7 @@ class Hazards:
     defuns: bool
     switches: list[ast.stmt]
     tainted: dict[str, Refusal]
+    foreign: Foreign | None = None
     keras: bool | None = None
 
     def refuse(self, request: Request) -> Refusal | None:
@@ -144,6 +170,10 @@ class Hazards:
                     return _KERAS
                 if name in self.tainted:
                     return self.tainted[name]
+                if self.foreign is not None and isinstance(node, ast.Name | ast.Attribute):
+                    refusal = self.foreign(node)
+                    if refusal is not None:
+                        return refusal
                 if isinstance(node, ast.Call):
                     refusal = self._call(node)
                     if refusal is not None:
@@ -160,6 +190,8 @@ class Hazards:
             if not any(word in key for word in _HARMLESS_KEYS):
                 return _COLLECTION
         if path == "tensorflow_hub.Module" or name.startswith("saved_model.load"):
+            return _RAW_OPS
+        if path.startswith("tensorflow.") and path.endswith(".Operation"):
             return _RAW_OPS
         return None
 
@@ -208,7 +240,7 @@ class Hazards:
         return any((short(path) or "") == name for _, path in self.unit.names.references())
 
 
-def hazards(unit: Unit) -> Hazards:
+def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
     """What ``unit`` holds that a tape cannot see or that it needs to be turned on."""
     whole: Refusal | None = None
     defuns = False
@@ -234,13 +266,45 @@ def hazards(unit: Unit) -> Hazards:
                 if isinstance(node.value.func, ast.Attribute):
                     switches.append(node)
     switches.sort(key=lambda s: s.lineno)
-    found = Hazards(unit, whole, defuns, switches, {})
+    found = Hazards(unit, whole, defuns, switches, {}, foreign)
+    _taint(found)
+    return found
+
+
+def _taint(found: Hazards) -> None:
+    """Names the functions and classes that run such things, through each other as well."""
+    pending = [n for n in found.unit.parents if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    while True:
+        rest = []
+        for node in pending:
+            refusal = found.unseen([*node.body, *getattr(node, "bases", ())])
+            if refusal is None or refusal is _KERAS:
+                rest.append(node)
+            else:
+                found.tainted[node.name] = refusal
+        if not found.tainted or len(rest) == len(pending):
+            return
+        pending = rest
+
+
+def hidden(unit: Unit) -> dict[str, Refusal]:
+    """The functions and classes that ``unit`` has for others and that run what no tape records."""
+    found = Hazards(unit, None, False, [], {})
     for node in unit.parents:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            refusal = found.unseen([*node.body, *getattr(node, "bases", ())])
-            if refusal in (_BY_NAME, _COLLECTION, _THREADS, _RAW_OPS):
-                found.tainted[node.name] = refusal
-    return found
+            words = {_last(n) for n in ast.walk(node)}
+            if any(map(_is_defun, node.decorator_list)):
+                found.tainted[node.name] = _DEFUN
+            for word, refusal in _SPREADING.items():
+                if word in words:
+                    found.tainted[node.name] = refusal
+    _taint(found)
+    return {
+        node.name: found.tainted[node.name]
+        for node in unit.tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and found.tainted.get(node.name) in _SEEN_BY_NO_TAPE
+    }
 
 
 def _last(node: ast.AST) -> str | None:

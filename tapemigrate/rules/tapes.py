@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.defuse import Scope
 from tapemigrate.rules import arguments
 from tapemigrate.rules.calls import Calls, collect, refused, trouble
+from tapemigrate.rules.elsewhere import dangers
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
-from tapemigrate.rules.hazards import Hazards, hazards
+from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.placing import Places
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.threads import Helper, Placed, Threads
@@ -109,7 +110,7 @@ class Tapes:
 
     def _danger(self, unit: Unit) -> Hazards:
         if unit.filename not in self._dangers:
-            self._dangers[unit.filename] = hazards(unit)
+            self._dangers[unit.filename] = dangers(self.project, unit)
         return self._dangers[unit.filename]
 
     # -- writing --------------------------------------------------------------------------------

@@ -1,0 +1,70 @@
+"""Functions of other files that run what no tape records: which files are read, which are meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tapemigrate.runner import run
+from tapemigrate.settings import Settings
+
+TOOLS = """\
+import tensorflow as tf
+
+
+def raw(value):
+    return tf.get_default_graph().create_op("Square", [value], [tf.float32]).outputs[0]
+
+
+def copy(value):
+    return raw(value)
+"""
+PROGRAM = """\
+import tensorflow as tf
+{imports}
+
+
+def f(x):
+    y = {call} + x
+    return tf.gradients(y, x)[0]
+"""
+
+
+def messages(folder: Path, imports: str, call: str) -> list[str]:
+    (folder / "util").mkdir()
+    (folder / "util" / "__init__.py").write_text("from .random import *\n")
+    (folder / "util" / "random.py").write_text(TOOLS)
+    (folder / "program.py").write_text(PROGRAM.format(imports=imports, call=call))
+    outcome = run([str(folder)], lambda path: Settings(), mode="check", jobs=1)
+    return [each.message for each in outcome.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("imports", "call"),
+    [
+        ("from util.random import copy", "copy(x)"),
+        ("from util import copy", "copy(x)"),
+        ("from .util import copy as clone", "clone(x)"),
+        ("import util.random", "util.random.copy(x)"),
+        ("import util.random as ur", "ur.raw(x)"),
+        ("from util import random", "tf.identity(random.copy(x))"),
+    ],
+)
+def test_a_call_that_reaches_one(tmp_path: Path, imports: str, call: str) -> None:
+    (message,) = messages(tmp_path, imports, call)
+    assert "comes from random.py: the forward pass makes ops that a tape does not record" in message
+
+
+@pytest.mark.parametrize(
+    ("imports", "call"),
+    [
+        ("from copy import copy", "copy(x)"),
+        ("from other import copy", "copy(x)"),
+        ("from util.random import other", "other(x)"),
+        ("import util", "tf.identity(x)"),
+    ],
+)
+def test_a_call_that_does_not(tmp_path: Path, imports: str, call: str) -> None:
+    (message,) = messages(tmp_path, imports, call)
+    assert "gives the same" in message
