@@ -69,13 +69,16 @@ class Names:
         self._prefixes: dict[tuple[int, str], list[_State]] = {}
         # What it means when its scope has run to the end.
         self._final: dict[tuple[int, str], _Meaning | None] = {}
+        # What has been asked for, by the identities of its nodes; the nodes are kept alive.
+        self._known: dict[int, tuple[ast.expr, _Meaning | None]] = {}
+        self._references: list[tuple[ast.expr, str]] | None = None
 
     def qualified(self, expr: ast.expr) -> str | None:
         """The dotted path, as imports write it, of what ``expr`` means there; None if not imported.
 
         A relative import keeps its dots: ``from .ops import grad`` gives ``.ops.grad``.
         """
-        meaning = self._meaning(expr, 0)
+        meaning = self._meant(expr)
         return meaning.path if meaning else None
 
     def reference_kind(self, expr: ast.expr) -> ReferenceKind | None:
@@ -84,15 +87,21 @@ class Names:
         ``alias``: through an assigned name. ``getattr``: through a string. ``star``: the name comes
         from a star import. ``uncertain``: the name may mean something else as well.
         """
-        meaning = self._meaning(expr, 0)
+        meaning = self._meant(expr)
         return meaning.kind if meaning else None
 
     def references(self) -> Iterator[tuple[ast.expr, str]]:
         """Every longest chain (``a.b.c``, also by ``getattr``) that means an imported thing."""
-        for chain in self._scopes.chains:
-            meaning = self._meaning(chain, 0)
-            if meaning is not None:
-                yield chain, meaning.path
+        if self._references is None:
+            meant = ((chain, self._meant(chain)) for chain in self._scopes.chains)
+            self._references = [(chain, each.path) for chain, each in meant if each is not None]
+        return iter(self._references)
+
+    def _meant(self, expr: ast.expr) -> _Meaning | None:
+        known = self._known.get(id(expr))
+        if known is None:
+            known = self._known[id(expr)] = (expr, self._meaning(expr, 0))
+        return known[1]
 
     def reexports(self) -> Iterator[tuple[ast.alias, str]]:
         """The imported names that the file itself never reads, and what they mean."""

@@ -88,6 +88,7 @@ class Effect:
     reads_hidden: bool = False
 
 
+_FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
 HIDDEN: Path = ("<hidden state>",)
 
 
@@ -105,7 +106,9 @@ class Flow:
         self.yields = False
         self.defs: dict[tuple[ast.AST | None, Path], Def] = {}
         self._effect = effect
-        self._paths: dict[str, set[Path]] = {}
+        # The longer paths that are known, by each path that they begin with.
+        self._below: dict[Path, set[Path]] = {}
+        self._outside: dict[Def, bool] = {}
         self._loops: list[Loop] = []
         self._exits: list[tuple[list[State], list[State]]] = []
         self._stmt: ast.stmt | None = None
@@ -133,7 +136,8 @@ class Flow:
     # -- states ---------------------------------------------------------------------------------
 
     def _know(self, path: Path) -> None:
-        self._paths.setdefault(path[0], set()).add(path)
+        for end in range(1, len(path)):
+            self._below.setdefault(path[:end], set()).add(path)
 
     def _define(self, node: ast.AST | None, path: Path, kind: Kind, value: ast.expr | None) -> Def:
         key = (node, path)
@@ -158,9 +162,8 @@ class Flow:
         made.uses |= uses
         if value is not None and _passes_code_on(value):
             made.code = made.code.union(*(u.made.code for u in uses))
-        for known in self._paths.get(path[0], ()):
-            if len(known) > len(path) and known[: len(path)] == path:
-                state.pop(known, None)
+        for known in self._below.get(path, ()):
+            state.pop(known, None)
         self._know(path)
         state[path] = frozenset({Use(made)})
 
@@ -170,11 +173,14 @@ class Flow:
         """The object at ``path`` changes in place: what it was made of stays part of it."""
         before = self._lookup(state, path)
         made = self._define(node, path, Kind.MUTATE, node if isinstance(node, ast.Call) else None)
-        made.before |= {use for use in before if use.made is not made}
+        earlier = {use for use in before if use.made is not made}
+        if made in self._outside and not earlier <= made.before:
+            self._outside.clear()
+        made.before |= earlier
         made.uses |= {use for use in before | uses if use.made is not made or use.carried}
         here = Use(made)
-        for known in self._paths.get(path[0], ()):
-            if len(known) > len(path) and known[: len(path)] == path and known in state:
+        for known in self._below.get(path, ()):
+            if known in state:
                 state[known] = state[known] | {here}
         self._know(path)
         state[path] = frozenset({here})
@@ -190,8 +196,7 @@ class Flow:
             found = state.get(prefix)
             if found is None:
                 continue
-            outside = all(_is_from_outside(u.made) for u in found)
-            if end == len(path) or not outside:
+            if end == len(path) or not all(self._is_from_outside(u.made) for u in found):
                 return found
             made = self._define(None, path, Kind.ENTRY, None)
             made.uses |= found
@@ -205,9 +210,8 @@ class Flow:
 
     def _read(self, state: State, node: ast.AST, path: Path) -> Uses:
         found = set(self._lookup(state, path))
-        for known in self._paths.get(path[0], ()):
-            if len(known) > len(path) and known[: len(path)] == path:
-                found |= state.get(known, _NONE)
+        for known in self._below.get(path, ()):
+            found |= state.get(known, _NONE)
         self._captured(state, found)
         result = frozenset(found) | self.reads.get(node, _NONE)
         self.reads[node] = result
@@ -216,7 +220,10 @@ class Flow:
     def _captured(self, state: State, found: set[Use]) -> None:
         """Adds what functions among ``found`` read from here when they run: names bind late."""
         names: set[str] = set()
-        fresh = set().union(*(u.made.code for u in found)) if found else set()
+        fresh: set[str] = set()
+        for use in found:
+            if use.made.code:
+                fresh |= use.made.code
         while fresh:
             names |= fresh
             uses: set[Use] = set()
@@ -232,6 +239,9 @@ class Flow:
         joined: State = {}
         for key in set().union(*alive):
             parts = [s.get(key) for s in alive]
+            if parts[0] is not None and all(p is parts[0] for p in parts):
+                joined[key] = parts[0]
+                continue
             if any(p is None for p in parts) and len(key) > 1:
                 parts = [self._lookup(s, key) for s in alive]
             joined[key] = _NONE.union(*(p for p in parts if p is not None))
@@ -531,9 +541,28 @@ class Flow:
 
     def _whole(self, state: State, path: Path) -> Uses:
         found = set(state.get(path, _NONE))
-        for known in self._paths.get(path[0], ()):
+        for known in self._below.get(path[:1], ()):
             found |= state.get(known, _NONE)
         return frozenset(found)
+
+    def _is_from_outside(self, made: Def) -> bool:
+        """Whether the scope only ever changed it in place. What is known holds until ``_change``
+        adds to what an earlier definition was.
+        """
+        known = self._outside
+        seen: set[Def] = set()
+        stack = [made]
+        while stack:
+            current = stack.pop()
+            if current in seen or known.get(current) is True:
+                continue
+            seen.add(current)
+            if known.get(current) is False or current.kind not in _FROM_OUTSIDE:
+                known[made] = False
+                return False
+            stack.extend(u.made for u in current.before)
+        known.update(dict.fromkeys(seen, True))
+        return True
 
 
 def parameters(args: ast.arguments) -> Iterator[ast.arg]:
@@ -611,21 +640,6 @@ def _settle(uses: Uses, loop: ast.stmt) -> Uses:
     if not any(loop in u.carried for u in uses):
         return uses
     return frozenset(Use(u.made, u.carried - {loop}) for u in uses)
-
-
-def _is_from_outside(made: Def) -> bool:
-    seen: set[Def] = set()
-    stack = [made]
-    while stack:
-        current = stack.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        if current.kind is Kind.MUTATE:
-            stack.extend(u.made for u in current.before)
-        elif current.kind not in (Kind.PARAM, Kind.ENTRY):
-            return False
-    return True
 
 
 def _passes_code_on(value: ast.expr) -> bool:

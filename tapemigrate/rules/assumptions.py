@@ -210,11 +210,16 @@ class Judge:
         view = self._view
         if view.cls is None:
             return False
-        for node in walk(view.cls):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr == name and isinstance(node.func.value, ast.Name):
-                    return True
-        return False
+        called = view.unit.once(_called)
+        if view.cls not in called:
+            called[view.cls] = frozenset(
+                node.func.attr
+                for node in walk(view.cls)
+                if isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+            )
+        return name in called[view.cls]
 
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:
@@ -636,6 +641,10 @@ def _held_against(
 def _same(cut: frozenset[Def], caller: View, other: ast.expr) -> bool:
     """Whether the other argument is the source itself, passed twice."""
     return path_of(other) is not None and origins(caller.flow.uses_in(other)) <= cut
+
+
+def _called(unit: Unit) -> dict[ast.ClassDef, frozenset[str]]:
+    return {}
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:

@@ -10,6 +10,7 @@ from tapemigrate.flow.defuse import Function
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project
+from tapemigrate.source.trees import walk
 
 _STATIC = frozenset({"staticmethod", "classmethod"})
 _PLAIN_BASES = frozenset({"object", "ABC"})
@@ -80,7 +81,7 @@ class _Resolver:
             holder = self._enclosing or self._unit.tree
             same = [
                 n
-                for n in ast.walk(holder)
+                for n in walk(holder)
                 if isinstance(n, ast.FunctionDef)
                 and n.name == name
                 and self._project.scope_of(self._unit, n) is holder
@@ -93,8 +94,8 @@ class _Resolver:
                     if stmt is not self._function:
                         return f"`{name}` is overridden in another class"
         for unit in self._project.units.values():
-            for node in ast.walk(unit.tree) if unit is not self._unit else ():
-                if isinstance(node, ast.ClassDef) and self._is_subclass(unit, node):
+            for node in unit.nodes(ast.ClassDef) if unit is not self._unit else ():
+                if self._is_subclass(unit, node):
                     if any(isinstance(n, ast.FunctionDef) and n.name == name for n in node.body):
                         return f"`{name}` is overridden in {unit.filename}"
         return ""

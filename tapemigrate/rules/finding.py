@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from tapemigrate.model import Applicability
 from tapemigrate.tape.plan import Op, Span
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from tapemigrate.names import Names
     from tapemigrate.source.notebooks import Notebook
     from tapemigrate.source.positions import Lines
+
+_T = TypeVar("_T")
+_N = TypeVar("_N", bound=ast.AST)
 
 
 @dataclass(slots=True)
@@ -31,6 +35,26 @@ class Unit:
     parents: dict[ast.AST, ast.AST]
     graph: bool = False
     notebook: Notebook | None = None
+    _once: dict[Callable[[Unit], object], object] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def once(self, make: Callable[[Unit], _T]) -> _T:
+        """What ``make`` tells from this file alone: worked out once, and kept with the file."""
+        if make not in self._once:
+            self._once[make] = make(self)
+        return cast("_T", self._once[make])
+
+    def nodes(self, cls: type[_N]) -> list[_N]:
+        """The nodes of that very class, in the order of ``parents``."""
+        return cast("list[_N]", self.once(_by_class).get(cls, []))
+
+
+def _by_class(unit: Unit) -> dict[type[ast.AST], list[ast.AST]]:
+    found: dict[type[ast.AST], list[ast.AST]] = {}
+    for node in unit.parents:
+        found.setdefault(node.__class__, []).append(node)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 from __future__ import annotations
 
 import ast
-from weakref import WeakKeyDictionary
 
 from tapemigrate.model import Handed, Links
 from tapemigrate.rules.callers import anchors
@@ -25,7 +24,6 @@ _LAMBDA = Refusal(
     "it stands in a lambda, which has no room for a `with`",
     "Make the lambda a function: `def grad(x):` with a tape round the forward pass.",
 )
-_TAPES: WeakKeyDictionary[Project, Tapes] = WeakKeyDictionary()
 
 
 def findings(project: Project, unit: Unit) -> list[Finding]:
@@ -44,11 +42,11 @@ def findings(project: Project, unit: Unit) -> list[Finding]:
 
 def _tapes(project: Project) -> Tapes:
     """The tapes of all files that ``project`` is asked about, laid once."""
-    if project not in _TAPES:
+    if project.tapes is None:
         units = [project.units[name] for name in project.asked]
         kept = [u for u in units if not (project.keeps_graphs and u.graph)]
-        _TAPES[project] = Tapes(project).solve(kept)
-    return _TAPES[project]
+        project.tapes = Tapes(project).solve(kept)
+    return project.tapes
 
 
 def readings(project: Project, unit: Unit) -> list[tuple[View, Request, Region | Refusal]]:

@@ -163,19 +163,20 @@ class Hazards:
         """Why a tape would miss what these nodes run, directly or in functions they call."""
         for root in nodes:
             for node in walk(root):
-                name = _last(node) or ""
+                name = _last(node)
+                if name is None:
+                    refusal = self._call(node) if isinstance(node, ast.Call) else None
+                    if refusal is not None:
+                        return refusal
+                    continue
                 if name in _UNSEEN and self._is_meant(name, node):
                     return _UNSEEN[name]
                 if isinstance(node, ast.Attribute) and name in _KERAS_ENDS and self._is_keras(node):
                     return _KERAS
                 if name in self.tainted:
                     return self.tainted[name]
-                if self.foreign is not None and isinstance(node, ast.Name | ast.Attribute):
+                if self.foreign is not None and isinstance(node, ast.expr):
                     refusal = self.foreign(node)
-                    if refusal is not None:
-                        return refusal
-                if isinstance(node, ast.Call):
-                    refusal = self._call(node)
                     if refusal is not None:
                         return refusal
         return None
@@ -240,12 +241,25 @@ class Hazards:
         return any((short(path) or "") == name for _, path in self.unit.names.references())
 
 
+_TELLING = (
+    ast.Attribute,
+    ast.Name,
+    ast.Subscript,
+    ast.Call,
+    ast.keyword,
+    ast.Expr,
+    ast.FunctionDef,
+)
+
+
 def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
     """What ``unit`` holds that a tape cannot see or that it needs to be turned on."""
     whole: Refusal | None = None
     defuns = False
     switches: list[ast.stmt] = []
     for node in unit.parents:
+        if not isinstance(node, _TELLING):
+            continue
         if _replaces(unit, node):
             whole = whole or _REPLACED
         if isinstance(node, ast.Attribute) and node.attr in _WHOLE_FILE:

@@ -146,7 +146,7 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
         return None
     request = Request(call.node, call.node, stmt, "gradients", call.arguments["loss"], variables)
     request.output_gradients = call.arguments.get("grad_loss")
-    if hazards(unit).refuse(request) is not None:
+    if unit.once(hazards).refuse(request) is not None:
         return None
     reader = SourceReader(
         view.flow,

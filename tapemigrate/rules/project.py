@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.defuse import Flow, Scope, parameters
@@ -16,6 +17,9 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.source import Lines, SourceFile, parse
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds
+
+if TYPE_CHECKING:
+    from tapemigrate.rules.tapes import Tapes
 
 _GRAPH_ONLY = (
     *(".placeholder", ".Session", ".get_variable", ".contrib.", ".InteractiveSession"),
@@ -115,13 +119,9 @@ class Project:
         self.blind = blind
         self.aliases = aliases or {}
         self.keeps_graphs = keeps_graphs
-        self._effects: dict[str, Effects] = {}
-        self._by_path: dict[ast.AST, dict[Path, list[ast.expr]]] = {}
-        self._locals: dict[Scope, frozenset[str]] = {}
-        self._imported: dict[str, frozenset[str]] = {}
-        self._views: dict[ast.AST, View] = {}
-        self._mentions: dict[str, Mentions] | None = None
-        self._stores: dict[str, list[tuple[Unit, ast.Attribute]]] | None = None
+        #: Laid by ``gradients``, once for all files.
+        self.tapes: Tapes | None = None
+        self._mentions: dict[str, Mentions] = {}
 
     def with_unit(self, unit: Unit) -> Project:
         """The same files, ``unit`` in place of the one of its name."""
@@ -130,20 +130,11 @@ class Project:
 
     def effects(self, unit: Unit) -> Effects:
         """What the functions and classes of ``unit`` change."""
-        if unit.filename not in self._effects:
-            self._effects[unit.filename] = Effects(unit.tree)
-        return self._effects[unit.filename]
+        return unit.once(_effects)
 
     def imported(self, unit: Unit) -> frozenset[str]:
         """Every name that some import statement of ``unit`` binds."""
-        if unit.filename not in self._imported:
-            self._imported[unit.filename] = frozenset(
-                (alias.asname or alias.name).split(".")[0]
-                for node in unit.parents
-                if isinstance(node, ast.Import | ast.ImportFrom)
-                for alias in node.names
-            )
-        return self._imported[unit.filename]
+        return unit.once(_imported)
 
     def scope_of(self, unit: Unit, node: ast.AST) -> Scope:
         """The innermost function, lambda or module whose code runs ``node``."""
@@ -171,46 +162,48 @@ class Project:
 
     def view(self, unit: Unit, scope: Scope) -> View:
         """The flow of ``scope``, made once."""
-        if scope not in self._views:
+        views = unit.once(_views)
+        if scope not in views:
             effects = self.effects(unit)
             kinds = Kinds(unit.names, effects)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = _self_name(scope, unit)
             flow = Flow(scope, kinds.effect)
-            self._views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
-        return self._views[scope]
+            views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
+        return views[scope]
 
-    def uses_of(self, root: ast.AST, path: Path) -> list[ast.expr]:
+    def uses_of(self, unit: Unit, root: ast.AST, path: Path) -> list[ast.expr]:
         """Every place below ``root`` at which ``path`` stands, indexed once for each root."""
-        if root not in self._by_path:
+        indexes = unit.once(_by_path)
+        if root not in indexes:
             found: dict[Path, list[ast.expr]] = {}
             for node in walk(root):
                 if isinstance(node, ast.Name | ast.Attribute):
                     own = path_of(node)
                     if own is not None and len(own) <= _LONGEST_PATH:
                         found.setdefault(own, []).append(node)
-            self._by_path[root] = found
-        return self._by_path[root].get(path, [])
+            indexes[root] = found
+        return indexes[root].get(path, [])
 
     def mentions(self, name: str) -> Mentions:
         """Every place, in all files, at which a function or method of that name is meant."""
-        if self._mentions is None:
-            self._mentions = {}
+        found = self._mentions.get(name)
+        if found is None:
+            found = self._mentions[name] = Mentions()
             for each in self.units.values():
-                self._index(each)
-        return self._mentions.get(name, Mentions())
+                of_unit = each.once(_mentions)
+                if name not in of_unit:
+                    of_unit[name] = self._mentions_in(each, name)
+                found.calls += of_unit[name].calls
+                found.others += of_unit[name].others
+        return found
 
     def foreign_stores(self, unit: Unit, cls: ast.ClassDef, attribute: str) -> list[ast.expr]:
         """What code outside of ``cls`` and its relatives assigns to an attribute of that name."""
-        if self._stores is None:
-            self._stores = {}
-            for each in self.units.values():
-                for node in each.parents:
-                    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                        self._stores.setdefault(node.attr, []).append((each, node))
         own = set(self.family(unit, cls))
         found = []
-        for each, node in self._stores.get(attribute, ()):
+        stores = ((u, n) for u in self.units.values() for n in u.once(_stores).get(attribute, ()))
+        for each, node in stores:
             scope = self.class_of(each, self.scope_of(each, node))
             stmt = each.parents[node]
             value = getattr(stmt, "value", None)
@@ -225,10 +218,9 @@ class Project:
         """``cls``, its bases and its subclasses, as far as this file shows them."""
         effects = self.effects(unit)
         found = list(effects.lineage(cls))
-        for node in unit.parents:
-            if isinstance(node, ast.ClassDef) and node not in found:
-                if cls in effects.lineage(node):
-                    found.append(node)
+        for node in unit.nodes(ast.ClassDef):
+            if node not in found and cls in effects.lineage(node):
+                found.append(node)
         return found
 
     def _means_something_else(self, unit: Unit, node: ast.Name | ast.Attribute) -> bool:
@@ -238,31 +230,72 @@ class Project:
         scope = self.scope_of(unit, node)
         if isinstance(scope, ast.Module):
             return False
-        if scope not in self._locals:
-            self._locals[scope] = frozenset(
+        known = unit.once(_locals)
+        if scope not in known:
+            known[scope] = frozenset(
                 n.id
                 for n in walk(scope)
                 if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
             ) | frozenset(a.arg for a in parameters(scope.args))
-        return node.id in self._locals[scope]
+        return node.id in known[scope]
 
-    def _index(self, unit: Unit) -> None:
-        assert self._mentions is not None
-        for node in unit.parents:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                name = node.id
-            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                name = node.attr
-            else:
-                continue
+    def _mentions_in(self, unit: Unit, name: str) -> Mentions:
+        found = Mentions()
+        for node in unit.once(_reads).get(name, ()):
             if self._means_something_else(unit, node):
                 continue
-            entry = self._mentions.setdefault(name, Mentions())
             parent = unit.parents[node]
             if isinstance(parent, ast.Call) and parent.func is node:
-                entry.calls.append(CallSite(unit, parent))
+                found.calls.append(CallSite(unit, parent))
             else:
-                entry.others.append((unit, node))
+                found.others.append((unit, node))
+        return found
+
+
+# What a file tells by itself; see ``Unit.once``.
+
+
+def _effects(unit: Unit) -> Effects:
+    return Effects(unit.tree)
+
+
+def _imported(unit: Unit) -> frozenset[str]:
+    names = [alias for stmt in unit.nodes(ast.Import) for alias in stmt.names]
+    names += [alias for stmt in unit.nodes(ast.ImportFrom) for alias in stmt.names]
+    return frozenset((alias.asname or alias.name).split(".")[0] for alias in names)
+
+
+def _reads(unit: Unit) -> dict[str, list[ast.Name | ast.Attribute]]:
+    found: dict[str, list[ast.Name | ast.Attribute]] = {}
+    for node in unit.parents:
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load):
+            name = node.id if isinstance(node, ast.Name) else node.attr
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def _stores(unit: Unit) -> dict[str, list[ast.Attribute]]:
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in unit.nodes(ast.Attribute):
+        if isinstance(node.ctx, ast.Store):
+            found.setdefault(node.attr, []).append(node)
+    return found
+
+
+def _views(unit: Unit) -> dict[Scope, View]:
+    return {}
+
+
+def _mentions(unit: Unit) -> dict[str, Mentions]:
+    return {}
+
+
+def _locals(unit: Unit) -> dict[Scope, frozenset[str]]:
+    return {}
+
+
+def _by_path(unit: Unit) -> dict[ast.AST, dict[Path, list[ast.expr]]]:
+    return {}
 
 
 def _is_inside(unit: Unit, node: ast.AST | None, root: ast.AST) -> bool:

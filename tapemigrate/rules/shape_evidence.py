@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tapemigrate.flow.defuse import parameters
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
@@ -55,7 +57,7 @@ class ShapeEvidence:
         if len(path) > 1 and path[0] == view.kinds.self_name and view.cls is not None:
             body = list(self._project.effects(unit).lineage(view.cls))
         for root in body:
-            for node in self._project.uses_of(root, path):
+            for node in self._project.uses_of(unit, root, path):
                 verdict = self._use(view, node, depth)
                 if verdict is not None:
                     return verdict
@@ -220,31 +222,41 @@ def attribute_values(project: Project, view: View, attribute: str) -> list[ast.e
     found: list[ast.expr] = []
     if view.cls is None:
         return found
+    assigned = view.unit.once(_assigned)
     for cls in project.family(view.unit, view.cls):
-        for node in walk(cls):
-            if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-                continue
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                found += _assigned_value(target, node.value, attribute)
+        if cls not in assigned:
+            assigned[cls] = _assigned_in(cls)
+        found += assigned[cls].get(attribute, ())
     return found
 
 
-def _assigned_value(target: ast.expr, value: ast.expr | None, attribute: str) -> list[ast.expr]:
+def _assigned(unit: Unit) -> dict[ast.ClassDef, dict[str, list[ast.expr]]]:
+    return {}
+
+
+def _assigned_in(cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
+    """What is assigned to attributes in ``cls``, by their names."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in walk(cls):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                for name, value in _assigned_values(target, node.value):
+                    found.setdefault(name, []).append(value)
+    return found
+
+
+def _assigned_values(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
     if value is None:
-        return []
+        return
     if isinstance(target, ast.Tuple | ast.List):
-        found: list[ast.expr] = []
         pairs = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
         for place, part in enumerate(target.elts):
             inner = (
                 value.elts[place] if pairs and isinstance(value, ast.Tuple | ast.List) else value
             )
-            found += _assigned_value(part, inner, attribute)
-        return found
-    if isinstance(target, ast.Attribute) and target.attr == attribute:
-        return [value]
-    return []
+            yield from _assigned_values(part, inner)
+    elif isinstance(target, ast.Attribute):
+        yield target.attr, value
 
 
 def global_values(tree: ast.Module, name: str) -> list[ast.expr]:

@@ -17,6 +17,7 @@ from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.placing import Places
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.threads import Helper, Placed, Threads
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter, Surroundings
 from tapemigrate.tape.plan import AddParameter, Insert, Op
 from tapemigrate.tape.planner import Layout, Tape
@@ -229,7 +230,7 @@ def _imports(unit: Unit, regions: list[Region]) -> list[Insert]:
 
 
 def _nested_names(scope: Scope) -> frozenset[str]:
-    return frozenset(n.id for n in ast.walk(scope) if isinstance(n, ast.Name))
+    return frozenset(n.id for n in walk(scope) if isinstance(n, ast.Name))
 
 
 def _where(region: Region) -> str:

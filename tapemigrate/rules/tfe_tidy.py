@@ -11,6 +11,7 @@ from tapemigrate.rules.tfe_group import Group, right_if
 from tapemigrate.rules.tfe_imports import Binding, unneeded
 from tapemigrate.rules.tfe_scopes import Scopes
 from tapemigrate.rules.tfe_symbols import CODE, is_contrib_eager
+from tapemigrate.source.trees import walk
 from tapemigrate.suppression import Suppressions
 from tapemigrate.tape.plan import Op, ReplaceStatement, Span
 
@@ -45,9 +46,7 @@ def _silenced(unit: Unit, group: Group, silenced: Suppressions) -> bool:
 
 
 def _statements_at(unit: Unit, spans: set[Span]) -> list[ast.stmt]:
-    return [
-        n for n in ast.walk(unit.tree) if isinstance(n, ast.stmt) and unit.lines.span(n) in spans
-    ]
+    return [n for n in walk(unit.tree) if isinstance(n, ast.stmt) and unit.lines.span(n) in spans]
 
 
 def _code_and_reason(mine: Sequence[Binding], groups: Sequence[Group]) -> tuple[str, str]:
