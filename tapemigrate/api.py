@@ -36,12 +36,19 @@ def analyse(
 ) -> Result:
     """Reads ``files`` together and says what is to be said of each.
 
-    ``context`` holds more files, in which callers may stand; nothing is reported on them. With
-    ``rewrite`` every fix that ``settings`` allow is applied. With ``edits`` every fix carries its
-    edits, which costs as much as applying it.
+    Args:
+        files: The texts, by filename.
+        settings: What is reported, and which fixes are allowed.
+        rewrite: Whether every fix that ``settings`` allow is applied.
+        context: More files, in which callers may stand. Nothing is reported on them, and one that
+            does not parse counts as unseen.
+        edits: Whether every fix carries its edits, which costs as much as applying it.
+
+    Returns:
+        The findings, and the new texts of the files that change.
 
     Raises:
-        SourceError: where one of ``files`` does not parse.
+        SourceError: One of ``files`` does not parse. Its code, row and column say what and where.
     """
     project = _project(files, context or {}, settings)
     suppressions = {name: Suppressions(file.text) for name, file in files.items()}
@@ -115,7 +122,18 @@ def why(
     settings: Settings,
     context: Mapping[str, SourceFile] | None = None,
 ) -> str:
-    """How the gradient call on ``row`` was read, as text for a person."""
+    """How the gradient calls on a row were read, as text for a person.
+
+    Args:
+        files: The texts, by filename.
+        filename: One of ``files``.
+        row: A row of it, from one.
+        settings: What is reported.
+        context: More files, in which callers may stand.
+
+    Raises:
+        SourceError: One of ``files`` does not parse.
+    """
     from tapemigrate.rules import story
 
     project = _project(files, context or {}, settings)

@@ -139,9 +139,20 @@ def run(
 ) -> Outcome:
     """Analyses the files of ``paths``. Writes nothing: see ``write``.
 
-    ``settings_for`` gives the settings for a path and may raise SettingsError. With ``edits``,
-    fixes carry their edits. With ``force_exclude``, the settings speak for what
-    ``paths`` name, too. With ``shard``, all files are looked at, and those of the shard analysed.
+    What is wrong with one file is a finding (TM901, TM902, TM903), and the others are done all the
+    same.
+
+    Args:
+        paths: Files and folders.
+        settings_for: Gives the settings for a path; it may raise SettingsError, which is told as a
+            finding, too. ``settings.Resolver`` reads them from ``pyproject.toml``.
+        mode: What is done with the files.
+        jobs: How many processes may work at once, at most.
+        edits: Whether fixes carry their edits.
+        respect_gitignore: Whether what ``.gitignore`` leaves out is left out.
+        force_exclude: Whether the settings leave out also what ``paths`` name.
+        shard: All files are looked at, and those of the shard analysed.
+        progress: Called with how many files are done, and of how many.
     """
     _context_file.cache_clear()
     discovery = Discovery(settings_for, respect_gitignore=respect_gitignore)
@@ -198,7 +209,15 @@ def _of_shard(shard: Shard, tasks: Iterable[_Task], everything: Sequence[str]) -
 def run_text(
     data: bytes, filename: str, settings: Settings, *, mode: Mode, edits: bool = False
 ) -> FileResult:
-    """What ``run`` finds in one file that is given as bytes."""
+    """What ``run`` finds in one file that is given as bytes.
+
+    Args:
+        data: What the file holds.
+        filename: Its name, in messages; the ending says whether it is a notebook.
+        settings: The settings for it.
+        mode: What is done with it.
+        edits: Whether fixes carry their edits.
+    """
     task = _Task(filename, settings, mode, edits)
     return call_with_room(partial(_guarded, {filename: data}, task))[0]
 
@@ -237,7 +256,13 @@ def _row_of(file: SourceFile, cell: int, row: int) -> int:
 
 
 def write(results: Iterable[FileResult]) -> tuple[list[FileResult], list[str]]:
-    """Writes what changed; gives a failure for every file that could not be written, and notes.
+    """Writes what changed.
+
+    Args:
+        results: Those of an outcome.
+
+    Returns:
+        A failure for every file that could not be written, and lines for the user.
 
     Each file is replaced in one step. Names that were hard links of each other still are. Of files
     that belong together all are written, or none.

@@ -100,15 +100,21 @@ def load(path: str, known_codes: Collection[str]) -> Settings | None:
         raise SettingsError(f"{path}: {error}") from None
 
 
+def _all_codes() -> Collection[str]:
+    from tapemigrate.rules import catalog
+
+    return catalog.codes()
+
+
 @dataclass(slots=True)
 class Resolver:
     """Gives the settings for a path: its nearest ``pyproject.toml``, under the command line's.
 
     ``select`` takes the place of the file's ``select`` and ``ignore``; ``ignore`` adds to what is
-    ignored.
+    ignored. Codes that are not among ``known_codes`` (by default those of all rules) are an error.
     """
 
-    known_codes: Collection[str]
+    known_codes: Collection[str] = field(default_factory=_all_codes)
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     unsafe_fixes: bool | None = None
