@@ -88,6 +88,11 @@ class RegionFinder:
                 _RECIPE_THREAD,
                 threads=True,
             )
+        base = self._flow.uses_in(_base(request.target))
+        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        if base != target and not any(d.stmt or d in cut for d in origins(base)):
+            # Only the index is made here.
+            return self._elsewhere(request, base)
         itself = self._is_source(request, target, sources)
         inline = itself or request.records or not _is_plain(request.target)
         statements = {d.stmt for d in nodes if d.stmt is not None and self._makes_ops(d)}
@@ -926,3 +931,10 @@ _RECIPE_STOP = (
     "Compute the tensors to be held constant under `with tape.stop_recording():` and watch those "
     "that are sources right after."
 )
+
+
+def _base(node: ast.expr) -> ast.expr:
+    """What the indices and slices of ``node`` are taken from."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
