@@ -92,16 +92,27 @@ def main(ctx: click.Context) -> None:
         ctx.exit(2)
 
 
+def _complete_codes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """For a shell: the codes that end what is typed so far, after the last comma."""
+    from tapemigrate.rules import catalog
+
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{code}" for code in catalog.codes() if code.startswith(last.upper())]
+
+
 def _common(function: _F) -> _F:
     """The options that ``fix`` and ``check`` share."""
     options = [
-        click.argument("paths", nargs=-1, required=True, metavar="PATH..."),
+        click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path()),
         click.option(
             "--select",
             metavar="CODES",
+            shell_complete=_complete_codes,
             help="Only these rules: codes or beginnings of codes, with commas between.",
         ),
-        click.option("--ignore", metavar="CODES", help="Not these rules."),
+        click.option(
+            "--ignore", metavar="CODES", shell_complete=_complete_codes, help="Not these rules."
+        ),
         click.option(
             "--output-format",
             type=click.Choice(FORMATS),
@@ -109,11 +120,14 @@ def _common(function: _F) -> _F:
             show_default=True,
             help="How diagnostics are told.",
         ),
-        click.option("--output-file", metavar="FILE", help="Write the report to FILE."),
+        click.option(
+            "--output-file", metavar="FILE", type=click.Path(), help="Write the report to FILE."
+        ),
         click.option("--statistics", is_flag=True, help="Counts by rule instead of the report."),
         click.option(
             "--baseline",
             metavar="FILE",
+            type=click.Path(),
             help="Report only what is not in FILE; what was mended is taken out of FILE.",
         ),
         click.option(
@@ -220,7 +234,10 @@ def fix(
 @main.command()
 @_common
 @click.option(
-    "--write-baseline", metavar="FILE", help="Write all that is found to FILE: known from now on."
+    "--write-baseline",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write all that is found to FILE: known from now on.",
 )
 @click.option(
     "--shard", metavar="K/N", help="Only the K-th of N parts of the files, for N jobs side by side."
@@ -260,8 +277,8 @@ def check(write_baseline: str | None, shard: str | None, add_noqa: bool, **optio
 
 
 @main.command()
-@click.argument("place", metavar="FILE:LINE")
-@click.argument("paths", nargs=-1, metavar="[PATH...]")
+@click.argument("place", metavar="FILE:LINE", type=click.Path())
+@click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path())
 def why(place: str, paths: tuple[str, ...]) -> int:
     """Tell how the call on a line was read, and what stops its fix.
 
@@ -297,7 +314,7 @@ def why(place: str, paths: tuple[str, ...]) -> int:
 
 
 @main.command()
-@click.argument("code")
+@click.argument("code", shell_complete=_complete_codes)
 def explain(code: str) -> int:
     """Show a rule's page."""
     from tapemigrate.rules import catalog

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -436,3 +438,85 @@ def test_a_reader_that_goes_away_is_no_crash(tmp_path: Path) -> None:
         check=False,
     )
     assert b"Traceback" not in done.stderr
+
+
+def completed(cwd: Path, *words: str) -> list[str]:
+    """What a shell is told that the last of the words can become."""
+    done = tapemigrate(
+        cwd=cwd,
+        _TAPEMIGRATE_COMPLETE="bash_complete",
+        COMP_WORDS=" ".join(["tapemigrate", *words]),
+        COMP_CWORD=str(len(words)),
+    )
+    assert done.stderr == b""
+    return done.stdout.decode().splitlines()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_for_each_shell(tmp_path: Path, shell: str) -> None:
+    done = tapemigrate(cwd=tmp_path, _TAPEMIGRATE_COMPLETE=f"{shell}_source")
+    assert done.returncode == 0
+    assert b"_TAPEMIGRATE_COMPLETE" in done.stdout
+
+
+def test_commands_options_paths_and_codes_are_completed(tmp_path: Path) -> None:
+    assert completed(tmp_path, "ch") == ["plain,check"]
+    assert completed(tmp_path, "check", "--out") == ["plain,--output-format", "plain,--output-file"]
+    assert completed(tmp_path, "check", "--output-format", "sa") == ["plain,sarif"]
+    assert completed(tmp_path, "check", "sr") == ["file,sr"]
+    assert completed(tmp_path, "explain", "tm90") == [
+        *("plain,TM901", "plain,TM902", "plain,TM903", "plain,TM904")
+    ]
+    assert completed(tmp_path, "fix", "--select", "TM101,TM91") == ["plain,TM101,TM910"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_takes_the_completion(tmp_path: Path) -> None:
+    script = tapemigrate(cwd=tmp_path, _TAPEMIGRATE_COMPLETE="bash_source").stdout
+    (tmp_path / "complete.sh").write_bytes(script)
+    done = subprocess.run(
+        ["bash", "-c", "source complete.sh && complete -p tapemigrate"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+    )
+    assert done.stderr == b""
+    assert b" -F _tapemigrate_completion tapemigrate" in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals are otherwise there")
+@pytest.mark.parametrize(
+    ("arguments", "no_color", "colors"),
+    [
+        ((), "", True),
+        ((), "1", False),
+        (("--color", "never"), "", False),
+        (("--color", "always"), "1", True),
+    ],
+)
+def test_colors_on_a_terminal(
+    project: Path, arguments: tuple[str, ...], no_color: str, colors: bool
+) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tapemigrate", "check", *arguments, "."],
+        cwd=project,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "NO_COLOR": no_color,
+        },
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # what Linux says when the other end is closed
+            while data := os.read(ours, 4096):
+                shown += data
+        os.close(ours)
+        assert process.wait() == 1
+    assert b"TM101" in shown
+    assert (b"\x1b[" in shown) is colors
