@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from tapemigrate.flow.paths import Path
-from tapemigrate.rules import cells
+from tapemigrate.rules import caches, cells
 from tapemigrate.rules.assumptions import Judge
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.project import Project, View
@@ -36,6 +36,7 @@ class Places:
             ShapeEvidence(project, view),
             lambda path: _holds_variables(tracer, view, path),
         )
+        self._project = project
         self._view = view
         self._danger = danger
         self._finder = RegionFinder(view.flow, view.blocks, view.kinds, reader, unit.parents)
@@ -78,7 +79,9 @@ class Places:
         if isinstance(region, Region):
             region = cells.refuse(region, self._view.unit) or region
         if isinstance(region, Region):
-            region = self._danger.unseen(_run_by(region, self._view)) or region
+            run = _run_by(region, self._view)
+            unit, project = self._view.unit, self._project
+            region = self._danger.unseen(run) or caches.refuse(region, run, unit, project) or region
         if isinstance(region, Region):
             verdict = self.judge.judge(region)
             if isinstance(verdict, Refusal):
