@@ -8,6 +8,7 @@ gave the gradient.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
@@ -28,6 +29,7 @@ _CELLS = frozenset(
 _LOOPS = frozenset({"map_fn", "scan", "foldl", "foldr"})
 # What makes variables in the function that a loop is given.
 _MAKERS = frozenset({"get_variable", "Variable", "layers", "slim", "contrib", "keras", "dense"})
+_HARMLESS = ("tensorflow.", "numpy.", "math.")
 _ONE_VARIABLE = frozenset({"get_variable", "Variable", "VariableV1"})
 
 #: Of the functions and classes of a file, by name: the library function that they run.
@@ -114,22 +116,35 @@ def _direct(node: ast.AST, unit: Unit) -> str | None:
     if name not in _LOOPS or not path.startswith("tensorflow."):
         return None
     functions = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "fn")]
-    return name if any(_makes(each, unit, 0) for each in functions) else None
+    return name if any(_makes(each, unit, set()) for each in functions) else None
 
 
-def _makes(function: ast.AST, unit: Unit, depth: int) -> bool:
-    """Whether variables are made in ``function``, or in functions of this file that it names."""
-    for node in ast.walk(function):
+def _makes(function: ast.AST, unit: Unit, seen: set[ast.AST]) -> bool:
+    """Whether ``function``, or one that it calls, makes variables; yes if that cannot be told."""
+    seen.add(function)
+    called = [function, *(n.func for n in ast.walk(function) if isinstance(n, ast.Call))]
+    for node in called:
         name = _last(node)
-        if name in _MAKERS:
-            return True
-        if name is None or depth > 4:
+        if not isinstance(node, ast.Name | ast.Attribute):
             continue
-        for other in unit.parents:
-            if isinstance(other, ast.FunctionDef) and other.name == name and other is not function:
-                if _makes(other, unit, depth + 1):
-                    return True
-    return False
+        path = unit.names.qualified(node)
+        if path is not None and path.startswith(_HARMLESS):
+            if not _MAKERS.isdisjoint(path.split(".")):
+                return True
+            continue
+        own = [n for n in unit.parents if isinstance(n, ast.FunctionDef) and n.name == name]
+        if any(_makes(each, unit, seen) for each in own if each not in seen):
+            return True
+        if not own and not _is_value(node, path):
+            return True
+    return any(_last(n) in _MAKERS for n in ast.walk(function))
+
+
+def _is_value(node: ast.Name | ast.Attribute, path: str | None) -> bool:
+    """Whether it is a builtin, or the method of a value such as a tensor or a list."""
+    if isinstance(node, ast.Name):
+        return hasattr(builtins, node.id)
+    return path is None and not (isinstance(node.value, ast.Name) and node.value.id == "self")
 
 
 def _last(node: ast.AST) -> str | None:
