@@ -48,6 +48,7 @@ class Def:
     ``value`` is the expression it holds (for ELEMENT, LOOP, COMPREHENSION and WITH: the one it was
     taken from). ``uses`` are the definitions that its value is made of, ``before`` those that were
     at its path until it changed in place. ``code`` are the outer names that it reads when called.
+    ``order`` counts the definitions of the scope.
     """
 
     path: Path
@@ -58,6 +59,11 @@ class Def:
     before: set[Use] = field(default_factory=set)
     loops: frozenset[ast.stmt] = frozenset()
     code: frozenset[str] = frozenset()
+    order: int = 0
+
+    def __hash__(self) -> int:
+        # Sets of definitions are gone through in the same order in every run.
+        return self.order
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,9 @@ class Use:
 
     made: Def
     carried: frozenset[ast.stmt] = frozenset()
+
+    def __hash__(self) -> int:
+        return self.made.order
 
 
 Uses = frozenset[Use]
@@ -145,7 +154,8 @@ class Flow:
         if made is None:
             outside = kind in (Kind.PARAM, Kind.ENTRY)
             loops = frozenset[ast.stmt]() if outside else frozenset[ast.stmt](self._loops)
-            made = Def(path, kind, None if outside else self._stmt, value, loops=loops)
+            stmt = None if outside else self._stmt
+            made = Def(path, kind, stmt, value, loops=loops, order=len(self.defs))
             self.defs[key] = made
         return made
 
