@@ -177,16 +177,22 @@ class SourceReader:
 
         Lists that calls give may hold variables that live elsewhere.
         """
-        parts = [self.read(side, depth + 1) for side in (value.left, value.right)]
-        known = any(
-            self._kinds.make(side) is not Make.UNKNOWN or part.single is True
-            for side, part in zip((value.left, value.right), parts, strict=True)
-        )
-        if known or not isinstance(value.op, ast.Add):
+        sides = (value.left, value.right)
+        known = any(self._kinds.make(side) is not Make.UNKNOWN for side in sides)
+        if known or not isinstance(value.op, ast.Add) or self._is_number(value, depth):
             return Sources([Leaf(defs, text, outside=False, many=False)], True)
         behind = [d.value for d in origins(self._flow.uses_in(value)) if d.value is not None]
         called = any(isinstance(n, ast.Call) for n in [*ast.walk(value), *behind])
         return Sources([Leaf(defs, text, called, None)], self._evidence(text, value))
+
+    def _is_number(self, node: ast.expr, depth: int) -> bool:
+        """Whether arithmetic gives a tensor: a list can only be added, or multiplied by a count."""
+        if isinstance(node, ast.BinOp):
+            whole = not isinstance(node.op, ast.Add | ast.Mult)
+            return whole or any(self._is_number(s, depth) for s in (node.left, node.right))
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, float)
+        return isinstance(node, ast.UnaryOp) or self.read(node, depth + 1).single is True
 
     def _path(self, node: ast.expr, text: str, depth: int) -> Sources:
         uses = self._flow.reads.get(node)
