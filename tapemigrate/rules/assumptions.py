@@ -25,6 +25,8 @@ _CONFIGURATION = frozenset(
     | {"opt", "params", "settings", "env", "ob_space", "ac_space", "mode", "np", "FLAG", "arg"}
 )
 
+# What a tensor knows of itself without an op.
+_STATIC = frozenset({".shape", ".dtype", ".name", ".get_shape"})
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
 _DEPTH = 4
@@ -101,6 +103,8 @@ class Judge:
         assumptions: list[str] = []
         for root in sorted(region.roots, key=lambda d: d.path):
             if root.path[0] in self._parameters:
+                if any(step in _STATIC for step in root.path):
+                    continue
                 if len(root.path) > 1:
                     return _wrong(text_of(root.path), "made out of sight", "the source")
                 targets.add(root.path[0])

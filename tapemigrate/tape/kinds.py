@@ -181,11 +181,32 @@ class Kinds:
     def _is_tf(self, node: ast.expr) -> bool:
         return short(self._names.qualified(node)) is not None
 
+    def assigns(self, attribute: str, scope: ast.AST) -> bool:
+        """Whether a method other than ``scope``, and no constructor, sets an attribute of self."""
+        lineage = [] if self.cls is None else list(self._effects.lineage(self.cls))
+        return any(
+            isinstance(node, ast.Attribute)
+            and node.attr == attribute
+            and isinstance(node.ctx, ast.Store)
+            for cls in lineage
+            for method in cls.body
+            if method is not scope and getattr(method, "name", "") != "__init__"
+            for node in ast.walk(method)
+        )
+
     def makes_object(self, call: ast.Call) -> bool:
-        """Whether the call has the name of a class that is no tuple: ``Normal(0.0, 1.0)``."""
+        """Whether the call makes an object of a class of this file, or of an imported one.
+
+        Functions may have the name of a class: many a network is called ``Generator``.
+        """
         path = path_of(call.func)
         name = path[-1].lstrip(".") if path else ""
-        if name in self._effects.tuples or name == "OrderedDict":
+        if name in self._effects.tuples or self._effects.functions(name):
+            return False
+        if self._effects.class_named(name) is not None:
+            return True
+        known = self._names.qualified(call.func)
+        if known is None or known.startswith(".") or known == f"collections.{name}":
             return False
         return name[:1].isupper() and name != name.upper()
 
@@ -262,6 +283,9 @@ class Kinds:
             return Effect(reads_hidden=reads_hidden)
         if func.attr in CHANGERS or owner is None:
             return Effect((func.value,))
+        if self._names.qualified(func.value) is not None:
+            # A module keeps no tensors that a name here could show.
+            return Effect(contents=args, writes_hidden=True)
         if owner == (self.self_name,) and self.cls is not None:
             if not self._effects.writes_self(self.cls, func.attr):
                 return Effect(contents=args, writes_hidden=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,7 +18,8 @@ from tapemigrate.tape.sources import Leaf, SourceReader, Sources
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
-_STATIC = frozenset({".shape", ".dtype", ".name"})
+_STATIC = frozenset({".shape", ".dtype", ".name", ".get_shape"})
+_VARIABLES_BY_NAME = re.compile(r"param|var|weight|theta", re.IGNORECASE)
 _ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
 _CONDITIONAL = (
     *(ast.Lambda, ast.IfExp, ast.BoolOp),
@@ -175,6 +177,7 @@ class RegionFinder:
                 _RECIPE_THREAD,
                 threads=True,
             )
+        sources.leaves = [self._as_variables(leaf) for leaf in sources.leaves]
         for leaf in sources.leaves:
             if not _is_passed_in(leaf):
                 name = leaf.watch or "a source"
@@ -197,6 +200,29 @@ class RegionFinder:
         region.roots = self._entering(region, nodes, set())
         region.assumptions = [x.assumption for x in sources.leaves if x.assumption]
         return region
+
+    def _as_variables(self, leaf: Leaf) -> Leaf:
+        """What a function gives that is called after variables: no tensor that is passed in."""
+        made = [d for d in leaf.defs if d.kind not in (Kind.LOOP, Kind.COMPREHENSION)]
+        if leaf.watch is None or not made or not all(self._gives_variables(d) for d in made):
+            return leaf
+        return replace(
+            leaf,
+            watch=None,
+            variables=True,
+            assumption=f"`{leaf.watch}` holds trainable variables",
+        )
+
+    def _gives_variables(self, made: Def) -> bool:
+        if made.kind is not Kind.ASSIGN or not isinstance(made.value, ast.Call):
+            return False
+        path = path_of(made.value.func)
+        args = [*made.value.args, *(k.value for k in made.value.keywords)]
+        return (
+            path is not None
+            and _VARIABLES_BY_NAME.search(path[-1]) is not None
+            and all(self._kinds.make(a) is Make.PYTHON for a in args)
+        )
 
     def records(self, region: Region) -> bool:
         """Whether ops that run here lie between what was passed in and the target."""
@@ -251,7 +277,7 @@ class RegionFinder:
         for leaf in leaves:
             sliced = self._cut(target, leaf.defs, stops)
             found = sliced.leading_to(leaf.defs.__contains__)
-            if leaf.outside or not found - leaf.defs:
+            if self._has_hidden_paths(leaf, found):
                 found |= sliced.leading_to(self._may_hide_a_source)
             kept = found - leaf.defs - stops
             nodes |= kept
@@ -259,6 +285,16 @@ class RegionFinder:
                 e for e in sliced.edges if e[1].made in found and (e[0] is None or e[0] in kept)
             ]
         return frozenset(nodes), edges
+
+    def _has_hidden_paths(self, leaf: Leaf, seen: frozenset[Def]) -> bool:
+        """Whether a path that is not ``seen`` may lead from the source to the target.
+
+        What is made here can only be watched from then on, whatever led from it before.
+        """
+        if not seen:
+            return True
+        anew = leaf.fresh or not leaf.variables
+        return leaf.outside and not (anew and not any(d.kind in _OUTSIDE for d in leaf.defs))
 
     def _connected(
         self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
@@ -818,7 +854,7 @@ def _prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:
     return any(
         len(d.path) > len(made.path) and d.path[: len(made.path)] == made.path
         for d in found
-        if d.kind is Kind.ENTRY
+        if d.kind is Kind.ENTRY and not _STATIC.intersection(d.path)
     )
 
 

@@ -20,6 +20,7 @@ _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _KNOWN_BEFORE = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
 _TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
 _MADE_HERE = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, *_TAKEN_FROM)
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
@@ -203,6 +204,7 @@ class SourceReader:
         uses = frozenset(
             u for u in uses if u.made.kind is not Kind.ENTRY or len(u.made.path) <= length
         )
+        uses, again = self._set_here(uses, path_of(node) or ())
         found = Sources()
         singles: set[bool | None] = set()
         listed: set[bool] = set()
@@ -226,10 +228,31 @@ class SourceReader:
                 for x in found.leaves
             ]
         found.leaves = _merged(found.leaves)
+        if again:
+            sentence = f"nothing that is called here sets `{text}` anew"
+            found.leaves = [replace(x, assumption=x.assumption or sentence) for x in found.leaves]
         found.single = singles.pop() if len(singles) == 1 else None
         if found.single is None and not any(u.made.kind in _TAKEN_FROM for u in uses):
             found.single = self._evidence(text, node)
         return found
+
+    def _set_here(self, uses: frozenset[Use], path: Path) -> tuple[frozenset[Use], bool]:
+        """What the function itself gave ``self.x``, and whether a method might do so as well.
+
+        A call of a method changes its object; whether it changes this attribute, its class tells.
+        """
+        made = origins(uses)
+        own = frozenset(d for d in made if d.path == path and d.kind not in _OUTSIDE)
+        changed = [u.made for u in uses if u.made.kind is Kind.MUTATE and u.made.path == path]
+        filled = any(_is_filled(d) for d in changed) or (
+            changed and any(isinstance(d.value, _DISPLAYS) for d in own)
+        )
+        if not own or filled or len(path) != 2 or path[0] != self._kinds.self_name:
+            return uses, False
+        if any(d.path == path for d in made - own):
+            return uses, False
+        again = own != made and self._kinds.assigns(path[1].lstrip("."), self._flow.scope)
+        return frozenset(Use(d) for d in own), again
 
     def _appended(self, uses: frozenset[Use], text: str, depth: int) -> Sources:
         """A list that was filled by ``append``: its elements are what was appended."""
@@ -451,6 +474,14 @@ def _is_append(call: ast.expr | None) -> TypeGuard[ast.Call]:
         and call.func.attr == "append"
         and len(call.args) == 1
     )
+
+
+def _is_filled(made: Def) -> bool:
+    """Whether the object's own method, or an assignment to an element, changes it."""
+    call = made.value
+    if not isinstance(call, ast.Call):
+        return True
+    return isinstance(call.func, ast.Attribute) and path_of(call.func.value) == made.path
 
 
 def _is_empty(made: Def) -> bool:
