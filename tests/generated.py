@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 HEADER = """\
 import numpy as np
-import tensorflow as tf
+import {tensorflow} as tf
 
 rng = np.random.RandomState(3)
 A = rng.rand(3).astype("float32")
 B = rng.rand(3).astype("float32")
 FLAG = {flag}
-INPUTS = {{"x": rng.rand(3).astype("float32"), "t": rng.rand(3).astype("float32")}}
 """
+INPUTS = 'INPUTS = {"x": rng.rand(3).astype("float32"), "t": rng.rand(3).astype("float32")}\n'
 UNARY = (
     "tf.sin({})",
     "tf.tanh({})",
@@ -54,7 +54,11 @@ class Writer:
     names: dict[str, Value] = field(default_factory=dict)
     results: list[str] = field(default_factory=list)
     helpers: list[str] = field(default_factory=list)
+    methods: list[str] = field(default_factory=list)
     attributes: bool = False
+    owned: bool = False
+    v1: bool = False
+    handing: bool = False
     counter: int = 0
     depth: int = 1
 
@@ -231,7 +235,13 @@ class Writer:
         return target
 
     def _arguments(self, target: str) -> str:
-        form = self.draw(st.integers(0, 15))
+        form = self.draw(st.integers(0, 18))
+        if form == 16 and self.v1:
+            return ", colocate_gradients_with_ops=True"
+        if form == 17:
+            return ", None, 'grads', False"
+        if form == 18:
+            return ", stop_gradients=({0}, {0})".format(self.name())
         if form == 0:
             return ", name='grads'"
         if form == 1:
@@ -331,7 +341,11 @@ class Writer:
 
     def seeded(self) -> None:
         target = self.name()
-        sources = self.sources_of(target)
+        # The derivative of a tensor by itself is the seed, the very tensor: another name for it.
+        number = self.names[target].number
+        sources = [each for each in self.sources_of(target) if self.names[each].number != number]
+        if not sources:
+            return
         source, seed = self.draw(st.sampled_from(sources)), self.name()
         name = self.fresh("g")
         self.write(
@@ -340,6 +354,72 @@ class Writer:
         )
         self.results.append(name)
         self.bind(name, target, source, seed)
+
+    def orders(self) -> None:
+        """Derivatives of derivatives, by one source or by two."""
+        target = self.name()
+        sources = self.sources_of(target)
+        one, two = self.draw(st.sampled_from(sources)), self.draw(st.sampled_from(sources))
+        zero = "unconnected_gradients='zero'"
+        for order in range(self.draw(st.integers(2, 3))):
+            name, source = self.fresh("d"), (one, two)[order % 2]
+            self.write(f"{name} = tf.gradients({target}, {source}, {zero})[0]")
+            self.results.append(name)
+            self.bind(name, target, source)
+            target = name
+
+    def handed_on(self) -> None:
+        """A gradient call in a helper that takes the target."""
+        target, source = self._pair()
+        name = self.fresh("g")
+        form = self.pick(
+            "slope({0}, {1})",
+            "slope(y={0}, x={1})",
+            "slope({0}, x={1})",
+            "bend({0}, {1})",
+            "pull({0}, {1})",
+            "pull({0}, {1}, {2})",
+            "deep({0}, {1})",
+            "pair({0}, [{1}, {2}])[0]",
+            "slope(tf.sin({0}), {1})",
+            "slope(slope({0}, {1}), {1})",
+        )
+        other = self.name()
+        self.handing = True
+        self.write(f"{name} = {form.format(target, source, other)}")
+        self.results.append(name)
+        self.bind(name, target, source, *([other] if "{2}" in form else []))
+
+    def kept(self) -> None:
+        """A gradient call in a method, of what is kept on self."""
+        target, source = self._pair()
+        self.counter += 1
+        number = self.counter
+        method, result = self.fresh("m"), self.fresh("g")
+        self.write(f"self.k{number} = {target}")
+        call = "tf.gradients(self.k{}, {}, unconnected_gradients='zero')[0]"
+        form = self.pick("self", "given", "both")
+        if form == "self":
+            self.write(f"self.s{number} = {source}")
+            arguments, passed, by = "self", "", f"self.s{number}"
+        else:
+            arguments, passed, by = "self, s", source, "s"
+        body = [f"def {method}({arguments}):"]
+        if form == "both":
+            body.append(f"    first = {call.format(number, by)}")
+            body.append(
+                "    return tf.gradients(first, s, unconnected_gradients='zero')[0] + first"
+            )
+        else:
+            body.append(f"    return {call.format(number, by)}")
+        self.methods.append("\n".join(f"    {line}" for line in body))
+        self.write(f"{result} = self.{method}({passed})")
+        self.results.append(result)
+        self.bind(result, target, source)
+
+    def _pair(self) -> tuple[str, str]:
+        target = self.name()
+        return target, self.draw(st.sampled_from(self.sources_of(target)))
 
     def hessian(self) -> None:
         target = self.name()
@@ -355,7 +435,9 @@ class Writer:
         kinds += [self.augment, self.unpack, self.container, self.function, self.branch]
         kinds += [self.loop, self.scope, self.unconnected, self.seeded, self.hessian]
         kinds += [self.swap, self.chained, self.try_, self.rounds, self.source_list]
-        kinds += [self.inner_call, *([] if self.attributes else [self.walrus])]
+        kinds += [self.inner_call, self.orders, self.handed_on, self.handed_on]
+        kinds += [] if self.attributes else [self.walrus]
+        kinds += [self.kept, self.kept] if self.owned else []
         self.draw(st.sampled_from(kinds))()
 
 
@@ -370,17 +452,49 @@ HELPERS = {
         "    return y + slope\n"
     ),
 }
+# Gradient calls whose target comes in from outside.
+HANDED_ON = """\
+def slope(y, x):
+    return tf.gradients(y, x, unconnected_gradients='zero')[0]
+
+
+def bend(y, x):
+    first = tf.gradients(y, x, unconnected_gradients='zero')[0]
+    return tf.gradients(first, x, unconnected_gradients='zero')[0]
+
+
+def pull(y, x, scale=2.0):
+    z = tf.square(y) * scale
+    return tf.gradients(z, [x], unconnected_gradients='zero')[0] + y
+
+
+def pair(y, xs):
+    return tf.gradients(y, xs, unconnected_gradients='zero')
+
+
+def deep(y, x):
+    return slope(tf.tanh(y), x) * y
+"""
+
+# Shows that the two inputs have nothing to do with each other.
+ENTRY = """\
+def run():
+    x = tf.constant(A * 0.7)
+    t = tf.constant(B + 0.1)
+    return {}(x, t)
+"""
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
     """The text of a program with ``INPUTS`` and ``run``."""
     used = draw(st.lists(st.sampled_from(sorted(HELPERS)), unique=True))
-    writer = Writer(draw, helpers=list(used))
+    writer = Writer(draw, helpers=list(used), v1=draw(st.booleans()))
     shape = draw(st.sampled_from(("function", "function", "method", "class", "variable")))
     for name in ("x", "t"):
         writer.counter += 1
         writer.names[name] = Value(frozenset({writer.counter}), writer.counter)
+    writer.owned = shape in ("method", "class")
     if shape == "method":
         writer.depth = 2
     if shape == "variable":
@@ -397,13 +511,25 @@ def programs(draw: st.DrawFn) -> str:
     writer.gradient()
     last = writer.name()
     writer.write(f"return [{', '.join([*writer.results, last])}]")
-    parts = [HEADER.format(flag=draw(st.booleans())), *(HELPERS[name] for name in used)]
+    module = "tensorflow.compat.v1" if writer.v1 else "tensorflow"
+    parts = [
+        HEADER.format(tensorflow=module, flag=draw(st.booleans())),
+        *(HELPERS[name] for name in used),
+    ]
+    parts += [HANDED_ON] if writer.handing else []
     body = "\n".join(writer.lines) + "\n"
+    # What is called from outside has inputs of which nothing is known.
+    closed = draw(st.booleans())
+    parts[0] += "INPUTS = {}\n" if closed else INPUTS
+    name = "step" if closed else "run"
     if shape in ("method", "class"):
-        parts.append(f"class Model:\n    def compute(self, x, t):\n{body}")
-        parts.append("def run(x, t):\n    return Model().compute(x, t)\n")
+        body = "\n\n".join([f"    def compute(self, x, t):\n{body}", *writer.methods])
+        parts.append(f"class Model:\n{body}\n")
+        parts.append(f"def {name}(x, t):\n    return Model().compute(x, t)\n")
     else:
-        parts.append(f"def run(x, t):\n{body}")
+        parts.append(f"def {name}(x, t):\n{body}")
+    if closed:
+        parts.append(ENTRY.format(name))
     return "\n\n".join(parts)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import re
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,8 +37,9 @@ KINDS: dict[str, Callable[[], SearchStrategy[str]]] = {
 # As many programs come from one seed; and this many wait for a worker.
 BATCH = 500
 AHEAD = 8
-# How many smaller programs are tried for each failure.
+# How many smaller programs are tried for each failure, and for how many of one sort.
 ATTEMPTS = 150
+ALIKE = 3
 
 
 def fixed(text: str) -> str:
@@ -131,7 +133,7 @@ def smaller(text: str, fails: Callable[[str], bool], attempts: int = ATTEMPTS) -
     progress = True
     while progress:
         progress = False
-        for candidate in _candidates(text):
+        for candidate in candidates(text):
             if not attempts:
                 return text
             attempts -= 1
@@ -141,7 +143,7 @@ def smaller(text: str, fails: Callable[[str], bool], attempts: int = ATTEMPTS) -
     return text
 
 
-def _candidates(text: str) -> Iterator[str]:
+def candidates(text: str) -> Iterator[str]:
     """Every program that is a little smaller."""
     number = 0
     while True:
@@ -193,33 +195,44 @@ def main() -> None:
             _run(pool, kind, options.number, options.seed, options.failures)
 
 
-def _run(pool: Pool, kind: str, number: int, start: int, folder: Path) -> None:
-    counts: Counter[str] = Counter()
-    begun = time.monotonic()
+def run(pool: Pool, kind: str, texts: Iterable[str]) -> Iterator[Tried]:
+    """Tries programs, a few at a time, in their order."""
     waiting: deque[Tried] = deque()
-
-    def finish() -> None:
-        each = waiting.popleft()
-        counts[each.verdict] += 1
-        if each.verdict == "REFUTED":
-            text = smaller(each.text, lambda text: tried(pool, kind, text).verdict == "REFUTED")
-            file = folder / f"{kind}-{start}-{counts.total()}.py"
-            small = tried(pool, kind, text)
-            file.write_text(f"{text}\n\n# {small.detail}\n", "utf-8")
-            print(f"{file}: {small.detail}", flush=True)
-        if counts.total() % BATCH == 0:
-            print(kind, _told(counts), f"{time.monotonic() - begun:.0f} s", flush=True)
-
-    for text in generated(kind, number, start):
+    for text in texts:
         waiting.append(tried(pool, kind, text))
         if len(waiting) > AHEAD:
-            finish()
-    while waiting:
-        finish()
-    print(kind, _told(counts), f"{time.monotonic() - begun:.0f} s", flush=True)
+            yield waiting.popleft()
+    yield from waiting
 
 
-def _told(counts: Counter[str]) -> str:
+def minimal(pool: Pool, kind: str, text: str) -> Tried:
+    """The smallest program found that comes out wrong like ``text``."""
+    return tried(
+        pool, kind, smaller(text, lambda text: tried(pool, kind, text).verdict == "REFUTED")
+    )
+
+
+def _run(pool: Pool, kind: str, number: int, start: int, folder: Path) -> None:
+    counts: Counter[str] = Counter()
+    sorts: Counter[str] = Counter()
+    begun = time.monotonic()
+    for each in run(pool, kind, generated(kind, number, start)):
+        counts[each.verdict] += 1
+        if each.verdict == "REFUTED":
+            sort = re.sub(r"\d[\d.e+-]*", "#", each.detail)
+            sorts[sort] += 1
+            # Programs that come one after the other are alike.
+            small = minimal(pool, kind, each.text) if sorts[sort] <= ALIKE else each
+            file = folder / f"{kind}-{start}-{counts.total()}.py"
+            file.write_text(f"{small.text}\n\n# {small.detail}\n", "utf-8")
+            print(f"{file}: {small.detail}", flush=True)
+        if counts.total() % BATCH == 0:
+            print(kind, told(counts), f"{time.monotonic() - begun:.0f} s", flush=True)
+    print(kind, told(counts), f"{time.monotonic() - begun:.0f} s", flush=True)
+
+
+def told(counts: Counter[str]) -> str:
+    """How many programs there were, and what became of them."""
     return ", ".join([f"{counts.total()} programs", *(f"{counts[key]} {key}" for key in counts)])
 
 
