@@ -6,12 +6,14 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from tapemigrate.api import analyse
 from tapemigrate.rules import catalog
@@ -23,6 +25,7 @@ PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").gl
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_FENCES = re.compile(r"^```.*$", re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 
 # Every block is a program of its own; one process for all of them, because TensorFlow takes long to
@@ -126,10 +129,128 @@ def test_links_lead_somewhere(page: str) -> None:
         assert (path.parent / link[1]).exists(), link[0]
 
 
+def test_every_block_is_of_a_kind_that_is_tested() -> None:
+    """A directive in braces is no code, but an instruction to Sphinx."""
+    kinds = {
+        line.removeprefix("```").strip()
+        for text in TEXTS.values()
+        for line in _FENCES.findall(text)[::2]
+    }
+    directives = {kind for kind in kinds if kind.startswith("{")}
+    assert kinds - directives == {"console", "diff", "python", "sh", "toml", "yaml"}
+
+
+TRAIN = """\
+import sys
+
+import tensorflow.compat.v1 as tf
+
+tf.disable_v2_behavior()
+x = tf.placeholder(tf.float32, [2])
+slope = tf.gradients(tf.reduce_sum(x ** 3), x)[0]
+with tf.Session() as session:
+    for step in range(int(sys.argv[sys.argv.index("--steps") + 1])):
+        print(session.run(slope, {x: [1.0, step]}))
+"""
+
+# Whatever a user does first. What pip does, the tests of the hooks and of the action show.
+_SHELL = """
+tapemigrate() {
+    status=0
+    "$PYTHON" -m tapemigrate "$@" || status=$?
+    echo "$status tapemigrate $*" >> "$LOG"
+    return "$status"
+}
+python() { "$PYTHON" "$@"; }
+pip() { test "$1" = install; }
+"""
+
+
+def test_commands_can_be_typed_as_they_stand(tmp_path: Path) -> None:
+    """In a repository with the examples, a program to train, and the files that pages name."""
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "examples", project / "examples")
+    (project / "train.py").write_text(TRAIN)
+    (project / "path" / "to").mkdir(parents=True)
+    shutil.copy(ROOT / "examples" / "burgers.py", project / "path" / "to" / "file.py")
+    log = tmp_path / "log"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init"], ["add", "."], ["commit", "--message", "a"]):
+        subprocess.run([*git, *command], cwd=project, capture_output=True, check=True)
+    environment = os.environ | {
+        "PYTHON": sys.executable,
+        "LOG": str(log),
+        "PYTHONPATH": str(ROOT),
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "CUDA_VISIBLE_DEVICES": "",
+        # What a CI server says about its parallel jobs.
+        "CI_NODE_INDEX": "1",
+        "CI_NODE_TOTAL": "4",
+    }
+    first, second = quick_start(TEXTS["README.md"])
+    scripts = [(place, text) for place, text in blocks("sh") if text not in (first, second)]
+    scripts += [
+        (place, line.removeprefix("- run: "))
+        for place, text in blocks("yaml")
+        for line in map(str.strip, text.splitlines())
+        if line.startswith("- run: ")
+    ]
+    scripts += [
+        (place, "\n".join(job["script"]))
+        for place, text in blocks("yaml")
+        for job in yaml.safe_load(text).values()
+        if "script" in job
+    ]
+    for place, text in scripts:
+        done = subprocess.run(
+            ["bash", "-c", f"{_SHELL}\n{text}"],
+            cwd=project,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Usage:" not in done.stderr, (place, done.stderr)
+        assert done.returncode in (0, 1), (place, done.stdout, done.stderr)
+    lines = log.read_text().splitlines()
+    commands = sum(text.count("tapemigrate ") for _, text in scripts)
+    assert len(lines) > commands / 2
+    # 2 is for what the tool could not do.
+    assert not [line for line in lines if not line.startswith(("0 ", "1 "))]
+
+
+@pytest.mark.parametrize(("place", "text"), blocks("yaml"))
+def test_configurations_are_those_of_the_servers(place: str, text: str, tmp_path: Path) -> None:
+    data = yaml.safe_load(text)
+    if "repos" in data:
+        from pre_commit.clientlib import load_config
+
+        path = tmp_path / ".pre-commit-config.yaml"
+        path.write_text(text)
+        (repository,) = load_config(str(path))["repos"]
+        known = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+        assert {hook["id"] for hook in repository["hooks"]} <= {hook["id"] for hook in known}
+    elif "jobs" in data:
+        action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+        for job in data["jobs"].values():
+            assert {"runs-on", "steps"} <= job.keys()
+            for step in job["steps"]:
+                assert len(step.keys() & {"uses", "run"}) == 1
+                if step.get("uses", "").startswith("tapemigrate/"):
+                    assert step.get("with", {}).keys() <= action["inputs"].keys()
+    else:
+        (job,) = data.values()
+        assert {"image", "script"} <= job.keys()
+
+
 def test_pre_commit_hooks_are_commands() -> None:
-    text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
-    hooks = dict(re.findall(r"^- id: (\S+)$.*?^  entry: tapemigrate (\S+)$", text, re.M | re.S))
-    assert hooks == {"tapemigrate-check": "check", "tapemigrate-fix": "fix"}
+    listed = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    hooks = {hook["id"]: hook["entry"].split()[:2] for hook in listed}
+    assert hooks == {
+        "tapemigrate-check": ["tapemigrate", "check"],
+        "tapemigrate-fix": ["tapemigrate", "fix"],
+    }
     for hook in hooks:
         assert hook in TEXTS["README.md"]
 
