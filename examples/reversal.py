@@ -5,6 +5,7 @@ import tensorflow.compat.v1 as tf
 
 @tf.RegisterGradient("Reverse")
 def reverse(op, gradient):
+    """The gradient of the op, with the other sign."""
     return -gradient
 
 
