@@ -76,6 +76,8 @@ _UNSEEN = {
     "create_op": _RAW_OPS,
     "NodeDef": _RAW_OPS,
     "exec": _RAW_OPS,
+    "graph_replace": _RAW_OPS,
+    "copy_with_input_replacements": _RAW_OPS,
     "Thread": _THREADS,
     "ThreadPoolExecutor": _THREADS,
     "ThreadPool": _THREADS,
@@ -100,10 +102,10 @@ _SPREADING = {
     "import_graph_def": _IMPORTED,
     "import_meta_graph": _IMPORTED,
 }
-_SEEN_BY_NO_TAPE = (_RAW_OPS, _DEFUN, *_SPREADING.values())
 #: A file without one of these words holds no such function.
 MARKS = frozenset(_SPREADING) | {
     *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
+    *("graph_replace", "copy_with_input_replacements"),
 }
 
 #: Why a tape would miss what a name of another file runs.
@@ -177,6 +179,16 @@ class Hazards:
                     return self.tainted[name]
                 if self.foreign is not None and isinstance(node, ast.expr):
                     refusal = self.foreign(node)
+                    if refusal is not None:
+                        return refusal
+        return None
+
+    def by_hand(self, nodes: Iterable[ast.AST]) -> Refusal | None:
+        """Why a tape would miss what functions of other files run for these nodes."""
+        for root in nodes if self.foreign is not None else ():
+            for node in ast.walk(root):
+                if isinstance(node, ast.Name | ast.Attribute):
+                    refusal = self.foreign(node) if self.foreign is not None else None
                     if refusal is not None:
                         return refusal
         return None
@@ -303,22 +315,29 @@ def _taint(found: Hazards) -> None:
 
 def hidden(unit: Unit) -> dict[str, Refusal]:
     """The functions and classes that ``unit`` has for others and that run what no tape records."""
-    found = Hazards(unit, None, False, [], {})
+    found: dict[str, Refusal] = {}
+    here = Hazards(unit, None, False, [], {})
+    used: dict[str, set[str]] = {}
     for node in unit.parents:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            words = {_last(n) for n in ast.walk(node)}
+            words = {_last(n) or "" for n in walk(node)}
+            used.setdefault(node.name, set()).update(words)
             if any(map(_is_defun, node.decorator_list)):
-                found.tainted[node.name] = _DEFUN
-            for word, refusal in _SPREADING.items():
-                if word in words:
-                    found.tainted[node.name] = refusal
-    _taint(found)
-    return {
-        node.name: found.tainted[node.name]
-        for node in unit.tree.body
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        and found.tainted.get(node.name) in _SEEN_BY_NO_TAPE
-    }
+                found[node.name] = _DEFUN
+            elif any(_UNSEEN.get(word) is _RAW_OPS for word in words) or any(
+                here._call(n) is _RAW_OPS for n in walk(node) if isinstance(n, ast.Call)
+            ):
+                found[node.name] = _RAW_OPS
+            for word in words & _SPREADING.keys():
+                found[node.name] = _SPREADING[word]
+    pending = list(found)
+    while pending:
+        name = pending.pop()
+        for user in [u for u, words in used.items() if name in words and u not in found]:
+            found[user] = found[name]
+            pending.append(user)
+    top = {n.name for n in unit.tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    return {name: why for name, why in found.items() if name in top}
 
 
 def _last(node: ast.AST) -> str | None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from tapemigrate.flow.paths import Path
+from tapemigrate.flow.slices import backward
 from tapemigrate.rules import caches, cells
 from tapemigrate.rules.assumptions import Judge
 from tapemigrate.rules.hazards import Hazards
@@ -76,6 +77,10 @@ class Places:
 
     def _region(self, request: Request, requests: Sequence[Request]) -> Region | Refusal:
         region = self._finder.find(request, requests)
+        if isinstance(region, Refusal) and not region.threads:
+            # Who made the target's ops by hand tells more than that no path leads to it.
+            made = backward(self._view.flow.uses_in(request.target)).made
+            region = self._danger.by_hand(d.value for d in made if d.value) or region
         if isinstance(region, Region):
             region = cells.refuse(region, self._view.unit) or region
         if isinstance(region, Region):
