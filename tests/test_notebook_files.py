@@ -396,3 +396,14 @@ def test_the_rewritten_cells_compute_the_same() -> None:
             return [value.tolist() for value in session.run(wanted)]
 
     assert values(new) == values(cells)
+
+
+def test_verify_says_that_it_runs_no_notebooks(tmp_path: Path) -> None:
+    pytest.importorskip("tensorflow")
+    (tmp_path / "a.ipynb").write_bytes(data(*map(code, (IMPORT, TOGETHER))))
+    program = "import tensorflow as tf\nx = tf.constant(2.0)\n"
+    (tmp_path / "p.py").write_text(f"{program}with tf.Graph().as_default():\n    print(1)\n")
+    status, out, _ = tapemigrate("verify", "--", sys.executable, "p.py", cwd=tmp_path)
+    assert status == 1
+    assert "a.ipynb:cell 2:2 TM101" in out
+    assert "notebooks are not run" in out

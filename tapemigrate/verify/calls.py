@@ -92,7 +92,10 @@ def lines(
     ]
     for each in rewritten:
         if not any(each.covers(site.filename, site.row) for site in sites.values()):
-            detail = "it was not reached"
-            site = Site(each.filename, each.row, each.api, "UNVERIFIED", 0, 0.0, detail)
+            filename, detail = each.filename, "it was not reached"
+            if each.diagnostic is not None and each.diagnostic.cell is not None:
+                filename = f"{filename}:cell {each.diagnostic.cell}"
+                detail = "notebooks are not run"
+            site = Site(filename, each.row, each.api, "UNVERIFIED", 0, 0.0, detail)
             told.append(Line(site, each))
     return sorted(told, key=lambda line: (line.site.filename, line.site.row))
