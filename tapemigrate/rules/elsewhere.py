@@ -25,7 +25,7 @@ class Elsewhere:
         self._by_name: dict[str, list[tuple[Unit, Refusal]]] = {}
         for unit in project.units.values():
             if any(mark in unit.text for mark in MARKS):
-                for name, refusal in hidden(unit).items():
+                for name, refusal in unit.once(hidden).items():
                     self._by_name.setdefault(name, []).append((unit, refusal))
 
     def __bool__(self) -> bool:

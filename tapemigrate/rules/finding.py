@@ -8,35 +8,42 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tapemigrate.model import Applicability
+from tapemigrate.names import Names
+from tapemigrate.source.positions import Lines
+from tapemigrate.source.trees import children
 from tapemigrate.tape.plan import Op, Span
 
 if TYPE_CHECKING:
-    from tapemigrate.names import Names
     from tapemigrate.source.notebooks import Notebook
-    from tapemigrate.source.positions import Lines
 
 _T = TypeVar("_T")
 _N = TypeVar("_N", bound=ast.AST)
+
+
+_GRAPH_ONLY = (
+    *(".placeholder", ".Session", ".get_variable", ".contrib.", ".InteractiveSession"),
+    *(".global_variables_initializer", ".disable_v2_behavior", ".disable_eager_execution"),
+)
 
 
 @dataclass(slots=True)
 class Unit:
     """One parsed file, as the rules see it.
 
-    ``graph`` says that it is written for a v1 graph: it uses what only TensorFlow 1 has. Of a
-    ``notebook``, the text and the tree are those of its code cells, one after the other.
+    What follows from it is worked out when it is first asked for: of most files in which callers
+    may stand, that is little. Of a ``notebook``, the text and the tree are those of its code cells,
+    one after the other.
     """
 
     filename: str
     text: str
     tree: ast.Module
-    lines: Lines
-    names: Names
-    parents: dict[ast.AST, ast.AST]
-    graph: bool = False
     notebook: Notebook | None = None
     _once: dict[Callable[[Unit], object], object] = field(
         default_factory=dict, init=False, repr=False, compare=False
+    )
+    _above: dict[ast.AST, ast.AST] | None = field(
+        default=None, init=False, repr=False, compare=False
     )
 
     def once(self, make: Callable[[Unit], _T]) -> _T:
@@ -45,9 +52,58 @@ class Unit:
             self._once[make] = make(self)
         return cast("_T", self._once[make])
 
+    @property
+    def lines(self) -> Lines:
+        """Positions in the text."""
+        return self.once(_lines)
+
+    @property
+    def names(self) -> Names:
+        """What names mean."""
+        return self.once(_names)
+
+    @property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """Every node below the tree, with the one that holds it."""
+        # Asked for too often to be looked up in ``_once``.
+        if self._above is None:
+            self._above = _parents(self.tree)
+        return self._above
+
+    @property
+    def graph(self) -> bool:
+        """Whether it is written for a v1 graph: it uses what only TensorFlow 1 has."""
+        return self.once(_graph)
+
     def nodes(self, cls: type[_N]) -> list[_N]:
         """The nodes of that very class, in the order of ``parents``."""
         return cast("list[_N]", self.once(_by_class).get(cls, []))
+
+
+def _lines(unit: Unit) -> Lines:
+    return Lines(unit.text)
+
+
+def _names(unit: Unit) -> Names:
+    return Names(unit.tree)
+
+
+def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
+    parents: dict[ast.AST, ast.AST] = {}
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        for child in children(node):
+            parents[child] = node
+            stack.append(child)
+    return parents
+
+
+def _graph(unit: Unit) -> bool:
+    return any(
+        path.startswith("tensorflow") and any(mark in path + "." for mark in _GRAPH_ONLY)
+        for _, path in unit.names.references()
+    )
 
 
 def _by_class(unit: Unit) -> dict[type[ast.AST], list[ast.AST]]:

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from keyword import iskeyword
 
 from tapemigrate.flow.defuse import Scope
-from tapemigrate.names import Names
 from tapemigrate.rules.catalog import lookup
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
-from tapemigrate.rules.project import Project, parents_of
+from tapemigrate.rules.project import Project
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.tfe_block import names_between
 from tapemigrate.rules.tfe_layout import block_of, inserted, put_in_place
@@ -73,7 +72,7 @@ class Lambdas:
             return None
         name = names.pop() if in_place else self._fresh(node, stmt)
         tree, function = _with_function(unit, node, stmt, name, in_place)
-        there = replace(unit, tree=tree, names=Names(tree), parents=parents_of(tree))
+        there = replace(unit, tree=tree)
         return Named(self._project.with_unit(there), there, node, stmt, function, in_place)
 
     def _fresh(self, node: ast.Lambda, stmt: ast.stmt) -> str:

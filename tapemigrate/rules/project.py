@@ -12,19 +12,14 @@ from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.defuse import Flow, Scope, parameters
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.names import Names
 from tapemigrate.rules.finding import Unit
-from tapemigrate.source import Lines, SourceFile, parse
-from tapemigrate.source.trees import children, walk
+from tapemigrate.source import SourceFile, parse
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
 
 if TYPE_CHECKING:
     from tapemigrate.rules.tapes import Tapes
 
-_GRAPH_ONLY = (
-    *(".placeholder", ".Session", ".get_variable", ".contrib.", ".InteractiveSession"),
-    *(".global_variables_initializer", ".disable_v2_behavior", ".disable_eager_execution"),
-)
 # Longer chains of attributes are no names of tensors.
 _LONGEST_PATH = 8
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -38,26 +33,7 @@ def unit(file: SourceFile) -> Unit:
         SourceError: where it does not parse.
     """
     tree = parse(file.text, file.filename)
-    parents = parents_of(tree)
-    names = Names(tree)
-    graph = any(
-        path.startswith("tensorflow") and any(mark in path + "." for mark in _GRAPH_ONLY)
-        for _, path in names.references()
-    )
-    lines = Lines(file.text)
-    return Unit(file.filename, file.text, tree, lines, names, parents, graph, file.notebook)
-
-
-def parents_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
-    """Every node below ``tree``, with the one that holds it."""
-    parents: dict[ast.AST, ast.AST] = {}
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        for child in children(node):
-            parents[child] = node
-            stack.append(child)
-    return parents
+    return Unit(file.filename, file.text, tree, file.notebook)
 
 
 @dataclass(eq=False, slots=True)
@@ -139,7 +115,8 @@ class Project:
     def scope_of(self, unit: Unit, node: ast.AST) -> Scope:
         """The innermost function, lambda or module whose code runs ``node``."""
         child: ast.AST = node
-        parent = unit.parents.get(node)
+        parents = unit.parents
+        parent = parents.get(node)
         while parent is not None:
             if isinstance(parent, ast.Lambda) and child is parent.body:
                 return parent
@@ -147,7 +124,7 @@ class Project:
                 # Decorators, defaults and annotations run in the scope around.
                 if isinstance(child, ast.stmt):
                     return parent
-            child, parent = parent, unit.parents.get(parent)
+            child, parent = parent, parents.get(parent)
         return unit.tree
 
     def class_of(self, unit: Unit, scope: Scope) -> ast.ClassDef | None:
