@@ -113,6 +113,7 @@ def test_a_broken_file_does_not_stop_those_that_go_with_it(tmp_path: Path) -> No
     codes = {Path(d.filename).name: d.code for d in found(tmp_path, "fix").diagnostics}
     assert codes["caller.py"] == "TM901"
     assert codes["helper.py"] == "TM101"
+    assert all(result.new is None for result in found(tmp_path, "fix").results)
 
 
 def test_a_fault_of_ours_in_one_file_is_told_and_the_others_are_done(

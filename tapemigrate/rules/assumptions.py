@@ -11,7 +11,7 @@ from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.provenance import Provenance, Tracer
+from tapemigrate.rules.provenance import Provenance, Tracer, filled_containers
 from tapemigrate.rules.shape_evidence import argument_for, attribute_values, global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
@@ -63,7 +63,9 @@ class Judge:
         """The assumptions on which ``region`` rests, or why it would be wrong."""
         hidden = [
             replace(
-                x, variables=x.variables or self._may_be_variables(x), defs=x.defs | _passed_on(x)
+                x,
+                variables=x.variables or self._may_be_variables(x),
+                defs=x.defs if x.variables else x.defs | _passed_on(x),
             )
             for x in region.sources.leaves
             if x.outside and not x.fresh
@@ -78,6 +80,9 @@ class Judge:
                 return verdict
             if verdict and verdict not in assumptions:
                 assumptions.append(verdict)
+        for sentence in self._stored(region, hidden):
+            if sentence not in assumptions:
+                assumptions.append(sentence)
         for verdict in self._hidden_reads(region, hidden):
             if isinstance(verdict, Refusal):
                 return verdict
@@ -227,6 +232,9 @@ class Judge:
 
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:
+            if leaf.variables and root in _passed_on(leaf):
+                name = root.path[0]
+                return f"`{name}` runs its forward pass where it is called, not where it was made"
             for made in leaf.defs or (_VARIABLES,):
                 verdict = self._by_callers(made, parameter=root.path[0], text=root.path[0])
                 if verdict is not None:
@@ -316,6 +324,23 @@ class Judge:
         return None
 
     # -- what the functions called in the region read -------------------------------------------
+
+    def _stored(self, region: Region, leaves: list[Leaf]) -> list[str]:
+        """What functions of this file, called in the region, read out of a container of its own."""
+        unit, effects = self._view.unit, self._project.effects(self._view.unit)
+        pending: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
+        pending.append(region.request.target)
+        entered: set[ast.AST] = set()
+        read: set[str] = set()
+        while pending:
+            for node in ast.walk(pending.pop()):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                    read.add(node.id)
+                    functions = set(effects.functions(node.id)) - entered
+                    entered |= functions
+                    pending += [s for f in functions for s in f.body]
+        found = sorted(read & filled_containers(unit.tree, self._view.kinds))
+        return [f"`{name}` holds nothing that was computed from {_names(leaves)}" for name in found]
 
     def _hidden_reads(self, region: Region, leaves: list[Leaf]) -> list[str | Refusal]:
         view = self._view

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.kinds import Kinds, Make
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
 _VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
@@ -237,3 +238,41 @@ def _root(node: ast.expr) -> str | None:
         else:
             return None
     return node.id
+
+
+def filled_containers(tree: ast.Module, kinds: Kinds) -> frozenset[str]:
+    """The module-level dicts and lists that functions put values into, other than variables."""
+    names = {
+        target.id
+        for stmt in tree.body
+        if isinstance(stmt, ast.Assign) and _is_container(stmt.value)
+        for target in stmt.targets
+        if isinstance(target, ast.Name)
+    }
+    found: set[str] = set()
+    for function in tree.body if names else ():
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        for node in ast.walk(function):
+            name, values = _filled(node)
+            if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
+                found.add(name)
+    return frozenset(found)
+
+
+def _is_container(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in ("dict", "list", "set", "defaultdict", "OrderedDict")
+    return isinstance(value, ast.Dict | ast.List | ast.Set)
+
+
+def _filled(node: ast.AST) -> tuple[str | None, list[ast.expr]]:
+    """The name of what is put into, and the values."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                return target.value.id, [node.value]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in CHANGERS and isinstance(node.func.value, ast.Name):
+            return node.func.value.id, [*node.args, *(k.value for k in node.keywords)]
+    return None, []

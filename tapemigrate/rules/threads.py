@@ -227,6 +227,8 @@ class Threads:
         found = callers(self._project, unit, helper.function)
         if found.problem:
             return found.problem
+        if self._project.blind:
+            return "a file that may call it cannot be read"
         if not found.calls:
             if is_called_from_outside(self._project, unit, helper.function):
                 return f"a library may call `{helper.function.name}`"
@@ -235,8 +237,6 @@ class Threads:
                 f"every caller of `{helper.function.name}` hands in a tape that has recorded "
                 f"{names}"
             )
-        elif self._project.blind:
-            helper.assumptions.append(f"`{helper.function.name}` has no callers out of sight")
         return found.calls
 
     def _request(self, helper: Helper, site: CallSite) -> Request | str:

@@ -210,7 +210,7 @@ class SourceReader:
         listed: set[bool] = set()
         appended = [u.made for u in uses if u.made.kind is Kind.MUTATE]
         if appended:
-            return self._appended(uses, text, depth)
+            return self._appended(node, uses, text, depth)
         for made in sorted(origins(uses), key=_place):
             part = self._definition(made, text, depth)
             found.leaves += part.leaves
@@ -254,9 +254,10 @@ class SourceReader:
         again = own != made and self._kinds.assigns(path[1].lstrip("."), self._flow.scope)
         return frozenset(Use(d) for d in own), again
 
-    def _appended(self, uses: frozenset[Use], text: str, depth: int) -> Sources:
+    def _appended(self, node: ast.expr, uses: frozenset[Use], text: str, depth: int) -> Sources:
         """A list that was filled by ``append``: its elements are what was appended."""
         found = Sources(single=False, listed=True)
+        path = path_of(node)
         seen: set[Def] = set()
         filled: set[ast.stmt] = set()
         stack = [u.made for u in uses]
@@ -282,6 +283,8 @@ class SourceReader:
                 if part.single is True:
                     found.single = True
         found.leaves = _merged(found.leaves)
+        if any(d.path != path and _is_part(d.path, text) for d in seen):
+            found.refusal = f"`{text}` is a part of something that is filled as the code runs"
         if filled:
             # Elements that were put in later: what is watched is the container as it then is.
             whole = Leaf(frozenset(seen), text, False, None, filled=frozenset(filled))
@@ -348,7 +351,8 @@ class SourceReader:
             found = self.read(value, depth + 1)
             if len(found.leaves) == 1 and found.single is not False:
                 leaf = found.leaves[0]
-                alias = Leaf(leaf.defs | defs, text, leaf.outside, leaf.many, leaf.variables)
+                shown = text if text.isidentifier() else leaf.watch
+                alias = Leaf(leaf.defs | defs, shown, leaf.outside, leaf.many, leaf.variables)
                 if leaf.watch is None:
                     alias = Leaf(leaf.defs | defs, None, leaf.outside, leaf.many, leaf.variables)
                 return Sources([alias], found.single, found.refusal)
