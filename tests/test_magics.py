@@ -131,11 +131,30 @@ def test_what_runs_over_and_over_is_no_statement_of_the_cell() -> None:
         ("%memit", "f(x)"),
         None,
     ]
-    assert "f(x)" not in found.code.partition("%")[0].splitlines()[0]
+    # It says what names are used, to whoever asks whether a tape is.
+    assert found.code.splitlines()[0] == "_ipython_1_0_(f, x)"
 
 
 def test_a_script_that_is_run_may_define_anything() -> None:
     assert isinstance(ast.parse(reading("%run a.py").code).body[0], ast.ImportFrom)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("%mystery y = f(x)", '"_ipython_1_0_"; y = f(x)'),
+        ("%mystery f(x)", '"_ipython_1_0_"'),
+        ("%env X=1", '"_ipython_1_0_"; X=1'),
+        ("%%mystery\ny = f(x)\n", "y = _ipython_1_0_(\n\nf, x)"),
+        ("%%timeit -n 3 x = 1\nlen(x)", "_ipython_1_0_(\nx)"),
+        ("%%writefile a.py\ny = f(x)\n", '"""_ipython_1_0_\n\n"""'),
+        ("%%mystery\nno Python", '"""_ipython_1_0_\n"""'),
+    ],
+)
+def test_what_a_magic_may_bind_and_use_is_seen(text: str, code: str) -> None:
+    found = reading(text)
+    assert found.code == code
+    assert restored(found, found.code) == text
 
 
 def test_a_cell_of_another_language_is_known_by_its_magic() -> None:

@@ -113,6 +113,22 @@ def test_the_text_that_a_magic_writes_to_a_file_is_flagged() -> None:
     assert "`tf.gradients` stands in a `%%writefile` cell" in result.diagnostics[0].message
 
 
+def test_what_a_later_cell_makes_was_there_before() -> None:
+    # ``a`` depends on ``x``, if the notebook runs at all.
+    result = found(IMPORT, f"y = a * x\n{GRADIENT}", "a = x * 3", mode="fix", settings=UNSAFE)
+    assert result.new is None
+    assert "`a` is made in cell 3, further down" in result.diagnostics[0].message
+
+
+def test_a_tape_that_a_magic_asks_is_in_use() -> None:
+    tape = "with tf.GradientTape(persistent=True) as t:\n    t.watch(x)\n    y = x * x"
+    for use in ("%timeit t.gradient(y, x)", "%%mystery\nt.gradient(y, x)"):
+        result = found(IMPORT, tape, "g = t.gradient(y, x)", use, mode="fix", settings=UNSAFE)
+        assert (result.new, result.diagnostics) == (None, ())
+    idle = found(IMPORT, tape, "g = t.gradient(y, x)")
+    assert [each.code for each in idle.diagnostics] == ["TM306"]
+
+
 def test_names_that_a_script_defines_are_taken_for_what_they_usually_mean() -> None:
     result = found("%run setup.ipynb", f"x = tf.constant(2.0)\n{TOGETHER}")
     assert [each.code for each in result.diagnostics] == ["TM101"]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tapemigrate.flow.defuse import Kind
 from tapemigrate.model import Diagnostic, Edit
 from tapemigrate.names import Names
 from tapemigrate.rules import catalog
@@ -36,9 +37,14 @@ def findings(project: Project, unit: Unit) -> list[Finding]:
 
 def refuse(region: Region, unit: Unit) -> Refusal | None:
     """Why no tape can record ``region`` and be asked by its call: they lie in several cells."""
-    if unit.notebook is None or region.given or region.last < region.first:
+    if unit.notebook is None or region.given:
         return None
+    later = _made_later(region, unit, unit.notebook)
+    if later is not None:
+        return Refusal(later, "Put the cells into the order in which they are run.")
     body = region.block.body
+    if region.last < region.first:
+        return None
     start = unit.notebook.cell_of(body[region.first].lineno)
     end = unit.notebook.cell_of(body[region.call].lineno)
     return None if start == end else Refusal(_reason(start, end), RECIPE)
@@ -116,6 +122,26 @@ def in_words(message: str, unit: Unit, units: Mapping[str, Unit], cell: int | No
 
 def _own(message: str, unit: Unit, cell: int | None) -> str:
     return message if unit.notebook is None else unit.notebook.in_words(message, cell)
+
+
+def _made_later(region: Region, unit: Unit, notebook: Notebook) -> str | None:
+    """What the notebook, run from top to bottom, would lack: it is run in another order."""
+    node: ast.AST | None = region.request.stmt
+    while node is not None:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            return None
+        node = unit.parents.get(node)
+    made = {d for leaf in region.sources.leaves for d in leaf.defs} | region.roots
+    names = {d.path[0] for d in made if d.kind is Kind.ENTRY}
+    row = region.request.call.lineno
+    for other in unit.parents:
+        if isinstance(other, ast.Name) and other.id in names and other.lineno > row:
+            if isinstance(other.ctx, ast.Store):
+                return (
+                    f"`{other.id}` is made in cell {notebook.cell_of(other.lineno)}, further down, "
+                    "so the cells are run in an order that is not known"
+                )
+    return None
 
 
 def _reason(start: int, end: int) -> str:

@@ -6,6 +6,8 @@ wherever a rewrite has carried it.
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +19,18 @@ from tapemigrate.source.parsing import parse
 _PYTHON_CELLS = frozenset(
     {"capture", "debug", "ipytest", "memit", "prun", "run_pytest", "time", "timeit"}
 )
+# Those whose body is no Python, or none that shares names with the notebook.
+_TEXT_CELLS = frozenset(
+    {"bash", "file", "html", "HTML", "javascript", "js", "latex", "markdown", "perl", "pypy"}
+    | {"python", "python2", "python3", "ruby", "script", "sh", "svg", "SVG", "system", "writefile"}
+)
 # The value of an option is never taken for the statement: (?=(…))\1 does not go back.
 _OPTIONS = r"(?:[ \t]+-(?=(?P<option>[fmnrlsTD][ \t]*[\w.]+|\w+))(?P=option))*"
 # Line magics that run a statement in the namespace of the notebook, and those that run it over and
 # over, in a namespace of its own.
 _ONCE = re.compile(rf"%(?:time|prun|lprun|mprun)(?![\w.]){_OPTIONS}[ \t]+(?=[^\s-])")
 _AGAIN = re.compile(rf"%(?P<name>timeit|memit)(?![\w.]){_OPTIONS}[ \t]+(?=[^\s-])")
+_ANY = re.compile(rf"%(?!timeit|memit)[\w.]+{_OPTIONS}[ \t]+(?=[^\s-])")
 _NEWLINE = r"(?:\r\n|\r|\n)"
 _REST = rf"(?:\\{_NEWLINE}|[^\r\n])*"
 _ESCAPED = re.compile(rf"(?P<indent>[ \t]*)(?P<magic>(?:[%!?/;]|,(?=\S)){_REST})")
@@ -89,7 +97,8 @@ def read(text: str, mark: str, filename: str) -> Reading:
     reading = _translated(text, mark)
     if reading.stand_ins:
         problem = _problem(reading.code, filename)
-    return Reading(*_whole(text, mark), problem=problem)
+    stand_in = _opaque(text, "", mark, 0)
+    return Reading(stand_in.code, "", (stand_in,), problem=problem)
 
 
 def restored(reading: Reading, code: str) -> str:
@@ -163,10 +172,12 @@ def _translated(text: str, mark: str) -> Reading:
     at = 0
     if first is not None:
         # What stands beside ``%%timeit`` runs first, once.
-        if first["name"] not in _PYTHON_CELLS or _AGAIN.match(first["magic"][1:]):
-            code, indent, stand_ins = _whole(text, mark)
-            return Reading(code, indent, stand_ins, foreign=first["name"])
-        found.append(_statement(first["magic"], mark, 0))
+        name = first["name"]
+        if name not in _PYTHON_CELLS or _AGAIN.match(first["magic"][1:]):
+            body = "" if name in _TEXT_CELLS else _LINE.sub("", text[first.end() :], count=1)
+            stand_in = _opaque(text, body, mark, 0)
+            return Reading(stand_in.code, "", (stand_in,), foreign=name)
+        found.append(_opaque(first["magic"], "", mark, 0))
         out += [text[: first.start("magic")], found[0].code]
         at = first.end()
         newline = _LINE.match(text, at)
@@ -204,6 +215,8 @@ def _after(text: str, at: int, mark: str, found: list[StandIn], out: list[str]) 
 
 def _command(magic: str, mark: str, number: int, *, nested: bool) -> tuple[str, list[StandIn]]:
     given = _ONCE.match(magic)
+    if given is None and _assigns(magic):
+        given = _ANY.match(magic)
     if given is not None and _is_python(magic[given.end() :]):
         stand_in = StandIn(f'"{mark}{number}_"; ', given[0], alone=False)
         return stand_in.code + magic[given.end() :], [stand_in]
@@ -211,7 +224,8 @@ def _command(magic: str, mark: str, number: int, *, nested: bool) -> tuple[str, 
         # It defines whatever the script defines.
         stand_in = StandIn(f"from {mark}{number}_ import *", magic, alone=True)
     else:
-        stand_in = _statement(magic, mark, number)
+        again = _AGAIN.match(magic)
+        stand_in = _opaque(magic, magic[again.end() :] if again else "", mark, number)
     return stand_in.code, [stand_in]
 
 
@@ -226,16 +240,44 @@ def _value(magic: str, mark: str, number: int) -> tuple[str, list[StandIn]]:
     return stand_in.code, [stand_in]
 
 
-def _statement(magic: str, mark: str, number: int) -> StandIn:
-    """A string, which does nothing, of as many rows."""
+def _opaque(magic: str, code: str, mark: str, number: int) -> StandIn:
+    """Python of as many rows for a magic that runs ``code`` in a way of its own.
+
+    It says which names are read and bound, and nothing else. Without any it is a string, which
+    does nothing.
+    """
     rows = "\n" * len(re.findall(_NEWLINE, magic))
+    read, bound = _names(code)
+    if read or bound:
+        targets = "".join(f"{name} = " for name in bound)
+        return StandIn(f"{targets}{mark}{number}_({rows}{', '.join(read)})", magic, alone=True)
     quotes = '"""' if rows else '"'
     return StandIn(f"{quotes}{mark}{number}_{rows}{quotes}", magic, alone=True)
 
 
-def _whole(text: str, mark: str) -> tuple[str, str, tuple[StandIn, ...]]:
-    stand_in = _statement(text, mark, 0)
-    return stand_in.code, "", (stand_in,)
+def _names(code: str) -> tuple[list[str], list[str]]:
+    """The names that ``code`` reads, and those that it binds; none where it is no Python."""
+    try:
+        tree = parse(code, "")
+    except SourceError:
+        return [], []
+    read: set[str] = set()
+    bound: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            bound.add(node.name)
+    return sorted(name for name in read if not hasattr(builtins, name)), sorted(bound)
+
+
+def _assigns(magic: str) -> bool:
+    """Whether what stands behind the name of a line magic is an assignment."""
+    given = _ANY.match(magic)
+    if given is None or not _is_python(magic[given.end() :]):
+        return False
+    kinds = ast.Assign | ast.AugAssign | ast.AnnAssign
+    return isinstance(ast.parse(magic[given.end() :]).body[0], kinds)
 
 
 def _is_python(code: str) -> bool:
