@@ -129,7 +129,9 @@ class Baseline:
             self.save()
         except BaselineError as error:
             return outcome, error
-        return self.without_known(outcome), None
+        left = self.without_known(outcome)
+        left.notes.append(f"{self.path}: {left.known} written")
+        return left, None
 
     def save(self) -> None:
         """Writes the file, in one step.

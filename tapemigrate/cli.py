@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import click
@@ -39,6 +38,9 @@ _EXCLUSIVE = (
     ("--shard", "'-'"),
 )
 
+# Only what runs programs needs them.
+_NOT_INSTALLED_WITH_US = ("numpy", "tensorflow")
+
 # A run that is shorter needs no progress bar.
 _PATIENCE_SECONDS = 1.0
 
@@ -49,14 +51,16 @@ class _Program(click.Group):
     lazy: ClassVar = {"verify": "tapemigrate.verify.command"}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        ready = [name for name, module in self.lazy.items() if find_spec(module)]
-        return sorted([*super().list_commands(ctx), *ready])
+        return sorted([*super().list_commands(ctx), *self.lazy])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in self.lazy and find_spec(self.lazy[cmd_name]):
+        if cmd_name not in self.lazy:
+            return super().get_command(ctx, cmd_name)
+        try:
             command: click.Command = getattr(import_module(self.lazy[cmd_name]), cmd_name)
-            return command
-        return super().get_command(ctx, cmd_name)
+        except ModuleNotFoundError as error:
+            return _unavailable(cmd_name, error)
+        return command
 
     def main(self, *args: Any, **kwargs: Any) -> NoReturn:
         kwargs["standalone_mode"] = False
@@ -66,6 +70,11 @@ class _Program(click.Group):
         except click.ClickException as error:
             _say(f"tapemigrate: {' '.join(error.format_message().split())}")
             status = 2
+        except ModuleNotFoundError as error:
+            if error.name not in _NOT_INSTALLED_WITH_US:
+                raise
+            _say(f"tapemigrate: this needs {error.name}; `pip install tensorflow` installs it")
+            status = 2
         except (click.Abort, KeyboardInterrupt):
             _say("tapemigrate: interrupted; every file is as it was or rewritten, none is half")
             status = 130
@@ -74,6 +83,21 @@ class _Program(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = 1
         sys.exit(status or 0)
+
+
+def _unavailable(name: str, error: ModuleNotFoundError) -> click.Command:
+    """Stands for a command that lacks a module: whoever calls it is told so."""
+
+    def tell() -> NoReturn:
+        raise error
+
+    return click.Command(
+        name,
+        callback=tell,
+        short_help=f"Needs {error.name}, which is not installed.",
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
 
 
 @click.group(

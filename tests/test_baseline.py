@@ -23,7 +23,9 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "flagged.py").write_text(FLAGGED)
     done = tapemigrate(*CHECK, "--write-baseline", "known.json", ".", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr == b"Nothing new to migrate in 2 files; 2 known from the baseline.\n"
+    assert done.stderr == (
+        b"known.json: 2 written\nNothing new to migrate in 2 files; 2 known from the baseline.\n"
+    )
     return tmp_path
 
 

@@ -337,6 +337,41 @@ def test_what_is_not_needed_is_not_imported(
     assert done.stderr.decode().splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["--help"], 0),
+        (["check", "clean.py"], 0),
+        (["fix", "--diff", "local.py"], 1),
+        (["verify", "--", "python", "train.py"], 2),
+        (["verify", "--help"], 2),
+        (["fix", "--verify", "local.py", "--", "python", "train.py"], 2),
+    ],
+)
+def test_without_tensorflow(project: Path, arguments: list[str], status: int) -> None:
+    """As ``pip install tapemigrate`` alone leaves it."""
+    program = (
+        "import sys\n"
+        "sys.modules['numpy'] = sys.modules['tensorflow'] = None\n"
+        "from tapemigrate.cli import main\n"
+        f"main({arguments!r})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=project,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        check=False,
+    )
+    assert done.returncode == status
+    if status == 2:
+        assert done.stderr == (
+            b"tapemigrate: this needs numpy; `pip install tensorflow` installs it\n"
+        )
+    else:
+        assert b"Traceback" not in done.stderr
+
+
 def test_the_result_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
     for number in range(40):
         text = (LOCAL, FLAGGED, CLEAN, BROKEN)[number % 4]
