@@ -432,6 +432,7 @@ def _with_others(
     names = {name for each in links.values() for name in each.names}
     places = _places(everything, names | _marks() if names else names)
     rank = {path: number for number, path in enumerate(everything)}
+    marked = {path: list(_marked(each.imports, places)) for path, each in links.items()}
     found: dict[str, _Task] = {}
     for task in tasks:
         members = sorted(groups.of(task.filename), key=rank.__getitem__)
@@ -441,7 +442,10 @@ def _with_others(
         for member in members:
             here = links.get(member, Links())
             context.update(dict.fromkeys(_callers(here.names, places)))
-            context.update(dict.fromkeys(_marked(here.imports, places)))
+            context.update(dict.fromkeys(marked.get(member, ())))
+            for other, beyond in marked.items():
+                if beyond and _names(here.imports, other):
+                    context.update(dict.fromkeys([other, *beyond]))
         for member in members:
             context.pop(member, None)
         found[members[0]] = replace(
@@ -480,9 +484,14 @@ def _marks() -> frozenset[str]:
 def _marked(imports: frozenset[str], places: Mapping[str, Collection[str]]) -> Iterator[str]:
     """The files a file with these imports may call, that may make ops which no tape records."""
     for path in dict.fromkeys(path for mark in sorted(_marks()) for path in places.get(mark, ())):
-        file = PurePath(path)
-        if not imports.isdisjoint((*file.parts[:-1], file.stem)):
+        if _names(imports, path):
             yield path
+
+
+def _names(imports: frozenset[str], path: str) -> bool:
+    """Whether a file with these imports may import the one at ``path``."""
+    file = PurePath(path)
+    return not imports.isdisjoint((*file.parts[:-1], file.stem))
 
 
 def _load(paths: Iterable[str]) -> dict[str, SourceFile]:

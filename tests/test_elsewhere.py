@@ -68,3 +68,19 @@ def test_a_call_that_reaches_one(tmp_path: Path, imports: str, call: str) -> Non
 def test_a_call_that_does_not(tmp_path: Path, imports: str, call: str) -> None:
     (message,) = messages(tmp_path, imports, call)
     assert "gives the same" in message
+
+
+def test_by_way_of_another_file(tmp_path: Path) -> None:
+    (tmp_path / "layers.py").write_text(
+        PROGRAM.format(imports="from util import copy", call="copy(x)")
+        + "\n\ndef clone(x):\n    return _clone(x)\n\n\ndef _clone(x):\n    return copy(x)\n"
+    )
+    found = messages(tmp_path, "import layers", "layers.clone(x)")
+    assert len(found) == 2
+    assert all("`copy` comes from random.py" in message for message in found)
+
+
+def test_by_a_decorator(tmp_path: Path) -> None:
+    imports = "from util import copy\n\n\n@copy\ndef g(x):\n    return x * x"
+    (message,) = messages(tmp_path, imports, "g(x)")
+    assert "`copy` comes from random.py" in message

@@ -10,10 +10,12 @@ from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.hazards import MARKS, Hazards, hazards, hidden
+from tapemigrate.rules.hazards import MARKS, Hazards, hazards, hidden, with_users
 from tapemigrate.rules.project import Project
 from tapemigrate.tape.request import Refusal
 
+# Through how many files such functions are followed.
+_MOST_STEPS = 3
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
 _FOUND: WeakKeyDictionary[Project, Elsewhere] = WeakKeyDictionary()
 
@@ -23,10 +25,34 @@ class Elsewhere:
 
     def __init__(self, project: Project) -> None:
         self._by_name: dict[str, list[tuple[Unit, Refusal]]] = {}
-        for unit in project.units.values():
+        units = list(project.units.values())
+        for unit in units:
             if any(mark in unit.text for mark in MARKS):
-                for name, refusal in unit.once(hidden).items():
-                    self._by_name.setdefault(name, []).append((unit, refusal))
+                self._add(unit, unit.once(hidden))
+        for _ in range(_MOST_STEPS if self._by_name else 0):
+            more = [(unit, self._importing(unit)) for unit in units]
+            if not sum(self._add(unit, found) for unit, found in more):
+                break
+
+    def _add(self, unit: Unit, found: dict[str, Refusal]) -> int:
+        """How many of ``found``, functions of ``unit``, are new."""
+        count = 0
+        for name, refusal in found.items():
+            known = self._by_name.setdefault(name, [])
+            if all(other is not unit for other, _ in known):
+                known.append((unit, refusal))
+                count += 1
+        return count
+
+    def _importing(self, unit: Unit) -> dict[str, Refusal]:
+        """The functions of ``unit`` that use such a one of another file."""
+        found: dict[str, Refusal] = {}
+        for expr, _ in unit.names.references():
+            refusal = self.refuse(unit, expr)
+            top = _top(unit, expr)
+            if refusal is not None and top is not None:
+                found.setdefault(top.name, refusal)
+        return with_users(unit, found)
 
     def __bool__(self) -> bool:
         return bool(self._by_name)
@@ -41,6 +67,8 @@ class Elsewhere:
         module, _, name = path.rpartition(".")
         for other, refusal in self._by_name.get(name, ()):
             if other is not unit and _may_hold(other.filename, module):
+                if " comes from " in refusal.reason:
+                    return refusal
                 where = PurePath(other.filename).name
                 return Refusal(f"`{last}` comes from {where}: {refusal.reason}", refusal.recipe)
         return None
@@ -57,6 +85,13 @@ def dangers(project: Project, unit: Unit) -> Hazards:
     """The hazards of ``unit``, those included that it imports from other files."""
     others = elsewhere(project)
     return hazards(unit, (lambda node: others.refuse(unit, node)) if others else None)
+
+
+def _top(unit: Unit, node: ast.AST) -> ast.FunctionDef | ast.ClassDef | None:
+    """The function or class of the module in which ``node`` stands."""
+    while unit.parents[node] is not unit.tree:
+        node = unit.parents[node]
+    return node if isinstance(node, ast.FunctionDef | ast.ClassDef) else None
 
 
 def imported(unit: Unit) -> frozenset[str]:

@@ -86,7 +86,7 @@ _UNSEEN = {
 }
 _KERAS_ENDS = frozenset({"output", "outputs", "input", "inputs"})
 _DEFUN = Refusal(
-    "it is defined with `Defun`, and a tape does not see through its calls",
+    "it calls what is defined with `Defun`, and a tape does not see through that",
     "Turn the `Defun` into a `tf.function` (with `@tf.custom_gradient` for its own gradient).",
 )
 _IMPORTED = Refusal(
@@ -182,6 +182,15 @@ class Hazards:
                     if refusal is not None:
                         return refusal
         return None
+
+    def made_by_hand(self, node: ast.AST) -> Refusal | None:
+        """Why a tape would miss what ``node`` runs, wherever the tape opens."""
+        if isinstance(node, ast.FunctionDef):
+            return _DEFUN if any(map(_is_defun, node.decorator_list)) else None
+        if isinstance(node, ast.Call):
+            return _RAW_OPS if self._call(node) is _RAW_OPS else None
+        word = _last(node) or ""
+        return _RAW_OPS if _UNSEEN.get(word) is _RAW_OPS else _SPREADING.get(word)
 
     def by_hand(self, nodes: Iterable[ast.AST]) -> Refusal | None:
         """Why a tape would miss what functions of other files run for these nodes."""
@@ -303,7 +312,8 @@ def _taint(found: Hazards) -> None:
     while True:
         rest = []
         for node in pending:
-            refusal = found.unseen([*node.body, *getattr(node, "bases", ())])
+            around = [*node.decorator_list, *getattr(node, "bases", ())]
+            refusal = found.unseen([*node.body, *around])
             if refusal is None or refusal is _KERAS:
                 rest.append(node)
             else:
@@ -315,29 +325,32 @@ def _taint(found: Hazards) -> None:
 
 def hidden(unit: Unit) -> dict[str, Refusal]:
     """The functions and classes that ``unit`` has for others and that run what no tape records."""
-    found: dict[str, Refusal] = {}
     here = Hazards(unit, None, False, [], {})
-    used: dict[str, set[str]] = {}
-    for node in unit.parents:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            words = {_last(n) or "" for n in walk(node)}
-            used.setdefault(node.name, set()).update(words)
-            if any(map(_is_defun, node.decorator_list)):
-                found[node.name] = _DEFUN
-            elif any(_UNSEEN.get(word) is _RAW_OPS for word in words) or any(
-                here._call(n) is _RAW_OPS for n in walk(node) if isinstance(n, ast.Call)
-            ):
-                found[node.name] = _RAW_OPS
-            for word in words & _SPREADING.keys():
-                found[node.name] = _SPREADING[word]
+    found: dict[str, Refusal] = {}
+    for top in unit.tree.body:
+        if isinstance(top, ast.FunctionDef | ast.ClassDef):
+            for node in walk(top):
+                refusal = here.made_by_hand(node)
+                if refusal is not None:
+                    found[top.name] = refusal
+    return with_users(unit, found)
+
+
+def with_users(unit: Unit, found: dict[str, Refusal]) -> dict[str, Refusal]:
+    """``found``, functions and classes of ``unit``, with those that use them, and so on."""
+    found = dict(found)
+    used = {
+        top.name: {node.id for node in walk(top) if isinstance(node, ast.Name)}
+        for top in unit.tree.body
+        if found and isinstance(top, ast.FunctionDef | ast.ClassDef)
+    }
     pending = list(found)
     while pending:
         name = pending.pop()
-        for user in [u for u, words in used.items() if name in words and u not in found]:
+        for user in [u for u, names in used.items() if name in names and u not in found]:
             found[user] = found[name]
             pending.append(user)
-    top = {n.name for n in unit.tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-    return {name: why for name, why in found.items() if name in top}
+    return found
 
 
 def _last(node: ast.AST) -> str | None:
