@@ -193,12 +193,17 @@ def run(
     return Outcome([*problems, *ordered], discovery.notes, mine)
 
 
-def _of_shard(shard: Shard, tasks: Iterable[_Task], everything: Sequence[str]) -> list[str]:
+def _of_shard(shard: Shard, tasks: Sequence[_Task], everything: Sequence[str]) -> list[str]:
     """The files of a shard. With a file come those that hold its callers."""
     weights = dict.fromkeys(everything, 1)
+    # A file in which nothing is to be found goes with the first that it may call. It ties no two.
+    own = {name for task in tasks for name in task.filenames}
+    taken: set[str] = set()
     ties = []
     for task in tasks:
-        ties.append((*task.filenames, *task.context))
+        context = [name for name in task.context if name in own or name not in taken]
+        taken.update(context)
+        ties.append((*task.filenames, *context))
         for name in task.filenames:
             with suppress(OSError):
                 weights[name] += os.path.getsize(name)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+# A group is small if it is not more than this part of a shard.
+_SMALL = 4
 
 _FORM = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
@@ -38,21 +41,43 @@ class Shard:
         """The files of this shard, of those in ``weights``, which has the work that each one is.
 
         Files that a tie names together come into the same shard. All shards of a tree together
-        hold each file once. The groups stay in the order of their names and are cut into runs of
-        equal work, so that a file more or less moves few others to another shard.
+        hold each file once. Large groups are dealt out first, the largest to the emptiest shard.
+        The others, in the order of their names, fill the shards up to one level, so that a file
+        more or less moves few of them.
         """
-        groups = _groups(weights, ties)
-        total = sum(weights.values())
-        mine: set[str] = set()
-        done = 0
-        for group in groups:
-            weight = sum(weights[name] for name in group)
-            # Where the middle of the group falls.
-            place = (2 * done + weight) * self.count // (2 * total) if total else 0
-            if min(place, self.count - 1) == self.number - 1:
-                mine.update(group)
-            done += weight
-        return frozenset(mine)
+        groups = [(sum(weights[name] for name in group), group) for group in _groups(weights, ties)]
+        total = sum(weight for weight, _ in groups)
+        loads = [0] * self.count
+        homes: dict[str, int] = {}
+        small = []
+        for weight, group in sorted(groups, key=lambda item: (-item[0], item[1])):
+            if weight * self.count * _SMALL <= total:
+                small.append((weight, group))
+                continue
+            emptiest = loads.index(min(loads))
+            loads[emptiest] += weight
+            homes[group[0]] = emptiest
+        small.sort(key=lambda item: item[1])
+        room = _room(loads, sum(weight for weight, _ in small))
+        number, taken = 0, 0.0
+        for weight, group in small:
+            # The middle of the group says where it goes.
+            while number < self.count - 1 and taken + weight / 2 > room[number]:
+                taken -= room[number]
+                number += 1
+            taken += weight
+            homes[group[0]] = number
+        mine = [group for _, group in groups if homes[group[0]] == self.number - 1]
+        return frozenset(name for group in mine for name in group)
+
+
+def _room(loads: Sequence[int], more: int) -> list[float]:
+    """How much of ``more`` each load takes, so that all of those that take some become alike."""
+    taking = sorted(loads)
+    while len(taking) > 1 and taking[-1] * len(taking) >= sum(taking) + more:
+        taking.pop()
+    level = (sum(taking) + more) / len(taking)
+    return [max(0.0, level - load) for load in loads]
 
 
 def _groups(names: Iterable[str], ties: Iterable[Iterable[str]]) -> list[list[str]]:

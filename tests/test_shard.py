@@ -51,6 +51,13 @@ def test_the_work_is_balanced(weights: dict[str, int], count: int) -> None:
         assert sum(weights[name] for name in shard) <= sum(weights.values()) / count + most
 
 
+def test_a_large_group_leaves_no_shard_empty() -> None:
+    weights = dict.fromkeys(NAMES, 10)
+    large = [name for name in NAMES if name < "f20.py"]
+    found = shards(weights, [large], 4)
+    assert sorted(len(shard) for shard in found) == [3, 3, 4, 20]
+
+
 def test_tied_through_a_third() -> None:
     ties = [["f00.py", "f29.py"], ["f29.py", "f15.py"], ["f15.py", "f07.py"]]
     found = shards(dict.fromkeys(NAMES, 1), ties, 5)
