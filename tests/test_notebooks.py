@@ -48,6 +48,8 @@ BROKEN = [
     (b'{"cells": [{"source": ["a" "b"]}]}', "TM901", None, 1, "is not valid JSON"),
     (b"", "TM901", None, 1, "is not valid JSON"),
     (b"x = 1\n", "TM901", None, 1, "is not valid JSON"),
+    (b'{"a":' + b"[" * 200_000, "TM901", None, 1, "is nested too deeply to read"),
+    (b'{"a": ' + b"1" * 5000 + b"}", "TM901", None, 1, "cannot be read: Exceeds the limit"),
     (b"[]", "TM903", None, 1, "is not a notebook: its JSON is no object"),
     (b"{}", "TM903", None, 1, "is not a notebook: it has no `cells`"),
     (b'{"cells": null}', "TM903", None, 1, "is not a notebook: its `cells` are no list"),

@@ -258,6 +258,10 @@ def read(raw: str, filename: str) -> Notebook:
     except json.JSONDecodeError as error:
         message = f"is not valid JSON: {error.msg}"
         raise SourceError("TM901", message, error.lineno, error.colno) from None
+    except RecursionError:
+        raise SourceError("TM901", "is nested too deeply to read") from None
+    except ValueError as error:  # a number with too many digits
+        raise SourceError("TM901", f"cannot be read: {error}") from None
     language, python2 = _language(reader.metadata)
     if language not in ("", "python", "ipython"):
         return Notebook(raw, (), _MARK)
