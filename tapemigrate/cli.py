@@ -45,6 +45,10 @@ _NOT_INSTALLED_WITH_US = ("numpy", "tensorflow")
 _PATIENCE_SECONDS = 1.0
 
 
+class _OutputError(Exception):
+    """Why standard output does not take what is to be told."""
+
+
 class _Program(click.Group):
     """Tells a wrong option, and an interruption, in one line; loads ``verify`` when it is used."""
 
@@ -66,7 +70,8 @@ class _Program(click.Group):
         kwargs["standalone_mode"] = False
         try:
             status = super().main(*args, **kwargs)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except click.ClickException as error:
             _say(f"tapemigrate: {' '.join(error.format_message().split())}")
             status = 2
@@ -79,9 +84,13 @@ class _Program(click.Group):
             _say("tapemigrate: interrupted; every file is as it was or rewritten, none is half")
             status = 130
         except BrokenPipeError:
-            # Whoever read our output has seen enough. Python must not try to flush the rest.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # Whoever read our output has seen enough.
+            _discard_output()
             status = 1
+        except _OutputError as error:
+            _discard_output()
+            _say(f"tapemigrate: standard output cannot be written: {error}")
+            status = 2
         sys.exit(status or 0)
 
 
@@ -413,7 +422,7 @@ class _Request:
     def run(self, resolver: SettingsFor, mode: Mode, shard: Shard | None = None) -> Outcome:
         from tapemigrate import runner
 
-        with _Bar(shown=not self.quiet and sys.stderr.isatty()) as bar:
+        with _Bar(shown=not self.quiet and sys.stderr is not None and sys.stderr.isatty()) as bar:
             return runner.run(
                 self.paths,
                 resolver,
@@ -430,6 +439,8 @@ class _Request:
         from tapemigrate import runner
         from tapemigrate.settings import SettingsError
 
+        if sys.stdin is None:
+            raise click.ClickException("standard input is closed")
         self.stdin = sys.stdin.buffer.read()
         name = self.stdin_filename or STDIN
         try:
@@ -461,9 +472,10 @@ class _Request:
         colors = self.colors(stream) and not self.output_file
         text = summary.statistics(outcome) if self.statistics else self._report(outcome, colors)
         if self.output_file:
+            from tapemigrate.source.writing import write_file
+
             try:
-                with open(self.output_file, "w", encoding="utf-8", newline="\n") as file:
-                    file.write(text)
+                write_file(self.output_file, text.encode())
             except OSError as error:
                 # What was found must not be lost with the file.
                 _emit(text, stream)
@@ -509,7 +521,8 @@ class _Request:
 
     def colors(self, stream: str) -> bool:
         if self.color == "auto":
-            return not os.environ.get("NO_COLOR") and getattr(sys, stream).isatty()
+            terminal = getattr(sys, stream)
+            return not os.environ.get("NO_COLOR") and terminal is not None and terminal.isatty()
         return self.color == "always"
 
 
@@ -662,9 +675,22 @@ def _emit(text: str, stream: str = "stdout") -> None:
 
 
 def _emit_bytes(data: bytes, stream: str = "stdout") -> None:
-    target = (sys.stderr if stream == "stderr" else sys.stdout).buffer
-    target.write(data)
-    target.flush()
+    target = sys.stderr if stream == "stderr" else sys.stdout
+    if target is None:  # closed
+        return
+    try:
+        target.buffer.write(data)
+        target.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if stream == "stdout":
+            raise _OutputError(error.strerror or str(error)) from None
+
+
+def _discard_output() -> None:
+    """Python must not try to write at its end what could not be written before."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(line: str) -> None:

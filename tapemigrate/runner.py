@@ -355,6 +355,8 @@ def _may_matter(path: str, settings: Settings) -> bool:
     data = _words(path)
     if prefilter(tuple(settings.aliases)).search(data) or hides_ascii(data):
         return True
+    if b"tapemigrate:" in data:
+        return True
     return b"TM" in data and _OWN_CODE.search(data) is not None
 
 

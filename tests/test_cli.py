@@ -200,6 +200,15 @@ def test_add_noqa_leaves_unused_suppressions_to_fix(project: Path) -> None:
     assert "[0]  # noqa: TM101\n" in (project / "local.py").read_text()
 
 
+def test_a_suppression_without_codes_in_a_file_without_calls(project: Path) -> None:
+    path = project / "clean.py"
+    path.write_text("x = 1  # tapemigrate: ignore\n")
+    done = tapemigrate("check", "--output-format", "concise", "clean.py", cwd=project)
+    assert done.stdout.startswith(b"clean.py:1:8: TM910")
+    assert tapemigrate("fix", "clean.py", cwd=project).returncode == 0
+    assert path.read_text() == "x = 1\n"
+
+
 def test_gitignore(project: Path) -> None:
     (project / ".gitignore").write_text("local.py\n")
     assert tapemigrate("check", ".", cwd=project).returncode == 0
@@ -459,6 +468,32 @@ def test_interrupted_every_file_is_whole(tmp_path: Path) -> None:
         texts |= {path.read_text() for path in tmp_path.glob("*.py")}
     assert tapemigrate("fix", ".", cwd=tmp_path).returncode == 0
     assert len({path.read_text() for path in tmp_path.glob("*.py")} | texts | {LOCAL}) == 2
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+def test_output_that_cannot_be_written_is_told_in_one_line(project: Path) -> None:
+    def shell(command: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            ["bash", "-c", f"{sys.executable} -m tapemigrate {command}"],
+            cwd=project,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+            check=False,
+        )
+
+    full = shell("check . > /dev/full")
+    message = b"tapemigrate: standard output cannot be written: No space left on device\n"
+    assert (full.returncode, full.stderr) == (2, message)
+    assert shell("check . 2> /dev/full").returncode == 1
+    closed = shell("check . >&-")
+    assert (closed.returncode, closed.stderr.count(b"\n")) == (1, 1)
+    assert shell("check . 2>&-").returncode == 1
+    closed = shell("check - <&-")
+    assert (closed.returncode, closed.stderr) == (2, b"tapemigrate: standard input is closed\n")
+    file = shell("check --output-file /dev/full .")
+    assert file.returncode == 2
+    assert file.stdout.startswith(b"TM101")
+    assert (project / "local.py").read_text() == LOCAL
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes work otherwise there")
