@@ -11,21 +11,18 @@ import ast
 from dataclasses import dataclass, replace
 
 from tapemigrate.rules import catalog
-from tapemigrate.rules.assumptions import Judge
 from tapemigrate.rules.eager import runs_eagerly
+from tapemigrate.rules.elsewhere import dangers
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
-from tapemigrate.rules.hazards import hazards
+from tapemigrate.rules.placing import Places
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.provenance import Tracer
 from tapemigrate.rules.reading import statement_of
-from tapemigrate.rules.shape_evidence import ShapeEvidence
 from tapemigrate.rules.tape_values import Value, Values
 from tapemigrate.tape.emit import Emitter, Surroundings
 from tapemigrate.tape.plan import Op, Replace
 from tapemigrate.tape.planner import lay_out
-from tapemigrate.tape.region import Region, RegionFinder
+from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
-from tapemigrate.tape.sources import SourceReader
 
 _RECIPE = (
     "Compute the loss under `with tf.GradientTape() as tape:`, then apply "
@@ -142,24 +139,11 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
     if variables is None or not _is_repeatable(variables) or isinstance(view.scope, ast.Lambda):
         return None
     stmt = statement_of(unit, call.node)
-    if not view.blocks.holds(stmt):
-        return None
     request = Request(call.node, call.node, stmt, "gradients", call.arguments["loss"], variables)
     request.output_gradients = call.arguments.get("grad_loss")
-    if unit.once(hazards).refuse(request) is not None:
-        return None
-    reader = SourceReader(
-        view.flow,
-        view.kinds,
-        lambda n: unit.lines.segment(unit.lines.span(n)),
-        ShapeEvidence(project, view),
-    )
-    finder = RegionFinder(view.flow, view.blocks, view.kinds, reader, unit.parents)
-    region = finder.find(request, [request])
+    places = Places(project, view, dangers(project, unit))
+    region = places.find([request], lambda _: False)[request]
     if not isinstance(region, Region) or region.sources.single is not False:
-        return None
-    assumptions = Judge(project, Tracer(project), view).judge(region)
-    if not isinstance(assumptions, list):
         return None
     layout = lay_out({request: region}, view.blocks, unit.parents)
     if layout.refused:
@@ -179,9 +163,9 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
         for op in Emitter(layout, around).ops()
     ]
     message = "Record the loss on a tape"
-    if assumptions:
-        message += f"; right if {' and '.join(assumptions)}"
-    return Rewrite("unsafe" if assumptions else "safe", message, {unit.filename: tuple(ops)})
+    if region.assumptions:
+        message += f"; right if {' and '.join(region.assumptions)}"
+    return Rewrite("unsafe" if region.assumptions else "safe", message, {unit.filename: tuple(ops)})
 
 
 def _is_repeatable(node: ast.expr) -> bool:
