@@ -96,6 +96,7 @@ MAGICS = [
     "%%writefile a.py\nimport tensorflow as tf\n",
     "    x = 1\n    %time y = 2\n\n    '''\n    text'''",
     "%load_ext autoreload\r\n%autoreload 2\r\nx = 1\r\n",
+    "x = 1\r!ls\r%time y = 2\r",
 ]
 
 

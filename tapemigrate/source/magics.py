@@ -108,8 +108,8 @@ def restored(reading: Reading, code: str) -> str:
         TornError: when a magic would not do what it did.
     """
     for each in reading.stand_ins:
-        alone = rf"^[ \t]*{re.escape(each.code)}[ \t]*(?=\r?$)"
-        if code.count(each.code) != 1 or (each.alone and not re.search(alone, code, re.MULTILINE)):
+        alone = rf"(?:\A|(?<=[\r\n]))[ \t]*{re.escape(each.code)}[ \t]*(?=[\r\n]|\Z)"
+        if code.count(each.code) != 1 or (each.alone and not re.search(alone, code)):
             raise TornError(each.original.strip() or each.code)
     whole = _put_back(reading, code)
     if reading.indent:
