@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -15,11 +14,22 @@ import click
 
 import tapemigrate
 from tapemigrate.reports import FORMATS
+from tapemigrate.terminal import (
+    Bar,
+    OutputError,
+    Stream,
+    discard_output,
+    emit,
+    emit_bytes,
+    emit_diff,
+    is_terminal,
+    say,
+)
 from tapemigrate.verify.options import WithCommand, running
 
 if TYPE_CHECKING:
     from tapemigrate.baseline import Baseline, BaselineError
-    from tapemigrate.runner import FileResult, Mode, Outcome, Progress, SettingsFor
+    from tapemigrate.runner import FileResult, Mode, Outcome, SettingsFor
     from tapemigrate.settings import Place, Resolver
     from tapemigrate.shard import Shard
     from tapemigrate.verify.pool import Device
@@ -40,13 +50,6 @@ _EXCLUSIVE = (
 
 # Only what runs programs needs them.
 _NOT_INSTALLED_WITH_US = ("numpy", "tensorflow")
-
-# A run that is shorter needs no progress bar.
-_PATIENCE_SECONDS = 1.0
-
-
-class _OutputError(Exception):
-    """Why standard output does not take what is to be told."""
 
 
 class _Program(click.Group):
@@ -73,23 +76,23 @@ class _Program(click.Group):
             if sys.stdout is not None:
                 sys.stdout.flush()
         except click.ClickException as error:
-            _say(f"tapemigrate: {' '.join(error.format_message().split())}")
+            say(f"tapemigrate: {' '.join(error.format_message().split())}")
             status = 2
         except ModuleNotFoundError as error:
             if error.name not in _NOT_INSTALLED_WITH_US:
                 raise
-            _say(f"tapemigrate: this needs {error.name}; `pip install tensorflow` installs it")
+            say(f"tapemigrate: this needs {error.name}; `pip install tensorflow` installs it")
             status = 2
         except (click.Abort, KeyboardInterrupt):
-            _say("tapemigrate: interrupted; every file is as it was or rewritten, none is half")
+            say("tapemigrate: interrupted; every file is as it was or rewritten, none is half")
             status = 130
         except BrokenPipeError:
             # Whoever read our output has seen enough.
-            _discard_output()
+            discard_output()
             status = 1
-        except _OutputError as error:
-            _discard_output()
-            _say(f"tapemigrate: standard output cannot be written: {error}")
+        except OutputError as error:
+            discard_output()
+            say(f"tapemigrate: standard output cannot be written: {error}")
             status = 2
         sys.exit(status or 0)
 
@@ -121,7 +124,7 @@ def _unavailable(name: str, error: ModuleNotFoundError) -> click.Command:
 def main(ctx: click.Context) -> None:
     """Moves TensorFlow 1 gradient code to tf.GradientTape."""
     if ctx.invoked_subcommand is None:
-        _emit(ctx.get_help() + "\n", "stderr")
+        emit(ctx.get_help() + "\n", "stderr")
         ctx.exit(2)
 
 
@@ -248,7 +251,7 @@ def fix(
         outcome = request.run_stdin(resolver, mode)
         (result,) = outcome.results
         if not diff:
-            _emit_bytes(request.stdin if result.new is None else result.new)
+            emit_bytes(request.stdin if result.new is None else result.new)
     else:
         outcome = request.run(resolver, mode)
         if not diff:
@@ -256,7 +259,7 @@ def fix(
     if diff:
         for result in outcome.results:
             if result.new is not None:
-                _emit_diff(result, request.colors("stdout"))
+                emit_diff(result, request.colors("stdout"))
     outcome = request.without_known(outcome, resolver, shrink=not diff)
     on_stdout = not diff and not request.from_stdin
     request.tell(outcome, mode, to_stdout=on_stdout)
@@ -342,7 +345,7 @@ def why(place: str, paths: tuple[str, ...]) -> int:
         raise click.ClickException(f"{where}: {error.code} {error.message}") from None
     except SettingsError as error:
         raise click.ClickException(str(error)) from None
-    _emit(text.rstrip("\n") + "\n")
+    emit(text.rstrip("\n") + "\n")
     return 0
 
 
@@ -356,7 +359,7 @@ def explain(code: str) -> int:
     known = catalog.codes()
     if code.upper() not in known:
         raise click.UsageError(f"unknown code {code!r}{nearest(code.upper(), known)}")
-    _emit(catalog.explain(code.upper()).rstrip("\n") + "\n")
+    emit(catalog.explain(code.upper()).rstrip("\n") + "\n")
     return 0
 
 
@@ -367,7 +370,7 @@ def rules() -> int:
 
     listed = catalog.rules()
     width = max(len(rule.name) for rule in listed)
-    _emit("".join(f"{rule.code}  {rule.name.ljust(width)}  {rule.summary}\n" for rule in listed))
+    emit("".join(f"{rule.code}  {rule.name.ljust(width)}  {rule.summary}\n" for rule in listed))
     return 0
 
 
@@ -422,7 +425,7 @@ class _Request:
     def run(self, resolver: SettingsFor, mode: Mode, shard: Shard | None = None) -> Outcome:
         from tapemigrate import runner
 
-        with _Bar(shown=not self.quiet and sys.stderr is not None and sys.stderr.isatty()) as bar:
+        with Bar(shown=not self.quiet and is_terminal("stderr")) as bar:
             return runner.run(
                 self.paths,
                 resolver,
@@ -468,7 +471,7 @@ class _Request:
         """The report, to where it belongs, and the notes and summary beside it."""
         from tapemigrate import summary
 
-        stream = "stdout" if to_stdout else "stderr"
+        stream: Stream = "stdout" if to_stdout else "stderr"
         colors = self.colors(stream) and not self.output_file
         text = summary.statistics(outcome) if self.statistics else self._report(outcome, colors)
         if self.output_file:
@@ -478,13 +481,13 @@ class _Request:
                 write_file(self.output_file, text.encode())
             except OSError as error:
                 # What was found must not be lost with the file.
-                _emit(text, stream)
+                emit(text, stream)
                 why = error.strerror or str(error)
                 raise click.ClickException(
                     f"{self.output_file}: cannot be written: {why}"
                 ) from None
         else:
-            _emit(text, stream)
+            emit(text, stream)
         if not self.quiet:
             self._tell_beside(outcome, mode)
         if self._problem is not None:
@@ -496,9 +499,9 @@ class _Request:
 
         if self.verbose:
             for result in outcome.results:
-                _say(f"{printable(result.filename)}: {_tale(result, mode)}")
+                say(f"{printable(result.filename)}: {_tale(result, mode)}")
         for note in outcome.notes:
-            _say(printable(note))
+            say(printable(note))
         if mode == "check":
             lines = summary.of_check(outcome)
         elif mode == "silence":
@@ -506,7 +509,7 @@ class _Request:
         else:
             lines = summary.of_fix(outcome, written=mode == "fix")
         for line in lines:
-            _say(line)
+            say(line)
 
     def _report(self, outcome: Outcome, colors: bool) -> str:
         from tapemigrate.reports import Report, render
@@ -519,43 +522,10 @@ class _Request:
         report = Report(outcome.diagnostics, lines, _project_root(), colors)
         return render(self.output_format, report)
 
-    def colors(self, stream: str) -> bool:
+    def colors(self, stream: Stream) -> bool:
         if self.color == "auto":
-            terminal = getattr(sys, stream)
-            return not os.environ.get("NO_COLOR") and terminal is not None and terminal.isatty()
+            return not os.environ.get("NO_COLOR") and is_terminal(stream)
         return self.color == "always"
-
-
-class _Bar:
-    """A progress bar that appears when a run takes long. Does nothing unless ``shown``."""
-
-    def __init__(self, *, shown: bool) -> None:
-        self._shown = shown
-        self._start = time.monotonic()
-        self._bar: Any = None
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    @property
-    def advance(self) -> Progress:
-        return self._advance
-
-    def _advance(self, done: int, total: int) -> None:
-        if not self._shown or time.monotonic() - self._start < _PATIENCE_SECONDS:
-            return
-        if self._bar is None:
-            from rich.console import Console
-            from rich.progress import Progress as RichProgress
-
-            self._bar = RichProgress(console=Console(stderr=True), transient=True)
-            self._bar.add_task("Analysing", total=total)
-            self._bar.start()
-        self._bar.update(self._bar.task_ids[0], completed=done)
 
 
 def _resolver(
@@ -650,48 +620,3 @@ def _project_root() -> str:
             return os.getcwd()
         folder = above
     return folder
-
-
-def _emit_diff(result: FileResult, colors: bool) -> None:
-    from tapemigrate.differences import texts, unified
-    from tapemigrate.reports.common import printable
-    from tapemigrate.source.decoding import decode, encode
-
-    assert result.new is not None
-    old, new = decode(result.old, result.filename), decode(result.new, result.filename)
-    styles = {"+": "32", "-": "31", "@": "36"}
-    lines = []
-    for name, before, after in texts(old, new):
-        for line in unified(before, after, printable(name)):
-            style = styles.get(line[0]) if colors else None
-            lines.append(f"\x1b[{style}m{line[:-1]}\x1b[0m\n" if style else line)
-    plain = type(old)(old.filename, "", old.encoding)
-    _emit_bytes(encode(plain, "".join(lines)))
-
-
-def _emit(text: str, stream: str = "stdout") -> None:
-    encoding = getattr(getattr(sys, stream), "encoding", None) or "utf-8"
-    _emit_bytes(text.encode(encoding, "backslashreplace"), stream)
-
-
-def _emit_bytes(data: bytes, stream: str = "stdout") -> None:
-    target = sys.stderr if stream == "stderr" else sys.stdout
-    if target is None:  # closed
-        return
-    try:
-        target.buffer.write(data)
-        target.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if stream == "stdout":
-            raise _OutputError(error.strerror or str(error)) from None
-
-
-def _discard_output() -> None:
-    """Python must not try to write at its end what could not be written before."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _say(line: str) -> None:
-    _emit(line + "\n", "stderr")
