@@ -52,6 +52,7 @@ def test_a_stream_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_bar_appears_only_for_those_who_wait(
     shown: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # so that the bar takes this for a terminal
     with Bar(shown=shown) as bar:
         bar.advance(1, 3)
         assert capsys.readouterr().err == ""
