@@ -198,6 +198,17 @@ def _other_tape(tree: ast.Module) -> bool:
     return False
 
 
+def _foreign_tape(tree: ast.Module) -> bool:
+    """A tape that another caller opened is handed on: one that has seen nothing of this forward."""
+    for call in ast.walk(tree):
+        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+            if isinstance(keyword.value, ast.Name) and "tape" in keyword.value.id:
+                other = "tf.GradientTape(persistent=True).__enter__()"
+                keyword.value = ast.parse(other, mode="eval").body
+                return True
+    return False
+
+
 def _no_identity(tree: ast.Module) -> bool:
     """The target is looked up anew, after the tape: it is computed again, unrecorded."""
     for body, index, block in _blocks(tree):
@@ -223,5 +234,6 @@ MUTATIONS: dict[str, Mutation] = {
     "stop_recording left out": _recording,
     "persistent missing": _not_persistent,
     "tape of another order": _other_tape,
+    "tape of the wrong caller": _foreign_tape,
     "target made after the tape": _no_identity,
 }
