@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
-import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,13 +15,13 @@ from tapemigrate.deep import call_with_room
 from tapemigrate.discovery import Discovery
 from tapemigrate.grouping import grouped
 from tapemigrate.model import Diagnostic, Handed, Links, Position
+from tapemigrate.reading import Words, may_matter, read, words_in
 from tapemigrate.settings import ALWAYS_REPORTED, Settings, SettingsError
 from tapemigrate.source.decoding import (
     SourceError,
     SourceFile,
     decode,
     encode,
-    hides_ascii,
     is_notebook,
 )
 from tapemigrate.source.writing import FileChangedError, relink, replace_file
@@ -52,14 +50,12 @@ Progress = Callable[[int, int], None]
 
 # What one more process costs to start, in files to analyse.
 _FILES_PER_PROCESS = 8
-_WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 
 # A name that stands in more files than this (``main``, ``loss``) says little about who calls it,
 # and reading them all for each call would cost more than all the rest. Its callers count as
 # unseen: a fix that depends on them is not called safe.
 _MOST_MENTIONS = 60
 _UNSEEN = SourceFile("", "\0")
-_OWN_CODE = re.compile(rb"\bTM[1-9][0-9]{2}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +163,7 @@ def run(
             settings = settings_for(found.path)
             if not found.left_out(settings, force=force_exclude):
                 allowed[found.path] = settings
-            if not _may_matter(found.path, settings):
+            if not may_matter(found.path, settings):
                 continue
         except SourceError as error:
             early[found.path] = _failure(found.path, error)
@@ -239,11 +235,11 @@ def explain_line(
     def explain() -> str:
         from tapemigrate import api
 
-        file = decode(_read(filename), filename)
+        file = decode(read(filename), filename)
         place = row if cell is None else _row_of(file, cell, row)
         links = api.links(file)
         others = [found.path for found in Discovery(lambda path: settings).walk(list(paths))]
-        places = _places(others, links.names | _marks())
+        places = Words(others)(links.names | _marks())
         context = dict.fromkeys(_callers(links.names, places))
         context.update(dict.fromkeys(_marked(links.imports, places)))
         context.pop(filename, None)
@@ -349,52 +345,6 @@ def default_jobs() -> int:
     return os.cpu_count() or 1
 
 
-def _may_matter(path: str, settings: Settings) -> bool:
-    from tapemigrate.rules.catalog import prefilter
-
-    data = _words(path)
-    if prefilter(tuple(settings.aliases)).search(data) or hides_ascii(data):
-        return True
-    if b"tapemigrate:" in data:
-        return True
-    return b"TM" in data and _OWN_CODE.search(data) is not None
-
-
-def _read(path: str) -> bytes:
-    """The bytes of a regular file, which may have become something else since it was found.
-
-    Raises:
-        SourceError: TM903.
-    """
-    try:
-        # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
-        handle = os.open(
-            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        )
-        with open(handle, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise SourceError("TM903", "is not a regular file")
-            return stream.read()
-    except OSError as error:
-        raise SourceError("TM903", f"cannot be read: {error.strerror or error}") from None
-    except MemoryError:
-        raise SourceError("TM903", "is too large to be read into memory") from None
-
-
-def _words(path: str) -> bytes:
-    """The bytes of a file, in a form in which words can be looked for.
-
-    Raises:
-        SourceError: TM903.
-    """
-    data = _read(path)
-    if not is_notebook(path):
-        return data
-    from tapemigrate.source.notebooks import flattened
-
-    return flattened(data)
-
-
 def _failure(filename: str, error: SourceError, line: str = "") -> FileResult:
     start = Position(error.row, error.column)
     diagnostic = Diagnostic(error.code, error.message, filename, start, start, cell=error.cell)
@@ -435,9 +385,14 @@ def _with_others(
     def hand_on(asked: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
         return (each or frozenset() for each in workers.map(_handing_on, asked))
 
-    groups = grouped(links, partial(_places, everything), hand_on, together)
     names = {name for each in links.values() for name in each.names}
-    places = _places(everything, names | _marks() if names else names)
+    wanted = names | _marks() if names else names
+    handed = {h for each in links.values() for h in each.handed}
+    words = Words(everything, partial(workers.map, words_in))
+    # All words that are known to be needed, so that the files are read once for them.
+    words({*wanted, *(word for h in handed for word in (h.name, *h.anchors))})
+    groups = grouped(links, words, hand_on, together)
+    places = words(wanted)
     rank = {path: number for number, path in enumerate(everything)}
     marked = {path: list(_marked(each.imports, places)) for path, each in links.items()}
     found: dict[str, _Task] = {}
@@ -459,20 +414,6 @@ def _with_others(
             task, filename=members[0], others=tuple(members[1:]), context=tuple(context)
         )
     return list(found.values())
-
-
-def _places(paths: Iterable[str], words: Collection[str]) -> dict[str, list[str]]:
-    """The files in which each of some words stands."""
-    wanted = {word.encode(): word for word in words}
-    found: dict[str, list[str]] = {word: [] for word in words}
-    for path in paths if wanted else ():
-        try:
-            here = wanted.keys() & _WORD.findall(_words(path))
-        except SourceError:
-            continue
-        for word in here:
-            found[wanted[word]].append(path)
-    return found
 
 
 def _callers(names: Iterable[str], places: Mapping[str, list[str]]) -> Iterator[str]:
@@ -509,7 +450,7 @@ def _load(paths: Iterable[str]) -> dict[str, SourceFile]:
 def _context_file(path: str) -> SourceFile:
     """A file in which callers may stand. What cannot be read does not parse: it is unseen."""
     try:
-        return decode(_read(path), path) if path else _UNSEEN
+        return decode(read(path), path) if path else _UNSEEN
     except SourceError:
         return _UNSEEN
 
@@ -518,7 +459,7 @@ def _links(task: _Task) -> Links:
     from tapemigrate import api
 
     def links() -> Links:
-        return api.links(decode(_read(task.filename), task.filename))
+        return api.links(decode(read(task.filename), task.filename))
 
     try:
         return call_with_room(links)
@@ -531,7 +472,7 @@ def _handing_on(asked: tuple[str, frozenset[str]]) -> frozenset[Handed]:
     from tapemigrate import api
 
     def handing_on() -> frozenset[Handed]:
-        return api.handing_on(decode(_read(asked[0]), asked[0]), asked[1])
+        return api.handing_on(decode(read(asked[0]), asked[0]), asked[1])
 
     try:
         return call_with_room(handing_on)
@@ -542,7 +483,7 @@ def _handing_on(asked: tuple[str, frozenset[str]]) -> frozenset[Handed]:
 def _analyse(task: _Task) -> list[FileResult]:
     def analyse() -> list[FileResult]:
         try:
-            data = {name: _read(name) for name in task.filenames}
+            data = {name: read(name) for name in task.filenames}
         except SourceError as error:
             if task.others:
                 return _one_by_one(task)

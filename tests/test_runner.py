@@ -37,17 +37,6 @@ def test_a_name_that_hides_in_another_encoding_is_not_passed_over(tmp_path: Path
     assert [each.code for each in found(tmp_path).diagnostics] == ["TM903"]
 
 
-def test_places_are_whole_words(tmp_path: Path) -> None:
-    texts = {"a.py": "residual(x)", "b.py": "residuals(x)", "c.py": "u = net.residual", "d.py": ""}
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    paths = [str(tmp_path / name) for name in (*texts, "gone.py")]
-    assert runner._places(paths, {"residual", "never"}) == {
-        "residual": [paths[0], paths[2]],
-        "never": [],
-    }
-
-
 def test_a_name_in_too_many_files_has_callers_out_of_sight() -> None:
     many = [f"{number}.py" for number in range(100)]
     callers = runner._callers({"main", "rare"}, {"main": many, "rare": ["a.py"]})
