@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tapemigrate.rules import catalog
 from tests.programs import tapemigrate
 
 GRAPH = """\
@@ -60,6 +62,28 @@ def test_both_orders_give_working_programs(order: str, tmp_path: Path) -> None:
     for name, printed in PRINTED.items():
         assert "GradientTape" in (tree / name).read_text()
         assert python(str(tree / name)) == printed
+
+
+def test_the_names_that_it_writes_are_known(tmp_path: Path) -> None:
+    """Every gradient function is still found under its new name."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    old = [
+        path
+        for path, symbol in catalog.symbols().items()
+        if symbol.rule.startswith("TM10")
+        and not path.startswith(("tensorflow.compat.", "tensorflow.contrib.", "tensorflow.python."))
+    ]
+    assert "tensorflow.gradients" in old
+    lines = [f"name = {path.replace('tensorflow', 'tf', 1)}\n" for path in old]
+    (tree / "names.py").write_text("import tensorflow as tf\n" + "".join(lines))
+    text = (upgraded(tree, tmp_path / "upgraded") / "names.py").read_text()
+    new = re.findall(r"^name = tf\.(\S+)$", text, re.MULTILINE)
+    assert len(new) == len(old)
+    for before, after in zip(old, new, strict=True):
+        symbol = catalog.lookup(f"tensorflow.{after}")
+        assert symbol is not None, after
+        assert symbol.rule == catalog.symbols()[before].rule, (before, after)
 
 
 def upgraded(tree: Path, to: Path) -> Path:
