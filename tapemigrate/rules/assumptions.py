@@ -25,6 +25,7 @@ _CONFIGURATION = frozenset(
     | {"opt", "params", "settings", "env", "ob_space", "ac_space", "mode", "np", "FLAG", "arg"}
 )
 
+_READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})
 # What a tensor knows of itself without an op.
 _STATIC = frozenset({".shape", ".dtype", ".name", ".get_shape"})
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
@@ -59,8 +60,11 @@ class Judge:
             else frozenset(a.arg for a in parameters(scope.args)) - {view.kinds.self_name}
         )
 
-    def judge(self, region: Region) -> list[str] | Refusal:
-        """The assumptions on which ``region`` rests, or why it would be wrong."""
+    def judge(self, region: Region, recorded: str = "") -> list[str] | Refusal:
+        """The assumptions on which ``region`` rests, or why it would be wrong.
+
+        ``recorded`` is an attribute of ``self`` that the tape has recorded elsewhere.
+        """
         hidden = [
             replace(
                 x,
@@ -75,6 +79,8 @@ class Judge:
             return assumptions
         self._linear = _is_linear(region)
         for root in sorted(region.roots, key=lambda d: d.path):
+            if recorded and _attribute(root, self._view) == recorded:
+                continue
             verdict = self._root(root, hidden)
             if isinstance(verdict, Refusal):
                 return verdict
@@ -83,7 +89,7 @@ class Judge:
         for sentence in self._stored(region, hidden):
             if sentence not in assumptions:
                 assumptions.append(sentence)
-        for verdict in self._hidden_reads(region, hidden):
+        for verdict in self._hidden_reads(region, hidden, recorded):
             if isinstance(verdict, Refusal):
                 return verdict
             if verdict not in assumptions:
@@ -161,8 +167,10 @@ class Judge:
             return True
         if not steps:
             return False
-        if steps[0] in ("FLAGS", "flags", "hps", "hparams") or steps[-1] in CHANGERS:
+        if steps[0] in ("FLAGS", "flags", "hps", "hparams"):
             return True
+        if steps[-1] in CHANGERS or steps[-1] in _READERS:
+            return True  # the method, not what it is called on, which enters by itself
         return root.kind is Kind.ENTRY and root.path[0] in self._project.imported(self._view.unit)
 
     def _kept(
@@ -173,7 +181,7 @@ class Judge:
             if leaf.variables and traced.network:
                 if self._is_module(name):
                     continue
-                return _wrong(text, "computed in another method", "the variables")
+                return _wrong(text, "computed in another method", "the variables", keeps=name)
             if traced.foreign:
                 return _wrong(text, "set on the object by other code", _names(leaves))
             if any(d.kind is Kind.PARAM for d in leaf.defs & traced.defs):
@@ -181,9 +189,13 @@ class Judge:
             for made in leaf.defs or (_VARIABLES,):
                 attribute = _attribute(made, self._view)
                 if attribute is not None and attribute != name and self._share(attribute, traced):
-                    return _wrong(text, "computed in another method", f"`self.{attribute}`")
+                    return _wrong(
+                        text, "computed in another method", f"`self.{attribute}`", keeps=name
+                    )
                 if attribute is not None and attribute in traced.attributes:
-                    return _wrong(text, "computed in another method", f"`self.{attribute}`")
+                    return _wrong(
+                        text, "computed in another method", f"`self.{attribute}`", keeps=name
+                    )
                 if attribute is not None and attribute == name:
                     continue
                 if attribute is None and made.kind is Kind.PARAM:
@@ -342,7 +354,9 @@ class Judge:
         found = sorted(read & filled_containers(unit.tree, self._view.kinds))
         return [f"`{name}` holds nothing that was computed from {_names(leaves)}" for name in found]
 
-    def _hidden_reads(self, region: Region, leaves: list[Leaf]) -> list[str | Refusal]:
+    def _hidden_reads(
+        self, region: Region, leaves: list[Leaf], recorded: str
+    ) -> list[str | Refusal]:
         view = self._view
         found: list[str | Refusal] = []
         if view.cls is None:
@@ -352,7 +366,7 @@ class Judge:
         for node in nodes:
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
-            if path_of(node.func.value) != (view.kinds.self_name,):
+            if path_of(node.func.value) != (view.kinds.self_name,) or node.func.attr == recorded:
                 continue
             traced = self._tracer.method(view, node.func.attr)
             name = f"self.{node.func.attr}"
@@ -690,12 +704,13 @@ def _attribute(made: Def, view: View) -> str | None:
     return None
 
 
-def _wrong(text: str, how: str, source: str, threads: bool = False) -> Refusal:
+def _wrong(text: str, how: str, source: str, threads: bool = False, keeps: str = "") -> Refusal:
     return Refusal(
         f"`{text}` enters the forward pass and was {how}, so it may depend on {source}: a tape "
         "here would silently drop that part of the gradient",
         _RECIPE,
         threads,
+        keeps,
     )
 
 

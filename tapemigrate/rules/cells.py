@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tapemigrate.flow.defuse import Kind
@@ -16,7 +17,7 @@ from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.source import Lines, SourceError, magics, parse
 from tapemigrate.source.decoding import is_notebook
-from tapemigrate.tape.plan import Span, Wrap
+from tapemigrate.tape.plan import Insert, Op, Span, Wrap
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 
@@ -60,6 +61,29 @@ def crossing(rewrite: Rewrite, units: Mapping[str, Unit]) -> str | None:
                 if start != end:
                     return _reason(start, end)
     return None
+
+
+def attached(ops: Iterable[Op], unit: Unit) -> list[Op]:
+    """``ops``, of which none comes between a magic and the statement that it runs."""
+    if unit.notebook is None or not unit.notebook.has_magics:
+        return list(ops)
+    magic_of: dict[Span, Span] = {}
+    for node in (unit.tree, *unit.parents):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            for magic, stmt in pairwise(block if isinstance(block, list) else ()):
+                value = magic.value if isinstance(magic, ast.Expr) else None
+                if magic.lineno == stmt.lineno and isinstance(value, ast.Constant):
+                    if str(value.value).startswith(unit.notebook.mark):
+                        magic_of[unit.lines.span(stmt)] = unit.lines.span(magic)
+    found: list[Op] = []
+    for op in ops:
+        if isinstance(op, Wrap):
+            op = replace(op, first=magic_of.get(op.first, op.first))
+        elif isinstance(op, Insert) and op.where == "before":
+            op = replace(op, anchor=magic_of.get(op.anchor, op.anchor))
+        found.append(op)
+    return found
 
 
 def placed(found: Diagnostic, unit: Unit, units: Mapping[str, Unit]) -> Diagnostic:

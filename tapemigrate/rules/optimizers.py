@@ -142,7 +142,7 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
     request = Request(call.node, call.node, stmt, "gradients", call.arguments["loss"], variables)
     request.output_gradients = call.arguments.get("grad_loss")
     places = Places(project, view, dangers(project, unit))
-    region = places.find([request], lambda _: False)[request]
+    region = places.find([request], lambda _: False, "", {})[request]
     if not isinstance(region, Region) or region.sources.single is not False:
         return None
     layout = lay_out({request: region}, view.blocks, unit.parents)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from tapemigrate.flow.paths import Path
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules import caches, cells
 from tapemigrate.rules.assumptions import Judge
@@ -16,12 +17,20 @@ from tapemigrate.rules.shape_evidence import ShapeEvidence
 from tapemigrate.tape.emit import several
 from tapemigrate.tape.region import Region, RegionFinder
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.sources import SourceReader
+from tapemigrate.tape.sources import SourceReader, Sources
 
 _CLASS = Refusal(
     "it stands in the body of a class",
     "Compute the gradient in a function, under a tape round its forward pass.",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """A tape that another method keeps: where it is, and the attribute that it has recorded."""
+
+    tape: str
+    attribute: str
 
 
 class Places:
@@ -44,11 +53,16 @@ class Places:
         self.judge = Judge(project, tracer, view)
 
     def find(
-        self, requests: Sequence[Request], named: Callable[[Request], bool], tape: str = ""
+        self,
+        requests: Sequence[Request],
+        named: Callable[[Request], bool],
+        tape: str,
+        kept: Mapping[Request, Keeping],
     ) -> dict[Request, Region | Refusal]:
         """The regions of ``requests``; ``named`` tells which of them give their ops a name.
 
-        ``tape`` is the name of a parameter that may hold the tape of the callers.
+        ``tape`` is the name of a parameter that may hold the tape of the callers; ``kept`` are the
+        tapes that other methods keep.
         """
         found: dict[Request, Region | Refusal] = {}
         for request in requests:
@@ -59,11 +73,15 @@ class Places:
                 found[request] = refusal
                 continue
             inner = _first_order(request) if request.api == "hessians" else request
-            region = self._region(inner, requests)
+            region = self._region(inner, requests, kept.get(request))
             if isinstance(region, Region) and inner is not request:
                 inner.first = not several(region)
             elif isinstance(region, Refusal) and region.threads and tape and inner is request:
-                region = self._finder.given(request, requests, tape)
+                region = self._given(request, requests, tape)
+            elif isinstance(region, Refusal) and request in kept:
+                me, own = self._view.kinds.self_name, kept[request].attribute
+                if path_of(request.target) == (me, f".{own}"):
+                    region = self._finder.kept(request, kept[request].tape)
             found[inner] = region
             if inner is not request:
                 found[request] = (
@@ -71,12 +89,25 @@ class Places:
                 )
         return found
 
+    def _given(self, request: Request, requests: Sequence[Request], tape: str) -> Region | Refusal:
+        made = backward(self._view.flow.uses_in(request.target)).made
+        run = [d.value for d in made if d.value is not None]
+        unseen = self._danger.unseen([*run, request.target, request.sources])
+        return unseen or self._finder.given(request, requests, tape)
+
+    def sources(self, request: Request) -> Sources | Refusal:
+        """What ``request`` is differentiated by."""
+        return self._finder.sources(request)
+
     def records(self, region: Region) -> bool:
         """Whether ops that run here lie between what was passed in and the target."""
         return self._finder.records(region)
 
-    def _region(self, request: Request, requests: Sequence[Request]) -> Region | Refusal:
-        region = self._finder.find(request, requests)
+    def _region(
+        self, request: Request, requests: Sequence[Request], kept: Keeping | None
+    ) -> Region | Refusal:
+        recorded = kept.attribute if kept is not None else ""
+        region = self._finder.find(request, requests, recorded)
         if isinstance(region, Refusal) and not region.threads:
             # Who made the target's ops by hand tells more than that no path leads to it.
             made = backward(self._view.flow.uses_in(request.target)).made
@@ -88,10 +119,11 @@ class Places:
             unit, project = self._view.unit, self._project
             region = self._danger.unseen(run) or caches.refuse(region, run, unit, project) or region
         if isinstance(region, Region):
-            verdict = self.judge.judge(region)
+            verdict = self.judge.judge(region, recorded)
             if isinstance(verdict, Refusal):
                 return verdict
             region.assumptions = verdict
+            region.resumes = kept.tape if kept is not None else ""
         return region
 
 

@@ -102,8 +102,8 @@ class Tapes:
             self.placed[scope] = Placed(view, calls, places, requests)
         return self.placed[scope]
 
-    def _placed_for(self, site: CallSite) -> Placed | None:
-        scope = self.project.scope_of(site.unit, site.call)
+    def _placed_for(self, site: CallSite, scope: Scope | None) -> Placed | None:
+        scope = scope or self.project.scope_of(site.unit, site.call)
         if isinstance(scope, ast.Lambda):
             return None
         placed = self._place(site.unit, scope)
@@ -127,7 +127,8 @@ class Tapes:
             for region in part.regions:
                 assumptions += [a for a in region.assumptions if a not in assumptions]
             helper = helpers.get(part.placed.view.scope)
-            if helper is not None and any(t.given for t in part.layout.tapes):
+            given = any(t.name == part.placed.tape and t.given for t in part.layout.tapes)
+            if helper is not None and given:
                 here.append(AddParameter(unit.lines.span(helper.function), part.placed.tape))
                 assumptions += [a for a in helper.assumptions if a not in assumptions]
         rewrite = Rewrite(
@@ -173,7 +174,7 @@ def _part(placed: Placed, layout: Layout) -> _Part:
         for g in t.regions
         if g.request in placed.handed
     }
-    if any(t.given for t in layout.tapes):
+    if any(t.given or t.resumes for t in layout.tapes):
         hands.add(placed.view.scope)
     return _Part(placed, layout, hands)
 
@@ -235,9 +236,15 @@ def _nested_names(scope: Scope) -> frozenset[str]:
 
 def _where(region: Region) -> str:
     request = region.request
+    if "." in region.given:
+        return (
+            f"a tape that is kept as `{region.given}` where the target is computed gives the same"
+        )
     if region.given:
         return "a tape that its callers hand in gives the same"
     body = region.block.body
+    if region.resumes:
+        return f"a tape kept as `{region.resumes}`, which goes on here, gives the same"
     if region.last < region.first:
         return f"a tape round its target in line {request.call.lineno} gives the same"
     first, last = body[region.first].lineno, body[region.last].end_lineno

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.defuse import Kind, Scope
 from tapemigrate.rules.callers import callers, is_called_from_outside
 from tapemigrate.rules.calls import Calls
-from tapemigrate.rules.placing import Places
+from tapemigrate.rules.kept import keep
+from tapemigrate.rules.placing import Keeping, Places
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.shape_evidence import argument_for
@@ -29,7 +30,9 @@ _MOST_STEPS = 200
 class Placed:
     """The gradient calls of one scope, those of functions that are handed its tapes among them.
 
-    ``handed`` maps such a call to the function. ``found`` says what became of each.
+    ``handed`` maps such a call to the function, and what a tape is kept for to the method that
+    asks it. ``kept`` are the tapes that other methods keep for calls of this one. ``found`` says
+    what became of each.
     """
 
     view: View
@@ -37,6 +40,7 @@ class Placed:
     places: Places
     requests: list[Request]
     handed: dict[Request, Scope] = field(default_factory=dict)
+    kept: dict[Request, Keeping] = field(default_factory=dict)
     found: dict[Request, Region | Refusal] = field(default_factory=dict)
 
     @property
@@ -56,7 +60,8 @@ class Placed:
             return reading is not None and "name" in reading.dropped
 
         requests = [*self.requests, *self.handed]
-        self.found = self.places.find(requests, named, self.tape if handed else "")
+        tape = self.tape if handed else ""
+        self.found = self.places.find(requests, named, tape, self.kept)
 
 
 @dataclass(eq=False, slots=True)
@@ -78,7 +83,7 @@ class Helper:
         return (self.targets, self.sources, self.variables, self.records, self.often)
 
 
-PlacedFor = Callable[[CallSite], "Placed | None"]
+PlacedFor = Callable[[CallSite, "Scope | None"], "Placed | None"]
 
 
 class Threads:
@@ -91,6 +96,7 @@ class Threads:
         self._project = project
         self._placed = placed
         self._failed: dict[Scope, str] = {}
+        self._failed_kept: dict[Request, str] = {}
         self._touched: dict[Scope, Placed] = {}
         self.helpers: dict[Scope, Helper] = {}
 
@@ -103,8 +109,11 @@ class Threads:
             self.helpers = {}
             self._touched.update({p.view.scope: p for p in scopes})
             for placed in self._touched.values():
-                placed.handed = {}
+                placed.handed, placed.kept = {}, {}
                 placed.evaluate(False)
+            if not alone:
+                for placed in scopes:
+                    self._keep(placed)
             failure = None if alone else self._attempt(scopes)
             for placed in self._touched.values():
                 self._explain(placed)
@@ -112,10 +121,64 @@ class Threads:
                 scope: lay_out(p.found, p.view.blocks, p.view.unit.parents)
                 for scope, p in self._touched.items()
             }
+            if failure is None and self._lost_tape(layouts):
+                continue
             failure = failure or self._left_out(layouts)
             if failure is None:
                 return layouts
             self._failed[failure[0]] = failure[1]
+
+    def _keep(self, placed: Placed) -> None:
+        """Has tapes kept for the requests of a method whose targets other methods compute."""
+        for request, outcome in list(placed.found.items()):
+            if not isinstance(outcome, Refusal) or not outcome.keeps:
+                continue
+            if request in self._failed_kept:
+                reason = f"{outcome.reason}: {self._failed_kept[request]}"
+                placed.found[request] = Refusal(reason, outcome.recipe)
+                continue
+            sources = placed.places.sources(request)
+            if isinstance(sources, Refusal):
+                continue
+            found = keep(self._project, placed.view, request, outcome.keeps, sources)
+            if isinstance(found, Refusal):
+                placed.found[request] = found
+                continue
+            there = self._placed(CallSite(found.view.unit, found.request.call), found.view.scope)
+            if there is None:
+                continue
+            self._touched.setdefault(there.view.scope, there)
+            found.request.parameter = f"{found.view.kinds.self_name}.{found.tape}"
+            there.handed[found.request] = placed.view.scope
+            there.evaluate(False)
+            region = there.found[found.request]
+            if isinstance(region, Refusal):
+                del there.handed[found.request]
+                self._failed_kept[request] = region.reason
+                there.evaluate(False)
+                placed.found[request] = Refusal(f"{outcome.reason}: {region.reason}", region.recipe)
+                continue
+            tape = f"{placed.view.kinds.self_name}.{found.tape}"
+            placed.kept[request] = Keeping(tape, outcome.keeps)
+            placed.evaluate(False)
+            if isinstance(placed.found[request], Refusal):
+                self._failed_kept[request] = "that is not all of it"
+                del placed.kept[request], there.handed[found.request]
+                there.evaluate(False)
+
+    def _lost_tape(self, layouts: dict[Scope, Layout]) -> bool:
+        """Whether a tape that was to be kept could not be laid after all."""
+        lost = False
+        for scope, layout in layouts.items():
+            for request, refusal in layout.refused.items():
+                placed = self._touched[scope]
+                if request.api == "kept" and request in placed.handed:
+                    asking = self._touched[placed.handed[request]]
+                    for other in asking.kept:
+                        if other.call is request.call:
+                            self._failed_kept[other] = refusal.reason
+                            lost = True
+        return lost
 
     def _left_out(self, layouts: dict[Scope, Layout]) -> tuple[Scope, str] | None:
         """A function whose tape could not be laid, or could not be laid by one of its callers."""
@@ -154,7 +217,7 @@ class Threads:
             if isinstance(sites, str):
                 return scope, sites
             for site in sites:
-                caller = self._placed(site)
+                caller = self._placed(site, None)
                 where = self._where(helper, site)
                 if caller is None:
                     return scope, f"its call in {where} leaves no room for a tape"
@@ -180,7 +243,8 @@ class Threads:
     def _is_open(self, placed: Placed) -> bool:
         """Whether a request of the scope waits for a tape that is handed in."""
         return self._may_be_handed(placed) and any(
-            (isinstance(f, Refusal) and f.threads) or (isinstance(f, Region) and f.given)
+            (isinstance(f, Refusal) and f.threads)
+            or (isinstance(f, Region) and f.given == placed.tape)
             for f in placed.found.values()
         )
 
@@ -202,7 +266,7 @@ class Threads:
                 if region.threads:
                     return region.reason
                 continue
-            if not region.given:
+            if region.given != placed.tape:
                 continue
             given = placed.places.judge.given(region)
             if isinstance(given, Refusal):
@@ -283,7 +347,7 @@ class Threads:
         """Takes the calls of ``helper`` back out of its callers."""
         sites = callers(self._project, helper.placed.view.unit, helper.function).calls
         for site in sites:
-            caller = self._placed(site)
+            caller = self._placed(site, None)
             if caller is None:
                 continue
             for request in [r for r, s in caller.handed.items() if s is helper.placed.view.scope]:

@@ -78,6 +78,8 @@ class Emitter:
         done: set[int] = set()
         for request in self._region_of:
             run = self._merged.get(request)
+            if request.api == "kept":
+                continue
             if run is not None:
                 if id(run) not in done:
                     done.add(id(run))
@@ -116,7 +118,8 @@ class Emitter:
         lives: list[tuple[str, int, int]] = []
         for tape in sorted(self._layout.tapes, key=lambda t: (t.order, self._life(t))):
             start, end = self._life(tape)
-            if tape.given:
+            tape.name = tape.kept or tape.resumes or tape.name
+            if tape.given or tape.kept or tape.resumes:
                 self._taken.add(tape.name)
                 lives.append((tape.name, start, end))
                 continue
@@ -145,6 +148,8 @@ class Emitter:
     # -- statements round the tape --------------------------------------------------------------
 
     def _header(self, tape: Tape) -> str:
+        if tape.resumes:
+            return f"with {tape.name}:"
         tf = self._around.tensorflow(tape.regions[0].request.call)
         options = "persistent=True" if tape.persistent else ""
         return f"with {tf}.GradientTape({options}) as {tape.name}:"
@@ -154,6 +159,8 @@ class Emitter:
         inner: list[Op] = []
         placed: set[tuple[str, ast.stmt]] = set()
         for leaf in (x for g in tape.regions for x in g.sources.leaves if x.watch):
+            if tape.resumes and all(d.kind is Kind.ENTRY for d in leaf.defs):
+                continue  # watched where the tape was opened
             named = [d for d in leaf.defs if d.kind not in (Kind.LOOP, Kind.COMPREHENSION)]
             for made in sorted(named or leaf.defs, key=_row):
                 text = leaf.watch or ""

@@ -19,7 +19,7 @@ Slot = tuple[int, int]
 class Tape:
     """One tape: what it records (slots of ``block``), for which regions, and how it is asked.
 
-    ``given``: it is a parameter of the function.
+    ``given``: it is a parameter of the function. ``resumes``: it was opened somewhere else.
     """
 
     block: Block
@@ -30,6 +30,12 @@ class Tape:
     persistent: bool = False
     name: str = "tape"
     given: bool = False
+    resumes: str = ""
+
+    @property
+    def kept(self) -> str:
+        """The name under which it is kept for another method."""
+        return next((g.request.parameter for g in self.regions if g.request.api == "kept"), "")
 
     @property
     def empty(self) -> bool:
@@ -73,13 +79,15 @@ def lay_out(
     orders = _orders(regions, layout)
     _number_hoists(regions, orders, layout)
     local = {r: g for r, g in regions.items() if not g.given}
-    tapes = [Tape(g.block, *_slots(g, layout), orders[r], [g]) for r, g in local.items()]
+    tapes = [
+        Tape(g.block, *_slots(g, layout), orders[r], [g], resumes=g.resumes)
+        for r, g in local.items()
+    ]
     tapes = _merge(tapes)
     _nest(tapes)
-    given = [g for g in regions.values() if g.given]
-    if given:
+    for name in dict.fromkeys(g.given for g in regions.values() if g.given):
+        given = [g for g in regions.values() if g.given == name]
         end = (len(given[0].block.body) - 1, _REAL)
-        name = given[0].given
         tapes.append(Tape(given[0].block, (0, -1), end, 0, given, name=name, given=True))
     for tape in tapes:
         tape.persistent = _asked_often(tape, blocks, parents)
@@ -154,6 +162,7 @@ def _merge(tapes: list[Tape]) -> list[Tape]:
                 other.block is tape.block
                 and other.order == tape.order
                 and other.regions[0].stops == tape.regions[0].stops
+                and (other.kept, other.resumes) == (tape.kept, tape.resumes)
                 and other.start <= tape.end
                 and tape.start <= other.end
             ):

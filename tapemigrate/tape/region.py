@@ -35,6 +35,7 @@ class Region:
     ``inside``: the call itself runs while the tape records. ``roots`` are the definitions from
     outside the scope whose values enter the region. ``itself``: the target is the source.
     ``given``: the name of a tape that is handed in, and has recorded what the scope was given.
+    ``resumes``: the name of one that goes on recording here.
     """
 
     request: Request
@@ -51,6 +52,7 @@ class Region:
     roots: frozenset[Def] = frozenset()
     assumptions: list[str] = field(default_factory=list)
     given: str = ""
+    resumes: str = ""
 
 
 class RegionFinder:
@@ -72,8 +74,13 @@ class RegionFinder:
         self._makes: dict[Def, Make] = {}
         self._opaque: dict[Def, bool] = {}
 
-    def find(self, request: Request, others: Sequence[Request]) -> Region | Refusal:
-        """The region of ``request``, or why a tape cannot be placed in this scope."""
+    def find(
+        self, request: Request, others: Sequence[Request], recorded: str = ""
+    ) -> Region | Refusal:
+        """The region of ``request``, or why a tape cannot be placed in this scope.
+
+        ``recorded`` is an attribute of ``self`` that the tape has recorded somewhere else.
+        """
         sources = self._sources(request)
         if isinstance(sources, Refusal):
             return sources
@@ -81,7 +88,8 @@ class RegionFinder:
         stops = self._stops(request)
         if isinstance(stops, Refusal):
             return stops
-        nodes, edges = self._between(target, sources.leaves, frozenset(stops))
+        recorded_path = (self._kinds.self_name or "", f".{recorded}") if recorded else None
+        nodes, edges = self._between(target, sources.leaves, frozenset(stops), recorded_path)
         lower = self._lower(request, nodes, others)
         if self._may_be_passed_in(request.target):
             return Refusal(
@@ -107,7 +115,9 @@ class RegionFinder:
         statements = self._after_sources(statements, sources)
         if not statements and self._is_apart(target, sources):
             inline = True
-        if not (statements or inline) or not self._connected(request, target, sources, stops):
+        if not (statements or inline):
+            return self._elsewhere(request, target)
+        if not recorded and not self._connected(request, target, sources, stops):
             return self._elsewhere(request, target)
         needed = statements | {request.stmt}
         block, indices = self._blocks.common(needed)
@@ -154,6 +164,8 @@ class RegionFinder:
         return region
 
     def _sources(self, request: Request) -> Sources | Refusal:
+        if request.known is not None:
+            return request.known
         sources = self._reader.read(request.sources)
         if request.variables:
             sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
@@ -200,6 +212,19 @@ class RegionFinder:
         region.roots = self._entering(region, nodes, set())
         region.assumptions = [x.assumption for x in sources.leaves if x.assumption]
         return region
+
+    def kept(self, request: Request, tape: str) -> Region:
+        """The region of ``request`` on ``tape``, which another method keeps beside the target."""
+        sources = self._sources(request)
+        assert isinstance(sources, Sources)
+        top = self._blocks.top
+        call = self._blocks.index_in(request.stmt, top)
+        assert call is not None
+        return Region(request, sources, top, call, call - 1, call, False, True, given=tape)
+
+    def sources(self, request: Request) -> Sources | Refusal:
+        """What ``request`` is differentiated by."""
+        return self._sources(request)
 
     def _as_variables(self, leaf: Leaf) -> Leaf:
         """What a function gives that is called after variables: no tensor that is passed in."""
@@ -269,7 +294,11 @@ class RegionFinder:
     # -- slices ---------------------------------------------------------------------------------
 
     def _between(
-        self, target: frozenset[Use], leaves: list[Leaf], stops: frozenset[Def]
+        self,
+        target: frozenset[Use],
+        leaves: list[Leaf],
+        stops: frozenset[Def],
+        recorded: Path | None,
     ) -> tuple[frozenset[Def], list[tuple[Def | None, Use]]]:
         """The definitions on the paths from the leaves to the target, and the edges among them."""
         nodes: set[Def] = set()
@@ -279,6 +308,8 @@ class RegionFinder:
             found = sliced.leading_to(leaf.defs.__contains__)
             if self._has_hidden_paths(leaf, found):
                 found |= sliced.leading_to(self._may_hide_a_source)
+            if recorded is not None:
+                found |= sliced.leading_to(lambda d: d.path == recorded)
             kept = found - leaf.defs - stops
             nodes |= kept
             edges += [
@@ -627,10 +658,17 @@ class RegionFinder:
             return Refusal(
                 f"the target `{what}` was computed before this method runs, outside of it",
                 _RECIPE_THREAD,
+                keeps=_attribute(request.target),
             )
+        entered = {
+            d.path[1].lstrip(".")
+            for d in backward(target).made
+            if d.kind is Kind.ENTRY and len(d.path) == 2 and d.path[0] == self._kinds.self_name
+        }
         return Refusal(
             f"the target `{what}` is computed outside this function, or not from the source",
             _RECIPE_THREAD,
+            keeps=entered.pop() if len(entered) == 1 else "",
         )
 
     def _unfit(self, region: Region) -> Refusal | None:
@@ -734,7 +772,7 @@ class RegionFinder:
 
     def _hoistable(self, request: Request) -> bool:
         """Whether the call runs exactly once, whenever its statement does."""
-        if request.api == "threaded":
+        if request.api in ("threaded", "kept"):
             return False
         if repetitions(request.call, request.stmt, self._parents):
             return False
@@ -847,6 +885,11 @@ def _is_passed_in(leaf: Leaf) -> bool:
     return any(d.kind is Kind.PARAM for d in leaf.defs) and all(
         d.kind in (Kind.PARAM, Kind.LOOP, Kind.COMPREHENSION, Kind.ASSIGN) for d in leaf.defs
     )
+
+
+def _attribute(target: ast.expr) -> str:
+    path = path_of(target)
+    return path[1].lstrip(".") if path is not None and len(path) == 2 else ""
 
 
 def _prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tapemigrate.tape.sources import Sources
 
 
 @dataclass(eq=False, slots=True)
@@ -15,7 +19,8 @@ class Request:
 
     ``api`` is "threaded" for the call of a function that is handed the tape as ``parameter``, and
     asks it itself: ``often``, more than once; ``records``, after more ops; ``variables``, for those
-    that are trainable, beside the ``sources``.
+    that are trainable, beside the ``sources``. It is "kept" where no gradient is asked for, but the
+    tape is kept, as ``parameter``, for a method that asks it; ``known`` are its sources then.
     """
 
     call: ast.Call
@@ -33,6 +38,7 @@ class Request:
     often: bool = False
     records: bool = False
     variables: bool = False
+    known: Sources | None = None
     extras: dict[str, ast.expr] = field(default_factory=dict)
 
 
@@ -40,9 +46,11 @@ class Request:
 class Refusal:
     """Why a call stays as it is, and what its author can write instead.
 
-    ``threads``: the forward pass runs in the callers, who could hand in a tape.
+    ``threads``: the forward pass runs in the callers, who could hand in a tape. ``keeps`` is
+    the attribute of ``self`` that another method computes, which could keep one.
     """
 
     reason: str
     recipe: str
     threads: bool = False
+    keeps: str = ""

@@ -1,0 +1,219 @@
+"""Tapes that are kept on ``self``: one method computes the target, another one differentiates it.
+
+The tape is opened where the target is computed, and is kept beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.project import Project, View
+from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.sources import Leaf, Sources
+
+_RECIPE = (
+    "Open the tape in the method that computes the target and keep it beside the target: "
+    "`with tf.GradientTape(persistent=True) as self._tape:`; here, ask `self._tape`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where the tape has to be opened: ``request`` stands there, in the scope of ``view``.
+
+    ``tape`` is the attribute that keeps it.
+    """
+
+    view: View
+    request: Request
+    tape: str
+
+
+def keep(
+    project: Project, view: View, request: Request, name: str, sources: Sources
+) -> Kept | Refusal:
+    """How ``self.name``, of which the target is made, can be recorded by the method that sets it.
+
+    ``request`` is differentiated by ``sources``.
+    """
+    cls, unit = view.cls, view.unit
+    if cls is None:
+        return _refused("there is no object beside it that could keep a tape")
+    if request.api not in ("gradients", "threaded") or request.stop is not None:
+        return _refused("a tape that is kept does not serve for this call")
+    if project.foreign_stores(unit, cls, name):
+        return _refused(f"other code sets `{name}` on the object")
+    made = [a for a in _assignments(project, view, name) if not _is_none(a.value)]
+    if len(made) != 1:
+        return _refused(f"`self.{name}` is set in {len(made) or 'no'} places")
+    stmt = made[0]
+    scope = project.scope_of(unit, stmt)
+    if not isinstance(scope, ast.FunctionDef) or scope is view.scope:
+        return _refused(f"`self.{name}` is not set by a method of this file")
+    producer = project.view(unit, scope)
+    wanted = _wanted(project, view, sources)
+    if isinstance(wanted, Refusal):
+        return wanted
+    tape = _tape_name(project, view, name)
+    value = _part(stmt, name)
+    if value is not None:
+        known = _known(producer, stmt, wanted)
+        if isinstance(known, Refusal):
+            return known
+        return Kept(producer, _request(request, stmt, value, known), tape)
+    return _returned(project, producer, stmt, name, wanted, request, tape)
+
+
+def _refused(reason: str) -> Refusal:
+    return Refusal(f"the target was computed in another method, and {reason}", _RECIPE)
+
+
+def _assignments(project: Project, view: View, name: str) -> Iterator[ast.Assign]:
+    assert view.cls is not None
+    for cls in project.family(view.unit, view.cls):
+        for node in ast.walk(cls):
+            if isinstance(node, ast.Attribute) and node.attr == name:
+                if isinstance(node.ctx, ast.Store | ast.Del):
+                    stmt: ast.AST = node
+                    while not isinstance(stmt, ast.stmt):
+                        stmt = view.unit.parents[stmt]
+                    # What is no plain assignment counts twice: it cannot be followed.
+                    yield from [stmt] if isinstance(stmt, ast.Assign) else [_NEVER, _NEVER]
+
+
+_NEVER = ast.Assign([], ast.Name("never", ast.Load()))
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _wanted(project: Project, view: View, sources: Sources) -> list[str] | Refusal:
+    """The attributes that are differentiated by; variables watch themselves."""
+    found: list[str] = []
+    for leaf in sources.leaves:
+        if leaf.watch is None:
+            continue
+        paths = {d.path for d in leaf.defs}
+        path = next(iter(paths)) if len(paths) == 1 else ()
+        entry = all(d.kind is Kind.ENTRY for d in leaf.defs)
+        if len(path) != 2 or path[0] != view.kinds.self_name or not entry:
+            return _refused(f"`{leaf.watch}` cannot be watched there")
+        name = path[1].lstrip(".")
+        if len([a for a in _assignments(project, view, name) if not _is_none(a.value)]) != 1:
+            return _refused(f"`self.{name}` is set in more than one place")
+        found.append(name)
+    if any(leaf.variables for leaf in sources.leaves):
+        found.append("")
+    return found
+
+
+def _part(stmt: ast.Assign, name: str) -> ast.expr | None:
+    """What the statement gives the attribute by itself; None where a call gives several values."""
+    for target in stmt.targets:
+        if isinstance(target, ast.Attribute) and target.attr == name:
+            return stmt.value
+    return None
+
+
+def _place(stmt: ast.Assign, name: str) -> int | None:
+    """Which element of what is unpacked the attribute is given."""
+    for target in stmt.targets:
+        if isinstance(target, ast.Tuple | ast.List):
+            for place, part in enumerate(target.elts):
+                if isinstance(part, ast.Attribute) and part.attr == name:
+                    return place
+    return None
+
+
+def _known(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Refusal:
+    """The sources as the method that computes the target sees them."""
+    known = Sources(single=False, listed=True)
+    me = producer.kinds.self_name or "self"
+    for name in wanted:
+        if not name:
+            known.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
+            continue
+        path = (me, f".{name}")
+        made = [d for d in producer.flow.defs.values() if d.path == path]
+        own = [d for d in made if d.kind not in (Kind.ENTRY, Kind.MUTATE)]
+        if len(own) > 1 or any(d.stmt is None or d.stmt.lineno > stmt.lineno for d in own):
+            return _refused(f"`self.{name}` is set after the target")
+        entry = [d for d in made if d.kind is Kind.ENTRY] or [Def(path, Kind.ENTRY, None)]
+        defs = frozenset(own or entry)
+        known.leaves.append(Leaf(defs, f"{me}.{name}", not own, None))
+    return known
+
+
+def _request(
+    request: Request, stmt: ast.stmt, target: ast.expr, known: Sources | None = None
+) -> Request:
+    """What the tape has to record, as if it were asked for where it is computed."""
+    return Request(
+        request.call,
+        request.node,
+        stmt,
+        "kept",
+        target,
+        ast.List([], ast.Load()),
+        often=True,
+        known=known,
+    )
+
+
+def _returned(
+    project: Project,
+    producer: View,
+    stmt: ast.Assign,
+    name: str,
+    wanted: list[str],
+    request: Request,
+    tape: str,
+) -> Kept | Refusal:
+    """The method that returns target and sources together, and is called for that alone."""
+    call, place = stmt.value, _place(stmt, name)
+    path = path_of(call.func) if isinstance(call, ast.Call) else None
+    if place is None or path is None or len(path) != 2 or path[0] != producer.kinds.self_name:
+        return _refused(f"`self.{name}` is one of several values that a call gave")
+    assert producer.cls is not None
+    method = path[1].lstrip(".")
+    function = project.effects(producer.unit).method(producer.cls, method)
+    mentions = project.mentions(method)
+    if not isinstance(function, ast.FunctionDef) or len(mentions.calls) + len(mentions.others) != 1:
+        return _refused(f"`{method}`, which gives it, is called more than once")
+    view = project.view(producer.unit, function)
+    returns = view.flow.returns
+    value = returns[0].value if len(returns) == 1 else None
+    if not isinstance(value, ast.Tuple | ast.List) or view.kinds.self_name is None:
+        return _refused(f"`{method}` does not return it in one place")
+    if view.flow.yields or place >= len(value.elts):
+        return _refused(f"`{method}` does not return it in one place")
+    found: list[ast.expr] = []
+    for each in wanted:
+        there = _place(stmt, each) if each else None
+        if each and (there is None or there >= len(value.elts)):
+            return _refused(f"`self.{each}` is not made beside it")
+        if there is not None:
+            found.append(value.elts[there])
+    made = _request(request, returns[0], value.elts[place])
+    made.sources, made.variables = ast.List(found, ast.Load()), "" in wanted
+    return Kept(view, made, tape)
+
+
+def _tape_name(project: Project, view: View, target: str) -> str:
+    """``_tape``, or a name of its own where the class has such an attribute already."""
+    assert view.cls is not None
+    taken = {
+        node.attr
+        for cls in project.family(view.unit, view.cls)
+        for node in ast.walk(cls)
+        if isinstance(node, ast.Attribute)
+    }
+    wish, number = f"_{target.lstrip('_')}_tape", 2
+    while wish in taken:
+        wish, number = f"_{target.lstrip('_')}_tape{number}", number + 1
+    return wish
