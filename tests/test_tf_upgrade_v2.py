@@ -21,8 +21,14 @@ x = tf.placeholder(tf.float32, [2])
 y = tf.reduce_sum(tf.log(x))
 slope = tf.gradients(y, x, colocate_gradients_with_ops=True)[0]
 curvature = tf.gradients(slope, [x])[0]
+hessian = tf.hessians(y, x, aggregation_method=tf.AggregationMethod.ADD_N)[0]
+w = tf.get_variable("w", [], initializer=tf.ones_initializer(), use_resource=True)
+step = tf.train.GradientDescentOptimizer(0.5).minimize(tf.square(w))
 with tf.Session() as session:
-    print(session.run([slope, curvature], {x: [1.0, 2.0]}))
+    session.run(tf.global_variables_initializer())
+    session.run(step)
+    for result in session.run([slope, curvature, hessian, w], {x: [1.0, 2.0]}):
+        print(result.tolist())
 """
 EAGER = """\
 import tensorflow as tf
@@ -41,7 +47,7 @@ print([float(grad) for grad in tfe.gradients_function(loss)(4.0)])
 print([float(grad) for grad, _ in tfe.implicit_gradients(loss)(4.0)])
 """
 PRINTED = {
-    "graph.py": "[array([1. , 0.5], dtype=float32), array([-1.  , -0.25], dtype=float32)]\n",
+    "graph.py": ("[1.0, 0.5]\n[-1.0, -0.25]\n[[-1.0, 0.0], [0.0, -0.25]]\n0.0\n"),
     "eager.py": "[0.25]\n[0.5]\n",
 }
 
