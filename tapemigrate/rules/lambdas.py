@@ -20,7 +20,7 @@ from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.tfe_block import names_between
-from tapemigrate.rules.tfe_layout import block_of, inserted, put_in_place
+from tapemigrate.rules.tfe_layout import below_another, block_of, inserted, put_in_place
 from tapemigrate.rules.tfe_scopes import Scopes
 from tapemigrate.rules.tfe_text import fresh, indent, one_line
 from tapemigrate.tape.plan import Insert, Op, Replace, Span, Wrap
@@ -144,7 +144,7 @@ class Lambdas:
         node = unit.lines.span(named.node)
         made = inserted(unit, named.stmt, [code])
         if self._is_below_function(named.stmt):
-            made = [replace(op, code=op.code.lstrip("\n")) for op in made if isinstance(op, Insert)]
+            made = below_another(made)
         self._crowned.add(named.stmt)
         return [*outside, *made, Replace(node, named.function.name)]
 

@@ -9,7 +9,7 @@ from tapemigrate.rules import tfe_functions
 from tapemigrate.rules.tfe_callee import Callee, Unresolved, signature
 from tapemigrate.rules.tfe_callers import Callers
 from tapemigrate.rules.tfe_forms import factory
-from tapemigrate.rules.tfe_layout import inserted
+from tapemigrate.rules.tfe_layout import below_another, block_of, inserted
 from tapemigrate.rules.tfe_scopes import Scopes
 from tapemigrate.rules.tfe_sites import Kind, Site
 from tapemigrate.rules.tfe_text import Source
@@ -33,6 +33,10 @@ class Decorated:
         self._scopes = scopes
         self._source = source
         self._writer = writer
+        # Factories by the block they are made in: one serves all decorators below it.
+        self._factories: dict[tuple[int, Kind], tuple[str, list[Op]]] = {}
+        # The statements that have a factory above them.
+        self._crowned: set[ast.stmt] = set()
 
     def rewrite(self, site: Site) -> list[Op]:
         """The ops; none, and a problem noted, where that cannot be done."""
@@ -48,7 +52,7 @@ class Decorated:
         if isinstance(function, ast.AsyncFunctionDef):
             raise Unresolved("it decorates a coroutine")
         method = self._scopes.in_class_body(function)
-        if method and not site.kind.implicit:
+        if method and not site.kind.implicit and not _is_static(function, site.node):
             raise Unresolved("it decorates a method, and would convert `self` to a tensor")
         if method or not self._movable(function):
             return self._with_factory(site, function)
@@ -96,6 +100,17 @@ class Decorated:
                 break
             if isinstance(parent, ast.ClassDef):
                 anchor = parent
+        key = (id(block_of(unit, anchor) or anchor), site.kind)
+        if key not in self._factories:
+            self._factories[key] = self._factory(site, anchor)
+        name, ops = self._factories[key]
+        self._source.replaced[site.node] = name
+        self._writer.placed[site] = "function"
+        return [*ops, Replace(unit.lines.span(site.node), name)]
+
+    def _factory(self, site: Site, anchor: ast.stmt) -> tuple[str, list[Op]]:
+        """A function that does what the decorator did, above ``anchor``; and its name."""
+        unit = self._scopes.unit
         taken = set(unit.names.bound_names(self._scopes.scope_of(anchor))) | self._writer.reserved
         name = _FACTORY[site.kind]
         while name in taken:
@@ -105,12 +120,11 @@ class Decorated:
         made = tfe_functions.definition(
             self._writer, site, "grad_fn", Callee(), Callers(), block, "fn"
         )
-        self._source.replaced[site.node] = name
-        self._writer.placed[site] = "function"
-        return [
-            *inserted(unit, anchor, [factory(name, ["fn"], made)]),
-            Replace(unit.lines.span(site.node), name),
-        ]
+        ops = inserted(unit, anchor, [factory(name, ["fn"], made)])
+        if anchor in self._crowned:
+            ops = below_another(ops)
+        self._crowned.add(anchor)
+        return name, ops
 
     def _movable(self, function: ast.FunctionDef) -> bool:
         """Whether the function's text can be written anew: nothing else of ours happens in it."""
@@ -124,6 +138,12 @@ class Decorated:
         if function.body[0].lineno == function.lineno:
             return False
         return not self._writer.holds_gradients(function)
+
+
+def _is_static(function: ast.FunctionDef, decorator: ast.expr) -> bool:
+    """Whether what ``decorator`` makes is a static method, which has no ``self``."""
+    above = function.decorator_list[: function.decorator_list.index(decorator)]
+    return any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in above)
 
 
 def _plan_layout(text: str, function: ast.FunctionDef) -> str:

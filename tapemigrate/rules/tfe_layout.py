@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
@@ -21,6 +22,11 @@ def inserted(unit: Unit, stmt: ast.stmt, statements: Sequence[str]) -> list[Op]:
     if _is_def(statements[-1]):
         code += "\n" * (blank + 1)
     return [Insert(unit.lines.span(anchor), "before", code)]
+
+
+def below_another(ops: list[Op]) -> list[Op]:
+    """``ops`` of ``inserted``, where those before them end in the blank lines that are wanted."""
+    return [replace(op, code=op.code.lstrip("\n")) for op in ops if isinstance(op, Insert)]
 
 
 def put_in_place(

@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from tapemigrate.flow.defuse import Scope
 from tapemigrate.rules import tfe_functions, tfe_inline, tfe_vjp
-from tapemigrate.rules.tfe_block import Block, Naming, host, names_between
+from tapemigrate.rules.tfe_block import Block, Naming, hoistable, host, names_between
 from tapemigrate.rules.tfe_callee import Callee, Callees, Unresolved
 from tapemigrate.rules.tfe_callers import Callers
 from tapemigrate.rules.tfe_inline import CannotInline
@@ -110,6 +110,12 @@ class Writer:
         assert site.f is not None
         used = self.scopes.names_in(site.f) & inside
         if not used:
+            if self._is_computed(site.f) and not hoistable(
+                self.scopes, site.node, block.root, self.entries.keys()
+            ):
+                raise Unresolved(
+                    "its function is computed in the middle of a statement: name it above"
+                )
             name = self.function_name(site, block)
             callers = Callers(True, [call] if call is not None else [], True)
             if call is None and not self._is_differentiated(site.node):
@@ -127,6 +133,19 @@ class Writer:
         else:
             raise Unresolved("each round of the comprehension makes one from a lambda of its own")
         self.placed[site] = "function"
+
+    def _is_computed(self, function: ast.expr) -> bool:
+        """Whether calls of the file's own give the function."""
+        stack: list[ast.AST] = [function]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Lambda) or node in self.entries:
+                continue
+            if isinstance(node, ast.Call):
+                if self.scopes.unit.names.qualified(node.func) != "functools.partial":
+                    return True
+            stack.extend(ast.iter_child_nodes(node))
+        return False
 
     def check(self, site: Site) -> None:
         """That no other rule rewrites what would be written anew here.
