@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +12,7 @@ from functools import lru_cache, partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from tapemigrate import garbage
 from tapemigrate.deep import call_with_room
 from tapemigrate.discovery import Discovery
 from tapemigrate.grouping import grouped
@@ -173,7 +175,7 @@ def run(
             continue
         if found.path in allowed:
             tasks.append(_Task(found.path, settings, mode, edits))
-    with _Workers(jobs, len(tasks)) as workers:
+    with garbage.put_off(), _Workers(jobs, len(tasks)) as workers:
         if len(everything) > 1:
             tasks = _with_others(tasks, everything, allowed, workers)
         mine = everything if shard is None else _of_shard(shard, tasks, everything)
@@ -220,7 +222,8 @@ def run_text(
         edits: Whether fixes carry their edits.
     """
     task = _Task(filename, settings, mode, edits)
-    return call_with_room(partial(_guarded, {filename: data}, task))[0]
+    with garbage.put_off():
+        return call_with_room(partial(_guarded, {filename: data}, task))[0]
 
 
 def explain_line(
@@ -462,6 +465,7 @@ def _links(task: _Task) -> Links:
         return api.links(decode(read(task.filename), task.filename))
 
     try:
+        garbage.collect()
         return call_with_room(links)
     except Exception:
         # Whatever it is, the analysis meets it again, and reports it.
@@ -475,6 +479,7 @@ def _handing_on(asked: tuple[str, frozenset[str]]) -> frozenset[Handed]:
         return api.handing_on(decode(read(asked[0]), asked[0]), asked[1])
 
     try:
+        garbage.collect()
         return call_with_room(handing_on)
     except Exception:
         return frozenset()
@@ -490,6 +495,7 @@ def _analyse(task: _Task) -> list[FileResult]:
             return [_failure(task.filename, error)]
         return _guarded(data, task)
 
+    garbage.collect()
     return call_with_room(analyse)
 
 
@@ -685,9 +691,14 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     # Imported here: a run that needs one process does not pay for it.
     from concurrent.futures import ProcessPoolExecutor
 
+    return ProcessPoolExecutor(jobs, initializer=_start, initargs=(os.getpid(),))
+
+
+def _start(parent: int) -> None:
     from tapemigrate.orphan import end_with
 
-    return ProcessPoolExecutor(jobs, initializer=end_with, initargs=(os.getpid(),))
+    gc.disable()  # what a process inherits depends on how it is started; see ``garbage``
+    end_with(parent)
 
 
 def _alone(function: Callable[[_T], _R], task: _T) -> _R | None:

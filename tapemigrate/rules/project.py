@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from tapemigrate.flow.blocks import Blocks
@@ -25,15 +26,31 @@ _LONGEST_PATH = 8
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-@lru_cache(maxsize=64)
+# The units that were asked for last, up to so many characters: one takes up to 200 times its text.
+_KEPT_CHARACTERS = 400_000
+_kept: OrderedDict[SourceFile, Unit] = OrderedDict()
+_keeping = Lock()
+
+
 def unit(file: SourceFile) -> Unit:
     """The file, parsed, once for all analyses that it takes part in.
 
     Raises:
         SourceError: where it does not parse.
     """
+    with _keeping:
+        found = _kept.get(file)
+        if found is not None:
+            _kept.move_to_end(file)
+            return found
     tree = parse(file.text, file.filename)
-    return Unit(file.filename, file.text, tree, file.notebook)
+    made = Unit(file.filename, file.text, tree, file.notebook)
+    with _keeping:
+        _kept[file] = made
+        size = sum(len(each.text) for each in _kept)
+        while size > _KEPT_CHARACTERS and len(_kept) > 1:
+            size -= len(_kept.popitem(last=False)[0].text)
+    return made
 
 
 @dataclass(eq=False, slots=True)
