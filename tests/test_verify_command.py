@@ -98,7 +98,9 @@ def test_nothing_to_rewrite_runs_nothing(tmp_path: Path) -> None:
         (["cases.py", "-k", "nothing"], "no case is selected"),
         (["--replay", "cases.py"], "cases.py: is not a certificate"),
         (["--", "python", "-c", "raise SystemExit(3)"], "fails before the rewrite already"),
-        (["--device", "gpu", "--", "python", "train.py"], "sees no GPU here"),
+        (["--device", "gpu", "--", "python", "train.py"], "--device gpu: TensorFlow "),
+        (["--device", "gpu", "cases.py"], "--device gpu: TensorFlow "),
+        (["--before-python", "no-such-python", "cases.py"], "cannot run TensorFlow: "),
     ],
 )
 def test_what_cannot_be_done(project: Path, arguments: list[str], message: str) -> None:

@@ -77,6 +77,7 @@ class Cases:
 
         Raises:
             CasesError: when the file cannot be read as one of cases, or none is selected.
+            UnusableError: when there is no TensorFlow, or none that sees the device.
         """
         with contextlib.ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tapemigrate-")))
@@ -89,6 +90,8 @@ class Cases:
             if self.before_python is not None:
                 old = Pool(self.before_python, self.size, self.timeout, self.device)
                 stack.enter_context(contextlib.closing(old))
+                old.versions()
+            new.versions()
             after = Task(
                 files={},
                 module=self.file.stem,

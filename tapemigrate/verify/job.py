@@ -13,7 +13,7 @@ from typing import Any
 from tapemigrate.model import Proof
 from tapemigrate.verify.calls import Line, Rewritten, lines, rewritten_calls
 from tapemigrate.verify.cases import CaseResult, Cases, CasesError
-from tapemigrate.verify.pool import Device, Pool, WorkerError
+from tapemigrate.verify.pool import Device, Pool, UnusableError
 from tapemigrate.verify.trial import CommandError, Trial
 
 SEPARATOR = "::"
@@ -24,7 +24,7 @@ class JobError(Exception):
 
 
 #: Why there are no verdicts.
-FAILURES = (CasesError, CommandError, JobError)
+FAILURES = (CasesError, CommandError, JobError, UnusableError)
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,11 @@ class Job:
 
         Raises:
             JobError: when a file of cases is not there.
-            CasesError, CommandError: when there is nothing to compare.
+            CasesError, CommandError, UnusableError: when there is nothing to compare.
         """
         if self.command:
+            if self.device == "gpu":
+                self.versions()
             trial = Trial(
                 self.command,
                 rewrite.root,
@@ -134,27 +136,14 @@ class Job:
         """The versions of what runs the two sides.
 
         Raises:
-            JobError: when there is no TensorFlow, or none that sees the device that was asked for.
+            UnusableError: when there is no TensorFlow, or none that sees the device.
         """
-        after = self._versions(sys.executable)
-        before = after if self.before_python is None else self._versions(self.before_python)
-        return {"before": before, "after": after}
-
-    def _versions(self, python: str) -> dict[str, Any]:
-        with contextlib.closing(Pool(python, device=self.device)) as pool:
-            try:
-                versions = pool.versions()
-            except (WorkerError, OSError) as error:
-                raise JobError(
-                    f"TensorFlow cannot be used with {python}: {error}; "
-                    "`pip install 'tapemigrate[tensorflow]'` installs it"
-                ) from None
-        if self.device == "gpu" and not versions["gpus"]:
-            raise JobError(
-                f"--device gpu: TensorFlow {versions['tensorflow']} of {python} sees no GPU here "
-                "(a build without GPU support, or no driver, or no CUDA libraries)"
-            )
-        return versions
+        found = {}
+        for python in {sys.executable, self.before_python or sys.executable}:
+            with contextlib.closing(Pool(python, device=self.device)) as pool:
+                found[python] = pool.versions()
+        before = found[self.before_python or sys.executable]
+        return {"before": before, "after": found[sys.executable]}
 
     def _files(self) -> Iterator[tuple[Path, Callable[[str], bool]]]:
         """The files of cases, each with what tells the names that are selected."""

@@ -65,7 +65,7 @@ class Ran:
     def why(self) -> str:
         """How it failed, in one line."""
         if self.status is None:
-            return f"it was stopped after {self.seconds:.0f} s"
+            return f"it was stopped after {self.seconds:.0f} s (--timeout gives it more)"
         lines = [line for line in self.output.splitlines() if line.strip()]
         last = f": {' '.join(lines[-1].split())[:300]}" if lines else ""
         if self.status < 0:

@@ -90,6 +90,10 @@ class WorkerError(Exception):
     """How a worker process ended instead of answering."""
 
 
+class UnusableError(Exception):
+    """Why an interpreter cannot run programs on the device."""
+
+
 class Worker:
     """One process with TensorFlow in it."""
 
@@ -197,13 +201,28 @@ class Pool:
         return self._threads.submit(self._run, task)
 
     def versions(self) -> dict[str, Any]:
-        """The versions of Python, numpy and TensorFlow in the workers, and how many GPUs it sees.
+        """The versions of Python, numpy and TensorFlow in the workers, how many GPUs it sees, and
+        whether it was built for any.
 
         Raises:
-            WorkerError: when there is no TensorFlow.
+            UnusableError: when there is no TensorFlow, or none that sees the device.
         """
-        answer: dict[str, Any] = self._ask({"do": "versions"})
-        return answer
+        try:
+            found: dict[str, Any] = self._ask({"do": "versions"})
+        except (WorkerError, OSError) as error:
+            hint = "; `pip install 'tapemigrate[tensorflow]'` installs it"
+            hint = hint if "No module named" in str(error) else ""
+            raise UnusableError(f"{self.python} cannot run TensorFlow: {error}{hint}") from None
+        if self.device == "gpu" and not found["gpus"]:
+            why = (
+                "is built for GPUs and sees none: is there a driver, and are the CUDA libraries "
+                "there (`pip install 'tensorflow[and-cuda]'`)?"
+                if found["gpu_build"]
+                else "is a build without GPU support; `pip install 'tensorflow[and-cuda]'` has it"
+            )
+            version = found["tensorflow"]
+            raise UnusableError(f"--device gpu: TensorFlow {version} of {self.python} {why}")
+        return found
 
     def cases(
         self, folder: str, place: str, module: str, seed: int
@@ -253,9 +272,11 @@ def environment(device: Device) -> dict[str, str]:
     settings: dict[str, Any] = {
         "TF_CPP_MIN_LOG_LEVEL": "2",
         "TF_ENABLE_ONEDNN_OPTS": "0",
-        "TF_DETERMINISTIC_OPS": "1",
         "PYTHONHASHSEED": "0",
     }
     if device == "cpu":
-        settings["CUDA_VISIBLE_DEVICES"] = ""
+        settings.update(TF_DETERMINISTIC_OPS="1", CUDA_VISIBLE_DEVICES="")
+    else:
+        # Deterministic kernels are missing for many ops there. TF32 has three digits.
+        settings.update(NVIDIA_TF32_OVERRIDE="0")
     return {**os.environ, **settings}

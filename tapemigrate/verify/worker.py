@@ -55,6 +55,7 @@ def _answer(tf: Any, request: dict[str, Any]) -> Any:
             "numpy": np.__version__,
             "tensorflow": tf.__version__,
             "gpus": len(tf.config.experimental.list_physical_devices("GPU")),
+            "gpu_build": _for_gpus(tf),
         }
     if request["do"] == "cases":
         return _cases(request)
@@ -63,6 +64,13 @@ def _answer(tf: Any, request: dict[str, Any]) -> Any:
             return wire.dump_observation(_observe(tf, request, folder))
         except SystemExit as error:
             return wire.dump_observation(wire.Observation(error="SystemExit: " + str(error)))
+
+
+def _for_gpus(tf: Any) -> bool:
+    """Whether this TensorFlow was built for GPUs of any kind."""
+    if hasattr(tf.test, "is_built_with_gpu_support"):
+        return bool(tf.test.is_built_with_gpu_support())
+    return bool(tf.test.is_built_with_cuda())
 
 
 def _cases(request: dict[str, Any]) -> Any:
