@@ -306,7 +306,7 @@ def _applied(file: SourceFile, here: Unit, rewrites: Iterable[Rewrite]) -> str:
     ops: dict[Op, None] = {}
     for rewrite in rewrites:
         ops.update(dict.fromkeys(rewrite.ops.get(file.filename, ())))
-    new = apply(file.text, here.tree, list(ops))
+    new = apply(file.text, here.tree, cells.attached(ops, here))
     if ops and file.notebook is None:
         new = without_unneeded(new, here)
     if file.notebook is not None:

@@ -89,12 +89,25 @@ def test_calls_in_other_cells_are_rewritten_all_the_same() -> None:
 
 def test_a_definition_under_a_line_magic_counts() -> None:
     # ``y`` is not what the first line made, but what ``%time`` ran.
-    result = found(IMPORT, f"y = x + 1\n%time y = x * x\n{GRADIENT}", mode="fix")
+    result = found(IMPORT, f"y = x + 1\n%time y = x * x\n%time {GRADIENT}", mode="fix")
+    assert sources(result.new)[1] == (
+        "y = x + 1\nwith tf.GradientTape() as tape:\n    tape.watch(x)\n    %time y = x * x\n"
+        "%time g = tape.gradient(y, x)"
+    )
+
+
+def test_a_magic_keeps_the_statement_that_it_runs() -> None:
+    cells = (
+        IMPORT,
+        "def f(z):\n    %time y = z * z; g = tf.gradients(y, z)[0]\n    return g\nf(x)",
+    )
+    result = found(*cells, mode="fix")
     assert result.new is None
-    assert "the rewrite would part `%time`" in result.diagnostics[0].message
+    assert result.diagnostics[-1].message.endswith(
+        "is left as it is: the rewrite would part `%time` from what it is for"
+    )
     # And ``check`` does not promise what ``fix`` would not do.
-    again = found(IMPORT, f"y = x + 1\n%time y = x * x\n{GRADIENT}")
-    assert again.diagnostics == result.diagnostics
+    assert found(*cells).diagnostics == result.diagnostics
 
 
 def test_what_a_magic_runs_over_and_over_is_flagged() -> None:

@@ -68,18 +68,22 @@ def attached(ops: Iterable[Op], unit: Unit) -> list[Op]:
     if unit.notebook is None or not unit.notebook.has_magics:
         return list(ops)
     magic_of: dict[Span, Span] = {}
+    above: dict[Span, Span] = {}
     for node in (unit.tree, *unit.parents):
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
-            for magic, stmt in pairwise(block if isinstance(block, list) else ()):
+            block = block if isinstance(block, list) else []
+            for k, (magic, stmt) in enumerate(pairwise(block)):
                 value = magic.value if isinstance(magic, ast.Expr) else None
                 if magic.lineno == stmt.lineno and isinstance(value, ast.Constant):
                     if str(value.value).startswith(unit.notebook.mark):
-                        magic_of[unit.lines.span(stmt)] = unit.lines.span(magic)
+                        span = magic_of[unit.lines.span(stmt)] = unit.lines.span(magic)
+                        above[span] = unit.lines.span(block[k - 1]) if k else span
     found: list[Op] = []
     for op in ops:
         if isinstance(op, Wrap):
-            op = replace(op, first=magic_of.get(op.first, op.first))
+            first, last = magic_of.get(op.first, op.first), above.get(op.last, op.last)
+            op = replace(op, first=first, last=max(first, last))
         elif isinstance(op, Insert) and op.where == "before":
             op = replace(op, anchor=magic_of.get(op.anchor, op.anchor))
         found.append(op)
