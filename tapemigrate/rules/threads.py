@@ -64,6 +64,15 @@ class Placed:
         self.found = self.places.find(requests, named, tape, self.kept)
 
 
+def _higher_elsewhere(placed: Placed) -> bool:
+    """Whether a tape that opens here would have to have seen what a tape from outside has."""
+    regions = {r: g for r, g in placed.found.items() if isinstance(g, Region)}
+    return any(
+        not region.given and any(q in regions and regions[q].given for q in region.lower)
+        for region in regions.values()
+    )
+
+
 @dataclass(eq=False, slots=True)
 class Helper:
     """A function that is handed a tape: what of its parameters the tape has to have recorded."""
@@ -296,6 +305,11 @@ class Threads:
         if not found.calls:
             if is_called_from_outside(self._project, unit, helper.function):
                 return f"a library may call `{helper.function.name}`"
+            if _higher_elsewhere(helper.placed):
+                return (
+                    "its gradient is differentiated again, and no caller can be seen that would "
+                    "record both on one tape"
+                )
             names = " and ".join(f"`{t}`" for t in helper.targets)
             helper.assumptions.append(
                 f"every caller of `{helper.function.name}` hands in a tape that has recorded "
