@@ -100,7 +100,7 @@ class RegionFinder:
             )
         base = self._flow.uses_in(_base(request.target))
         cut = {d for leaf in sources.leaves for d in leaf.defs}
-        if base != target and not any(d.stmt or d in cut for d in origins(base)):
+        if base and base != target and not any(d.stmt or d in cut for d in origins(base)):
             # Only the index is made here.
             return self._elsewhere(request, base)
         itself = self._is_source(request, target, sources)
