@@ -161,7 +161,7 @@ class _Rewriter:
         header = self._items(f"{wrap.header.rstrip()}\n    pass")
         if len(header) != 1 or not isinstance(header[0], cst.With):
             raise CodemodError(f"the header of a wrap is no with line: {wrap.header!r}")
-        statements, footer = _filled([*entry, *body, *exit_])
+        statements, footer = _filled([*entry, *map(_unindented, body), *exit_])
         block = cst.IndentedBlock(statements, indent=indent, footer=footer)
         return header[0].with_changes(body=block)
 
@@ -276,6 +276,13 @@ def _flush(lines: Iterable[cst.EmptyLine]) -> Iterator[cst.EmptyLine]:
     """A blank line of the plan stays blank, however deep the block is that it lands in."""
     for line in lines:
         yield line if line.comment else line.with_changes(indent=False)
+
+
+def _unindented(item: _Item) -> _Item:
+    """A blank line as such: LibCST takes one at the margin for one that follows the indentation."""
+    if isinstance(item, cst.EmptyLine) and item.comment is None:
+        return item.with_changes(indent=False)
+    return item
 
 
 def _under(node: _Statement, lines: Sequence[cst.EmptyLine]) -> _Statement:

@@ -77,7 +77,7 @@ class Judge:
         assumptions = list(region.assumptions)
         if not hidden:
             return assumptions
-        self._linear = _is_linear(region)
+        self._linear = is_linear(region)
         for root in sorted(region.roots, key=lambda d: d.path):
             if recorded and _attribute(root, self._view) == recorded:
                 continue
@@ -608,7 +608,7 @@ def _passed_on(leaf: Leaf) -> frozenset[Def]:
     )
 
 
-def _is_linear(region: Region) -> bool:
+def is_linear(region: Region) -> bool:
     """Whether the target is a gradient that is linear in the source: its ``grad_ys``.
 
     What is asked for then is the same for every value of the source, and no function of it.

@@ -13,6 +13,7 @@ from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.source.trees import walk
 
 _STATIC = frozenset({"staticmethod", "classmethod"})
+_NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
 _PLAIN_BASES = frozenset({"object", "ABC"})
 
 
@@ -35,6 +36,7 @@ def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
         return found
     resolver = _Resolver(project, unit, function)
     found.problem = resolver.problem()
+    found.problem = found.problem or _by_another_name(project, unit, function.name, resolver)
     mentions = project.mentions(function.name)
     for unit_, node in mentions.others:
         if not found.problem and resolver.means(unit_, node) is not False:
@@ -48,6 +50,50 @@ def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
             where = _where(unit, site.unit, site.call)
             found.problem = f"the call in {where} may be one of `{function.name}`, or of another"
     return found
+
+
+def _by_another_name(project: Project, home: Unit, name: str, resolver: _Resolver) -> str:
+    """How the function may be reached, or replaced, where its name is not called."""
+    for unit in project.units.values():
+        for node in unit.parents:
+            if isinstance(node, ast.Constant) and node.value == name:
+                if not _is_exported(unit, node):
+                    return f"its name stands as a text in {_where(home, unit, node)}"
+            elif isinstance(node, ast.Attribute) and node.attr == name:
+                if not isinstance(node.ctx, ast.Load):
+                    return f"`{name}` is set anew in {_where(home, unit, node)}"
+            elif isinstance(node, ast.alias) and name in (node.name, node.asname):
+                stmt = unit.parents[node]
+                module = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else ""
+                other = node.asname not in (None, node.name)
+                if unit is home or (other and resolver.is_path(f"{module}.{name}")):
+                    where = _where(home, unit, stmt)
+                    return f"`{name}` is imported under another name in {where}"
+    return ""
+
+
+def _is_exported(unit: Unit, node: ast.AST) -> bool:
+    """Whether the text stands in ``__all__``, or is a documentation of its own."""
+    parent = unit.parents[node]
+    if isinstance(parent, ast.List | ast.Tuple):
+        parent = unit.parents[parent]
+    if isinstance(parent, ast.Assign | ast.AugAssign):
+        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+        return any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets)
+    return isinstance(parent, ast.Expr) or _names_an_op(parent, node)
+
+
+def _names_an_op(parent: ast.AST, node: ast.AST) -> bool:
+    """``tf.name_scope("penalty")``, ``name="penalty"``: the name of a scope, not of a function."""
+    if isinstance(parent, ast.keyword):
+        return parent.arg in ("name", "scope", "default_name", "family")
+    if not isinstance(parent, ast.Call) or node not in parent.args:
+        return False
+    path = path_of(parent.func)
+    last = path[-1].lstrip(".") if path else ""
+    return last.endswith(
+        ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
+    )
 
 
 def _where(home: Unit, unit: Unit, node: ast.AST) -> str:
@@ -130,7 +176,7 @@ class _Resolver:
         if unit is self._unit:
             return path is None
         if path is not None:
-            return self._is_path(path)
+            return self.is_path(path)
         if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in unit.tree.body):
             return False
         stars = [
@@ -138,9 +184,9 @@ class _Resolver:
             for n in unit.tree.body
             if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"
         ]
-        return any(self._is_path(f"{module}.{node.id}") for module in stars)
+        return any(self.is_path(f"{module}.{node.id}") for module in stars)
 
-    def _is_path(self, path: str) -> bool:
+    def is_path(self, path: str) -> bool:
         """Whether an import path ends in this file's module, or its package's, and this name."""
         steps = path.split(".")
         if steps[-1] != self._function.name:
@@ -154,7 +200,7 @@ class _Resolver:
     def _attribute(self, unit: Unit, node: ast.Attribute) -> bool | None:
         path = unit.names.qualified(node)
         if path is not None:
-            return self._is_path(path) if self._cls is None else False
+            return self.is_path(path) if self._cls is None else False
         if self._cls is None or self._enclosing is not None:
             return False
         owner = self._project.class_of(unit, self._project.scope_of(unit, node))

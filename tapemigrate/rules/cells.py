@@ -37,7 +37,11 @@ def findings(project: Project, unit: Unit) -> list[Finding]:
 
 
 def refuse(region: Region, unit: Unit) -> Refusal | None:
-    """Why no tape can record ``region`` and be asked by its call: they lie in several cells."""
+    """Why no tape can record ``region`` and be asked by its call, which lie in several cells.
+
+    A tape that is opened in one cell can go on in the next; a target that is written inside the
+    call would have to become a statement of a cell before.
+    """
     if unit.notebook is None or region.given:
         return None
     later = _made_later(region, unit, unit.notebook)
@@ -48,7 +52,9 @@ def refuse(region: Region, unit: Unit) -> Refusal | None:
         return None
     start = unit.notebook.cell_of(body[region.first].lineno)
     end = unit.notebook.cell_of(body[region.call].lineno)
-    return None if start == end else Refusal(_reason(start, end), RECIPE)
+    if start == end or not region.hoist:
+        return None
+    return Refusal(_reason(start, end), RECIPE)
 
 
 def crossing(rewrite: Rewrite, units: Mapping[str, Unit]) -> str | None:

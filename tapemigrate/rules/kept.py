@@ -45,6 +45,8 @@ def keep(
         return _refused("there is no object beside it that could keep a tape")
     if request.api not in ("gradients", "threaded") or request.stop is not None:
         return _refused("a tape that is kept does not serve for this call")
+    if _is_fixed(project, view):
+        return _refused("its class may not take an attribute more")
     if project.foreign_stores(unit, cls, name):
         return _refused(f"other code sets `{name}` on the object")
     made = [a for a in _assignments(project, view, name) if not _is_none(a.value)]
@@ -66,6 +68,21 @@ def keep(
             return known
         return Kept(producer, _request(request, stmt, value, known), tape)
     return _returned(project, producer, stmt, name, wanted, request, tape)
+
+
+def _is_fixed(project: Project, view: View) -> bool:
+    """Whether objects of the class are copied or pickled, or say what attributes they have."""
+    assert view.cls is not None
+    names = {"__slots__", "__getstate__", "__reduce__", "__setattr__", "__deepcopy__"}
+    for cls in project.family(view.unit, view.cls):
+        for node in ast.walk(cls):
+            if getattr(node, "id", getattr(node, "name", None)) in names:
+                return True
+    return any(
+        path.split(".")[0] in ("pickle", "cPickle", "dill", "joblib") or path == "copy.deepcopy"
+        for unit in project.units.values()
+        for _, path in unit.names.references()
+    )
 
 
 def _refused(reason: str) -> Refusal:
@@ -141,6 +158,8 @@ def _known(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Ref
         path = (me, f".{name}")
         made = [d for d in producer.flow.defs.values() if d.path == path]
         own = [d for d in made if d.kind not in (Kind.ENTRY, Kind.MUTATE)]
+        if any(isinstance(d.value, ast.List | ast.Dict | ast.Set) for d in own):
+            return _refused(f"`self.{name}` is filled there, one by one")
         if len(own) > 1 or any(d.stmt is None or d.stmt.lineno > stmt.lineno for d in own):
             return _refused(f"`self.{name}` is set after the target")
         entry = [d for d in made if d.kind is Kind.ENTRY] or [Def(path, Kind.ENTRY, None)]

@@ -154,6 +154,7 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
         unit.parents,
         unit.names.bound_names(view.scope),
         lambda node: unit.names.tensorflow_alias(getattr(node, "func", node)) or "tf",
+        lambda row: 0 if unit.notebook is None else unit.notebook.cell_of(row),
     )
     span = unit.lines.span(call.node)
     ops: list[Op] = [

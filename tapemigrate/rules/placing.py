@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules import caches, cells
-from tapemigrate.rules.assumptions import Judge
+from tapemigrate.rules.assumptions import Judge, is_linear
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.provenance import Tracer
@@ -87,7 +87,27 @@ class Places:
                 found[request] = (
                     self._finder.second(request, region) if isinstance(region, Region) else region
                 )
+        for request, region in found.items():
+            if isinstance(region, Region) and not region.given:
+                found[request] = self._over(region, found, requests, tape)
         return found
+
+    def _over(
+        self,
+        region: Region,
+        found: Mapping[Request, Region | Refusal],
+        requests: Sequence[Request],
+        tape: str,
+    ) -> Region | Refusal:
+        """``region``, if its tape has to see no more of the gradients below than their calls."""
+        outside = [found[q] for q in region.lower if q in found and _is_elsewhere(found[q])]
+        if not outside or is_linear(region) or not any(x.outside for x in region.sources.leaves):
+            return region
+        if any(isinstance(g, Refusal) and g.threads for g in outside):
+            return replace(_HIGHER, threads=True)
+        if any(isinstance(g, Region) and g.given and "." not in g.given for g in outside):
+            return self._given(region.request, requests, tape)
+        return _HIGHER
 
     def _given(self, request: Request, requests: Sequence[Request], tape: str) -> Region | Refusal:
         made = backward(self._view.flow.uses_in(request.target)).made
@@ -125,6 +145,19 @@ class Places:
             region.assumptions = verdict
             region.resumes = kept.tape if kept is not None else ""
         return region
+
+
+_HIGHER = Refusal(
+    "it differentiates a gradient whose forward pass runs outside of this function",
+    "Open a second tape round that forward pass, outside of the first, and ask it here.",
+)
+
+
+def _is_elsewhere(outcome: Region | Refusal) -> bool:
+    """Whether the forward pass runs outside of the function, on a tape from there."""
+    if isinstance(outcome, Refusal):
+        return outcome.threads or bool(outcome.keeps)
+    return bool(outcome.given or outcome.resumes)
 
 
 def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:

@@ -149,6 +149,7 @@ class Tapes:
             unit.parents,
             unit.names.bound_names(view.scope) | _nested_names(view.scope),
             lambda node: unit.names.tensorflow_alias(getattr(node, "func", node)) or "tf",
+            lambda row: 0 if unit.notebook is None else unit.notebook.cell_of(row),
         )
         return Emitter(part.layout, around).ops()
 

@@ -19,7 +19,7 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.shape_evidence import argument_for
 from tapemigrate.tape.planner import Layout, lay_out
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.region import Region, repetitions
 from tapemigrate.tape.request import Refusal, Request
 
 # A tape that passes through more hands than this is no help to anybody.
@@ -52,6 +52,13 @@ class Placed:
             number += 1
         return name
 
+    def repeats(self, request: Request) -> bool:
+        """Whether the request may be made more than once."""
+        parents = self.view.unit.parents
+        return bool(self.view.blocks.loops_around(request.stmt)) or bool(
+            repetitions(request.call, request.stmt, parents)
+        )
+
     def evaluate(self, handed: bool) -> None:
         """Finds the regions; ``handed``: on a tape of the callers where it takes one."""
 
@@ -62,15 +69,6 @@ class Placed:
         requests = [*self.requests, *self.handed]
         tape = self.tape if handed else ""
         self.found = self.places.find(requests, named, tape, self.kept)
-
-
-def _higher_elsewhere(placed: Placed) -> bool:
-    """Whether a tape that opens here would have to have seen what a tape from outside has."""
-    regions = {r: g for r, g in placed.found.items() if isinstance(g, Region)}
-    return any(
-        not region.given and any(q in regions and regions[q].given for q in region.lower)
-        for region in regions.values()
-    )
 
 
 @dataclass(eq=False, slots=True)
@@ -283,7 +281,7 @@ class Threads:
             count += 1
             targets |= given[0]
             helper.records |= placed.places.records(region)
-            helper.often |= request.often or bool(placed.view.blocks.loops_around(request.stmt))
+            helper.often |= request.often or placed.repeats(request)
             helper.assumptions += [a for a in given[1] if a not in helper.assumptions]
             for leaf in region.sources.leaves:
                 sources |= {d.path[0] for d in leaf.defs if d.kind is Kind.PARAM}
@@ -305,14 +303,15 @@ class Threads:
         if not found.calls:
             if is_called_from_outside(self._project, unit, helper.function):
                 return f"a library may call `{helper.function.name}`"
-            if _higher_elsewhere(helper.placed):
+            if helper.records:
                 return (
-                    "its gradient is differentiated again, and no caller can be seen that would "
-                    "record both on one tape"
+                    "more is computed in it before the gradient is asked for, and no caller can be "
+                    "seen whose tape would still record"
                 )
             names = " and ".join(f"`{t}`" for t in helper.targets)
+            kind = "persistent " if helper.often else ""
             helper.assumptions.append(
-                f"every caller of `{helper.function.name}` hands in a tape that has recorded "
+                f"every caller of `{helper.function.name}` hands in a {kind}tape that has recorded "
                 f"{names}"
             )
         return found.calls

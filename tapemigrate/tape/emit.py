@@ -19,13 +19,17 @@ from tapemigrate.tape.request import Request
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What emission needs to know of the file around the scope."""
+    """What emission needs to know of the file around the scope.
+
+    ``cell`` gives the notebook cell of a row, in which a ``with`` has to end.
+    """
 
     lines: Lines
     blocks: Blocks
     parents: dict[ast.AST, ast.AST]
     taken: frozenset[str]
     tensorflow: Callable[[ast.expr], str]
+    cell: Callable[[int], int]
 
 
 class Emitter:
@@ -47,6 +51,8 @@ class Emitter:
                 tape.persistent = True
             if any(g.request.extras or g.request.often for g in tape.regions):
                 tape.persistent = True
+            if not tape.empty and self._is_asked_elsewhere(tape):
+                tape.persistent = True
         self._name_tapes()
         for region in sorted(self._region_of.values(), key=lambda g: g.request.call.lineno):
             if region.hoist:
@@ -64,16 +70,7 @@ class Emitter:
             for region in tape.regions:
                 found += self._stopped(tape, region)
             if not tape.empty:
-                body = tape.block.body
-                found.append(
-                    Wrap(
-                        self._around.lines.span(body[tape.first_real]),
-                        self._around.lines.span(body[tape.last_real]),
-                        self._header(tape),
-                        "\n".join(entry),
-                        exits.get(tape, ""),
-                    )
-                )
+                found += self._wraps(tape, entry, exits.get(tape, ""))
         found += before
         done: set[int] = set()
         for request in self._region_of:
@@ -89,6 +86,46 @@ class Emitter:
                 span = self._around.lines.span(request.node)
                 found.append(Replace(span, self._call(request)))
         return found
+
+    def _is_asked_elsewhere(self, tape: Tape) -> bool:
+        """Whether another cell asks it, which may be run again."""
+        cell = self._around.cell
+        start = cell(tape.block.body[tape.first_real].lineno)
+        return any(cell(g.request.call.lineno) != start for g in tape.regions)
+
+    def _wraps(self, tape: Tape, entry: list[str], exit_: str) -> list[Op]:
+        """The tape's block: one for each cell, the later ones going on with the same tape."""
+        body, pieces = tape.block.body, self._pieces(tape)
+        found: list[Op] = []
+        for first, last in pieces:
+            begins, ends = (first, last) == pieces[0], (first, last) == pieces[-1]
+            found.append(
+                Wrap(
+                    self._around.lines.span(body[first]),
+                    self._around.lines.span(body[last]),
+                    self._header(tape) if begins else f"with {tape.name}:",
+                    "\n".join(entry) if begins else "",
+                    exit_ if ends else "",
+                )
+            )
+        return found
+
+    def _pieces(self, tape: Tape) -> list[tuple[int, int]]:
+        """The runs of statements that the tape records, by the cells that they stand in."""
+        pieces: list[tuple[int, int]] = []
+        needed = {s for g in tape.regions for s in (*g.needed, g.request.stmt)}
+        cell = None
+        for index in range(tape.first_real, tape.last_real + 1):
+            here = self._around.cell(tape.block.body[index].lineno)
+            if here == cell:
+                pieces[-1] = (pieces[-1][0], index)
+            else:
+                pieces.append((index, index))
+            cell = here
+        rows = {self._around.blocks.index_in(s, tape.block) for s in needed}
+        used = [p for p in pieces if any(p[0] <= (r or 0) <= p[1] for r in rows)]
+        # (a cell in which nothing is recorded stays as it is)
+        return used if len(pieces) > 1 else pieces
 
     def _references(self, request: Request) -> list[Op]:
         """``variable._ref()`` becomes the variable: resource variables have no reference."""

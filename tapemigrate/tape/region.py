@@ -35,7 +35,8 @@ class Region:
     ``inside``: the call itself runs while the tape records. ``roots`` are the definitions from
     outside the scope whose values enter the region. ``itself``: the target is the source.
     ``given``: the name of a tape that is handed in, and has recorded what the scope was given.
-    ``resumes``: the name of one that goes on recording here.
+    ``resumes``: the name of one that goes on recording here. ``needed`` are the statements that
+    lie on a path from a source to the target.
     """
 
     request: Request
@@ -53,6 +54,7 @@ class Region:
     assumptions: list[str] = field(default_factory=list)
     given: str = ""
     resumes: str = ""
+    needed: frozenset[ast.stmt] = frozenset()
 
 
 class RegionFinder:
@@ -156,6 +158,7 @@ class RegionFinder:
         if refusal is not None:
             return refusal
         region.roots = self._entering(region, nodes, statements)
+        region.needed = frozenset(statements)
         hidden = self._made_beside(request, target, sources, stops)
         if isinstance(hidden, Refusal):
             return hidden
@@ -602,6 +605,10 @@ class RegionFinder:
         own = {d for x in self._reader.read(request.sources).leaves for d in x.defs}
         for leaf in read.leaves:
             for made in leaf.defs:
+                if made.stmt is not None and self._leaves_a_loop(made.stmt, request.stmt):
+                    return Refusal(
+                        f"`{leaf.watch}` in `stop_gradients` is made anew in a loop", _RECIPE_STOP
+                    )
                 if made.kind is Kind.ELEMENT:
                     return Refusal(
                         "a tensor in `stop_gradients` is one of several results of one op, and "
@@ -727,9 +734,8 @@ class RegionFinder:
         if not self._is_bound(leaf, names, region):
             return False
         for made in leaf.defs:
-            if made.stmt is None or not self._blocks.holds(made.stmt):
-                continue
-            index = self._blocks.index_in(made.stmt, region.block)
+            here = made.stmt is not None and self._blocks.holds(made.stmt)
+            index = self._blocks.index_in(made.stmt, region.block) if here and made.stmt else None
             inside = index is not None and region.first <= index <= region.last
             if inside and _is_walrus(made):
                 return False
@@ -769,6 +775,11 @@ class RegionFinder:
                 return True  # a loop's or a ``with``'s own name, inside of it
             owner = self._blocks.place(block.owner)
             place = (owner.block, owner.index)
+
+    def _leaves_a_loop(self, made: ast.stmt, used: ast.stmt) -> bool:
+        """Whether a loop holds the first statement and not the second."""
+        around = self._blocks.loops_around(used)
+        return any(loop not in around for loop in self._blocks.loops_around(made))
 
     def _hoistable(self, request: Request) -> bool:
         """Whether the call runs exactly once, whenever its statement does."""

@@ -322,6 +322,8 @@ class SourceReader:
                     isinstance(d.value, ast.Call) for x in base.leaves for d in x.defs
                 )
                 return Sources(leaves, None if called else True)
+            if made.kind is Kind.COMPREHENSION:
+                return Sources(refusal=f"`{text}` is made where nothing can watch it")
             return Sources([Leaf(defs, text, outside=False, many=None)], True)
         if made.kind is Kind.AUGMENT:
             return Sources([Leaf(defs, text, outside=False, many=None)], None)
