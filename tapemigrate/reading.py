@@ -11,7 +11,8 @@ from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import SourceError, hides_ascii, is_notebook
 
 _OWN_CODE = re.compile(rb"\bTM[1-9][0-9]{2}\b")
-_STAR = re.compile(rb"\bimport[\s\\]*\*")
+# A script that a notebook runs gives it all of its names, too.
+_STAR = re.compile(rb"\bimport[\s\\]*\*|%run\b")
 # What no word is made of becomes a space. Bytes beyond ASCII are parts of words: a name has them.
 _APART = bytes(
     code if code >= 128 or chr(code).isalnum() or code == ord("_") else 32 for code in range(256)

@@ -142,9 +142,11 @@ def test_a_tape_that_a_magic_asks_is_in_use() -> None:
     assert [each.code for each in idle.diagnostics] == ["TM306"]
 
 
-def test_names_that_a_script_defines_are_taken_for_what_they_usually_mean() -> None:
-    result = found("%run setup.ipynb", f"x = tf.constant(2.0)\n{TOGETHER}")
-    assert [each.code for each in result.diagnostics] == ["TM101"]
+def test_names_that_a_script_defines_are_taken_for_what_they_usually_mean(tmp_path: Path) -> None:
+    cells = map(code, ("%run setup.ipynb", f"x = tf.constant(2.0)\n{TOGETHER}"))
+    (tmp_path / "a.ipynb").write_bytes(data(*cells))
+    outcome = run([str(tmp_path)], lambda path: PLAIN, mode="check", jobs=1)
+    assert [each.code for each in outcome.diagnostics] == ["TM101"]
 
 
 def test_a_cell_that_does_not_parse_may_hold_a_caller() -> None:
@@ -163,7 +165,7 @@ def test_a_cell_that_does_not_parse_may_hold_a_caller() -> None:
 def test_a_broken_notebook_is_told_and_the_others_are_done(
     tmp_path: Path, raw: bytes, code: str, cell: int | None, row: int, message: str
 ) -> None:
-    text = b"tf.gradients(y, x)"
+    text = b"import tensorflow as tf; tf.gradients(y, x)"
     raw += ".gradients".encode("utf-16") if raw[:1] == b"\xff" else b"\n" + text
     result = run_text(raw, "a.ipynb", PLAIN, mode="fix")
     (told,) = result.diagnostics
@@ -176,7 +178,7 @@ def test_a_broken_notebook_is_told_and_the_others_are_done(
 
 
 def test_a_broken_notebook_ends_with_2_and_one_line(tmp_path: Path) -> None:
-    (tmp_path / "a.ipynb").write_bytes(data(code("x = tf.gradients"), code(3)))
+    (tmp_path / "a.ipynb").write_bytes(data(code("import tensorflow as tf\ntf.gradients"), code(3)))
     status, out, _ = tapemigrate("check", "-q", "--output-format", "concise", ".", cwd=tmp_path)
     assert (status, out.count("\n")) == (2, 1)
     assert out.startswith("a.ipynb:cell 2:1:1: TM903 is not a notebook: its cell 2 has no `source`")
