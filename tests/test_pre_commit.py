@@ -5,6 +5,7 @@ pre-commit installs this tree with pip, so that pip's index is the only thing th
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -34,6 +35,10 @@ repos:
       - id: tapemigrate-check
         args: [--output-format, concise]
       - id: tapemigrate-fix
+        stages: [manual]
+      - id: tapemigrate-check
+        alias: with-baseline
+        args: [--baseline, known.json]
         stages: [manual]
 """
 
@@ -128,6 +133,29 @@ def test_a_commit_that_adds_a_gradient_call_is_stopped_until_it_is_fixed(
     assert project.commit("local.py").returncode == 0
     again = project.pre_commit("run", "--hook-stage", "manual", "tapemigrate-fix", "--all-files")
     assert again.returncode == 0, again.stdout
+
+
+def test_a_baseline_that_gets_shorter_has_to_be_committed(project: Repository) -> None:
+    def check(path: str) -> subprocess.CompletedProcess[str]:
+        stage = ("--hook-stage", "manual")
+        return project.pre_commit("run", "with-baseline", *stage, "--files", path)
+
+    legacy = project.folder / "legacy.py"
+    legacy.write_text(FLAGGED)
+    known = {"code": "TM904", "text": "differentiate = apply(tf.gradients)", "count": 1}
+    baseline = project.folder / "known.json"
+    baseline.write_text(json.dumps({"version": 1, "findings": {"legacy.py": [known]}}))
+    project.git("add", "legacy.py", "known.json")
+    assert check("legacy.py").returncode == 0
+    legacy.write_text(CLEAN)
+    project.git("add", "legacy.py")
+    shorter = check("legacy.py")
+    assert shorter.returncode == 1
+    assert "files were modified by this hook" in shorter.stdout
+    assert "known.json: 1 known before and mended since, taken out" in shorter.stdout
+    project.git("add", "known.json")
+    assert check("legacy.py").returncode == 0
+    project.git("reset", "--quiet", "--hard")
 
 
 def test_only_the_files_of_the_commit_are_looked_at(project: Repository) -> None:
