@@ -124,12 +124,21 @@ class Baseline:
         return new, None
 
     def written(self, outcome: Outcome) -> tuple[Outcome, BaselineError | None]:
-        """What is left to tell of ``outcome`` once this baseline, made from it, is written."""
+        """What is left to tell of ``outcome`` once this baseline, made from it, is written.
+
+        It is not written where a file could not be analysed: what that file holds would be missing,
+        and what was known of it before would be lost.
+        """
+        left = self.without_known(outcome)
+        failed = {each.filename for each in left.diagnostics}
+        if failed:
+            what = "a file" if len(failed) == 1 else f"{len(failed)} files"
+            why = f"{what} could not be processed; mend it, or leave it out with extend-exclude"
+            return left, BaselineError(f"{self.path}: not written: {why}")
         try:
             self.save()
         except BaselineError as error:
             return outcome, error
-        left = self.without_known(outcome)
         left.notes.append(f"{self.path}: {left.known} written")
         return left, None
 

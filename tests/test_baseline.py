@@ -171,11 +171,25 @@ def test_paths_are_those_of_the_project(project: Path) -> None:
 
 def test_what_cannot_be_analysed_is_never_known(project: Path) -> None:
     (project / "broken.py").write_text(BROKEN)
+    before = (project / "known.json").read_bytes()
     done = tapemigrate(*CHECK, "--write-baseline", "known.json", ".", cwd=project)
     assert done.returncode == 2
     assert done.stdout.startswith(b"broken.py:3:17: TM901")
+    assert done.stderr.decode().splitlines()[-1] == (
+        "tapemigrate: known.json: not written: a file could not be processed; mend it, or leave it "
+        "out with extend-exclude"
+    )
     assert against(project)[:2] == (2, ["broken.py:3:17"])
-    assert len(entries(project)) == 2
+    assert (project / "known.json").read_bytes() == before
+
+
+def test_a_baseline_is_not_overwritten_under_broken_settings(project: Path) -> None:
+    before = (project / "known.json").read_bytes()
+    (project / "pyproject.toml").write_text("[tool.tapemigrate]\nselect = 3\n")
+    done = tapemigrate(*CHECK, "--write-baseline", "known.json", ".", cwd=project)
+    assert done.returncode == 2
+    assert b"pyproject.toml:1:1: TM903 select must be a list of strings" in done.stdout
+    assert (project / "known.json").read_bytes() == before
 
 
 def test_standard_input(project: Path) -> None:
