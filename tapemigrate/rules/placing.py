@@ -173,8 +173,19 @@ def _run_by(region: Region, view: View) -> list[ast.AST]:
     found: list[ast.AST] = list(body[region.first : min(region.last, region.call - 1) + 1])
     found += [region.request.target, region.request.sources]
     uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
-    found += [u.made.value for u in uses if u.made.value is not None]
+    made = [u.made for u in uses if u.made.value is not None]
+    row = _row_of_new(region.sources)
+    # What was there before its sources were made cannot come from them.
+    found += [d.value for d in made if d.value and (d.stmt is None or d.stmt.lineno >= row)]
     return found
+
+
+def _row_of_new(sources: Sources) -> int:
+    """The row in which the first source is made, if all of them are new tensors; else 0."""
+    if any(leaf.outside and not leaf.fresh for leaf in sources.leaves):
+        return 0
+    made = [d for leaf in sources.leaves for d in leaf.defs]
+    return min((d.stmt.lineno if d.stmt is not None else 0 for d in made), default=0)
 
 
 def _first_order(request: Request) -> Request:
