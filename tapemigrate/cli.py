@@ -29,6 +29,7 @@ from tapemigrate.verify.options import WithCommand, running
 
 if TYPE_CHECKING:
     from tapemigrate.baseline import Baseline, BaselineError
+    from tapemigrate.cache import Cache
     from tapemigrate.runner import FileResult, Mode, Outcome, SettingsFor
     from tapemigrate.settings import Place, Resolver
     from tapemigrate.shard import Shard
@@ -179,6 +180,13 @@ def _common(function: _F) -> _F:
         ),
         click.option(
             "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes. Default: the cores."
+        ),
+        click.option("--no-cache", is_flag=True, help="Neither use nor keep earlier results."),
+        click.option(
+            "--cache-dir",
+            metavar="DIR",
+            type=click.Path(),
+            help="Where results are kept. Default: .tapemigrate_cache at the project's top.",
         ),
         click.option("--stdin-filename", metavar="FILE", help="The name of what is read from '-'."),
         click.option(
@@ -388,6 +396,8 @@ class _Request:
     respect_gitignore: bool
     force_exclude: bool
     jobs: int | None
+    no_cache: bool
+    cache_dir: str | None
     stdin_filename: str | None
     color: str
     quiet: bool
@@ -435,8 +445,19 @@ class _Request:
                 force_exclude=self.force_exclude,
                 shard=shard,
                 edits=self.edits,
+                cache=self._cache(),
                 progress=bar.advance,
             )
+
+    def _cache(self) -> Cache | None:
+        from tapemigrate import cache
+
+        if self.no_cache:
+            return None
+        found = cache.open_cache(self.cache_dir or os.path.join(_project_root(), cache.NAME))
+        if found is None and self.cache_dir is not None:
+            raise click.ClickException(f"--cache-dir: {self.cache_dir} is no folder")
+        return found
 
     def run_stdin(self, resolver: Resolver, mode: Mode) -> Outcome:
         from tapemigrate import runner

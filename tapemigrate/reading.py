@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from tapemigrate.cache import Cache, digest, key_of
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import SourceError, hides_ascii, is_notebook
 
@@ -21,10 +23,22 @@ _APART = bytes(
 _CHUNK = 256
 _FEW = 6
 
-#: Some files, and words to look for in them.
-Search = tuple[Sequence[str], frozenset[bytes]]
-#: The words that stand in each of the files; None where nobody could tell.
-Found = Iterable[list[Collection[bytes]] | None]
+#: The words that stand in each of some files.
+Found = list[list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Some files, and words to look for in them."""
+
+    paths: Sequence[str]
+    words: frozenset[str]
+    cache: Cache | None = None
+    known: Found | None = None
+
+    def key(self, digests: Iterable[str]) -> str:
+        """The name, in the cache, of what is found in files of these contents."""
+        return key_of("words", sorted(self.words), list(digests))
 
 
 def read(path: str) -> bytes:
@@ -58,13 +72,8 @@ def read(path: str) -> bytes:
         raise SourceError("TM903", "is too large to be read into memory") from None
 
 
-def searchable(path: str) -> bytes:
-    """The bytes of a file, in a form in which words can be looked for.
-
-    Raises:
-        SourceError: TM903.
-    """
-    data = read(path)
+def searchable(path: str, data: bytes) -> bytes:
+    """The bytes of a file in a form in which words can be looked for."""
     if not is_notebook(path):
         return data
     from tapemigrate.source.notebooks import flattened
@@ -72,13 +81,18 @@ def searchable(path: str) -> bytes:
     return flattened(data)
 
 
-def may_matter(path: str, settings: Settings) -> bool:
+def may_matter(path: str, settings: Settings, digests: dict[str, str] | None = None) -> bool:
     """Whether there may be something to say of the file; if in doubt, there may.
+
+    ``digests`` takes what stands for the contents of the file.
 
     Raises:
         SourceError: TM903.
     """
-    data = searchable(path)
+    data = read(path)
+    if digests is not None:
+        digests[path] = digest(data)
+    data = searchable(path, data)
     if settings.aliases or _reaches_tensorflow(data):
         from tapemigrate.rules.catalog import prefilter
 
@@ -100,48 +114,70 @@ def _reaches_tensorflow(data: bytes) -> bool:
 class Words:
     """Finds the files of a tree in which words stand; what was looked for once is known.
 
-    ``spread`` has searches made by several processes.
+    ``spread`` has searches made by several processes, and gives None for one that was killed.
+    ``digests`` stand for what the files held when they were read first.
     """
 
     def __init__(
-        self, paths: Sequence[str], spread: Callable[[Sequence[Search]], Found] | None = None
+        self,
+        paths: Sequence[str],
+        spread: Callable[[list[Search]], Iterable[Found | None]] | None = None,
+        cache: Cache | None = None,
+        digests: Mapping[str, str] | None = None,
     ) -> None:
         self._paths = paths
         self._spread = spread or (lambda searches: map(words_in, searches))
-        self._known: dict[str, list[str]] = {}
+        self._cache = cache
+        self._digests = digests or {}
+        self._places: dict[str, list[str]] = {}
 
     def __call__(self, words: Collection[str]) -> dict[str, list[str]]:
         """The files, in order, in which each of the words stands."""
-        new = [word for word in words if word not in self._known]
+        new = frozenset(word for word in words if word not in self._places)
         if new:
             self._look_for(new)
-        return {word: self._known[word] for word in words}
+        return {word: self._places[word] for word in words}
 
-    def _look_for(self, words: Sequence[str]) -> None:
-        # A word may come from the name of a file that is no text.
-        wanted = {word.encode("utf-8", "backslashreplace"): word for word in words}
+    def _look_for(self, words: frozenset[str]) -> None:
         for word in words:
-            self._known[word] = []
-        starts = range(0, len(self._paths), _CHUNK)
-        searches = [(self._paths[k : k + _CHUNK], frozenset(wanted)) for k in starts]
-        for search, found in zip(searches, self._spread(searches), strict=True):
-            for path, here in zip(search[0], found or words_in(search), strict=True):
-                for each in here:
-                    self._known[wanted[each]].append(path)
+            self._places[word] = []
+        searches = []
+        for start in range(0, len(self._paths), _CHUNK):
+            search = Search(self._paths[start : start + _CHUNK], words, self._cache)
+            if self._cache is not None:
+                key = search.key(self._digests.get(path, "") for path in search.paths)
+                search = replace(search, known=self._cache.get(key))
+            searches.append(search)
+        made = iter(self._spread([search for search in searches if search.known is None]))
+        for search in searches:
+            found = search.known
+            if found is None:
+                found = next(made) or words_in(search)
+            for path, here in zip(search.paths, found, strict=True):
+                for word in here:
+                    self._places[word].append(path)
 
 
-def words_in(search: Search) -> list[Collection[bytes]]:
+def words_in(search: Search) -> Found:
     """The words that stand in each of the files; none in one that cannot be read."""
-    paths, words = search
-    found: list[Collection[bytes]] = []
-    for path in paths:
+    # A word may come from the name of a file that is no text.
+    wanted = {word.encode("utf-8", "backslashreplace"): word for word in search.words}
+    digests: list[str] = []
+    found: Found = []
+    for path in search.paths:
         try:
-            data = searchable(path)
+            data = read(path)
         except SourceError:
-            found.append(())
+            digests.append("")
+            found.append([])
             continue
-        if len(words) <= _FEW and not any(word in data for word in words):
-            found.append(())
-            continue
-        found.append(words.intersection(data.translate(_APART).split()))
+        if search.cache is not None:
+            digests.append(digest(data))
+        data = searchable(path, data)
+        here: Iterable[bytes] = ()
+        if len(wanted) > _FEW or any(word in data for word in wanted):
+            here = wanted.keys() & data.translate(_APART).split()
+        found.append(sorted(wanted[word] for word in here))
+    if search.cache is not None:
+        search.cache.put(search.key(digests), found)
     return found

@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from tapemigrate import garbage
+from tapemigrate import garbage, stored
+from tapemigrate.cache import Cache, digest, key_of
 from tapemigrate.deep import call_with_room
 from tapemigrate.discovery import Discovery
 from tapemigrate.grouping import grouped
@@ -116,11 +117,18 @@ class _Task:
     edits: bool
     context: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    cache: Cache | None = None
 
     @property
     def filenames(self) -> tuple[str, ...]:
         """All files that are analysed."""
         return (self.filename, *self.others)
+
+    def key(self, digest_of: Callable[[str], str]) -> str:
+        """The name, in the cache, of what is found in files of these contents."""
+        contents = [(name, digest_of(name)) for name in (*self.filenames, *self.context)]
+        place = os.path.abspath(self.filename)
+        return key_of("files", self.settings, place, len(self.others), contents, *_writer(self))
 
 
 def run(
@@ -133,6 +141,7 @@ def run(
     respect_gitignore: bool = True,
     force_exclude: bool = False,
     shard: Shard | None = None,
+    cache: Cache | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Outcome:
     """Analyses the files of ``paths``. Writes nothing: see ``write``.
@@ -150,10 +159,12 @@ def run(
         respect_gitignore: Whether what ``.gitignore`` leaves out is left out.
         force_exclude: Whether the settings leave out also what ``paths`` name.
         shard: All files are looked at, and those of the shard analysed.
+        cache: What earlier runs have found out.
         progress: Called with how many files are done, and of how many.
     """
-    _context_file.cache_clear()
+    _context_bytes.cache_clear()
     discovery = Discovery(settings_for, respect_gitignore=respect_gitignore)
+    digests: dict[str, str] | None = None if cache is None else {}
     early: dict[str, FileResult] = {}
     tasks: list[_Task] = []
     everything: list[str] = []
@@ -165,7 +176,7 @@ def run(
             settings = settings_for(found.path)
             if not found.left_out(settings, force=force_exclude):
                 allowed[found.path] = settings
-            if not may_matter(found.path, settings):
+            if not may_matter(found.path, settings, digests):
                 continue
         except SourceError as error:
             early[found.path] = _failure(found.path, error)
@@ -174,14 +185,17 @@ def run(
             configurations[str(error)] = None
             continue
         if found.path in allowed:
-            tasks.append(_Task(found.path, settings, mode, edits))
+            tasks.append(_Task(found.path, settings, mode, edits, cache=cache))
     with garbage.put_off(), _Workers(jobs, len(tasks)) as workers:
         if len(everything) > 1:
-            tasks = _with_others(tasks, everything, allowed, workers)
+            tasks = _with_others(tasks, everything, allowed, workers, digests)
         mine = everything if shard is None else _of_shard(shard, tasks, everything)
         chosen = frozenset(mine)
         tasks = [task for task in tasks if task.filename in chosen]
-        results = {result.filename: result for result in _analyse_all(tasks, workers, progress)}
+        analysed = _analyse_all(tasks, workers, progress, digests)
+        results = {result.filename: result for result in analysed}
+    if cache is not None:
+        cache.sweep()
     results.update(early)
     problems = [_failure(path, error) for path, error in discovery.problems]
     problems += [_failure(*_split_configuration(line)) for line in configurations]
@@ -361,9 +375,14 @@ def _split_configuration(line: str) -> tuple[str, SourceError]:
     return path, SourceError("TM903", f"{message}; the files below it were not analysed")
 
 
-def _analyse_all(tasks: list[_Task], workers: _Workers, progress: Progress) -> Iterator[FileResult]:
+def _analyse_all(
+    tasks: list[_Task],
+    workers: _Workers,
+    progress: Progress,
+    digests: Mapping[str, str] | None,
+) -> Iterator[FileResult]:
     done, total = 0, sum(len(task.filenames) for task in tasks)
-    for task, results in zip(tasks, workers.map(_analyse, tasks), strict=True):
+    for task, results in workers.map_unknown(_analyse, tasks, partial(_known, digests=digests)):
         done += len(task.filenames)
         progress(done, total)
         if results is None:
@@ -372,26 +391,73 @@ def _analyse_all(tasks: list[_Task], workers: _Workers, progress: Progress) -> I
         yield from results
 
 
+def _known(task: _Task, digests: Mapping[str, str] | None) -> list[FileResult] | None:
+    """What an earlier run has found in the files as they were when they were read first."""
+    if task.cache is None or digests is None or task.mode != "check":
+        return None
+    found = task.cache.get(task.key(lambda name: digests.get(name, "")))
+    return None if found is None else [_result(each) for each in found]
+
+
+def _keep(task: _Task, data: Mapping[str, bytes], results: list[FileResult]) -> None:
+    # What went wrong may go right another time.
+    wrong = any(d.code in ALWAYS_REPORTED for each in results for d in each.diagnostics)
+    if task.cache is None or task.mode != "check" or wrong:
+        return
+    contents = dict(data)
+    for path in task.context:
+        contents[path] = _context_bytes(path)
+    key = task.key(lambda name: digest(contents[name]) if contents[name] else "")
+    task.cache.put(key, [_plain(each) for each in results])
+
+
+def _plain(result: FileResult) -> list[Any]:
+    lines = [[*place, line] for place, line in result.lines.items()]
+    found = [stored.plain_diagnostic(each) for each in result.diagnostics]
+    return [result.filename, found, lines, result.group]
+
+
+def _result(plain: list[Any]) -> FileResult:
+    filename, found, lines, group = plain
+    diagnostics = tuple(stored.diagnostic(each) for each in found)
+    by_place = {(cell, row): line for cell, row, line in lines}
+    return FileResult(filename, diagnostics, lines=by_place, group=group)
+
+
+def _writer(task: _Task) -> tuple[str, ...]:
+    """The version of what makes the edits, where edits are asked for."""
+    if not task.edits:
+        return ()
+    from importlib.metadata import version
+
+    return ("edits", version("libcst"))
+
+
 def _with_others(
-    tasks: list[_Task], everything: list[str], allowed: Mapping[str, Settings], workers: _Workers
+    tasks: list[_Task],
+    everything: list[str],
+    allowed: Mapping[str, Settings],
+    workers: _Workers,
+    digests: Mapping[str, str] | None,
 ) -> list[_Task]:
     """The tasks with the files that hold callers, those that go together made one."""
+    known = partial(_known_links, digests=digests)
     links = {
-        task.filename: each or Links()
-        for task, each in zip(tasks, workers.map(_links, tasks), strict=True)
+        task.filename: each or Links() for task, each in workers.map_unknown(_links, tasks, known)
     }
+    cache = tasks[0].cache if tasks else None
 
     def together(one: str, two: str) -> bool:
         same = one in allowed and allowed[one] == allowed.get(two)
         return same and not is_notebook(one) and not is_notebook(two)
 
     def hand_on(asked: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
-        return (each or frozenset() for each in workers.map(_handing_on, asked))
+        return (each or frozenset() for each in workers.map(partial(_handing_on, cache), asked))
 
     names = {name for each in links.values() for name in each.names}
     wanted = names | _marks() if names else names
     handed = {h for each in links.values() for h in each.handed}
-    words = Words(everything, partial(workers.map, words_in))
+    words = Words(everything, partial(workers.map, words_in), cache, digests)
     # All words that are known to be needed, so that the files are read once for them.
     words({*wanted, *(word for h in handed for word in (h.name, *h.anchors))})
     groups = grouped(links, words, hand_on, together)
@@ -446,23 +512,36 @@ def _names(imports: frozenset[str], path: str) -> bool:
 
 
 def _load(paths: Iterable[str]) -> dict[str, SourceFile]:
-    return {path: _context_file(path) for path in paths}
+    return {path: _context_file(path, _context_bytes(path)) for path in paths}
 
 
 @lru_cache(maxsize=256)
-def _context_file(path: str) -> SourceFile:
-    """A file in which callers may stand. What cannot be read does not parse: it is unseen."""
+def _context_bytes(path: str) -> bytes:
+    """A file in which callers may stand; nothing where it cannot be read."""
     try:
-        return decode(read(path), path) if path else _UNSEEN
+        return read(path) if path else b""
+    except SourceError:
+        return b""
+
+
+@lru_cache(maxsize=256)
+def _context_file(path: str, data: bytes) -> SourceFile:
+    """What cannot be read does not parse: it is unseen."""
+    try:
+        return decode(data, path) if data else _UNSEEN
     except SourceError:
         return _UNSEEN
 
 
 def _links(task: _Task) -> Links:
-    from tapemigrate import api
-
     def links() -> Links:
-        return api.links(decode(read(task.filename), task.filename))
+        from tapemigrate import api
+
+        data = read(task.filename)
+        found = api.links(decode(data, task.filename))
+        if task.cache is not None:
+            task.cache.put(_links_key(task, digest(data)), stored.plain_links(found))
+        return found
 
     try:
         garbage.collect()
@@ -472,11 +551,32 @@ def _links(task: _Task) -> Links:
         return Links()
 
 
-def _handing_on(asked: tuple[str, frozenset[str]]) -> frozenset[Handed]:
-    from tapemigrate import api
+def _known_links(task: _Task, digests: Mapping[str, str] | None) -> Links | None:
+    if task.cache is None or digests is None:
+        return None
+    found = task.cache.get(_links_key(task, digests.get(task.filename, "")))
+    return None if found is None else stored.links(found)
+
+
+def _links_key(task: _Task, contents: str) -> str:
+    return key_of("links", task.filename, contents)
+
+
+def _handing_on(cache: Cache | None, asked: tuple[str, frozenset[str]]) -> frozenset[Handed]:
+    filename, names = asked
 
     def handing_on() -> frozenset[Handed]:
-        return api.handing_on(decode(read(asked[0]), asked[0]), asked[1])
+        from tapemigrate import api
+
+        data = read(filename)
+        key = key_of("handing on", filename, digest(data), sorted(names))
+        found = None if cache is None else cache.get(key)
+        if found is None:
+            handed = api.handing_on(decode(data, filename), names)
+            found = [[each.name, sorted(each.anchors)] for each in handed]
+            if cache is not None:
+                cache.put(key, found)
+        return stored.plain_handed(found)
 
     try:
         garbage.collect()
@@ -493,7 +593,9 @@ def _analyse(task: _Task) -> list[FileResult]:
             if task.others:
                 return _one_by_one(task)
             return [_failure(task.filename, error)]
-        return _guarded(data, task)
+        results = _guarded(data, task)
+        _keep(task, data, results)
+        return results
 
     garbage.collect()
     return call_with_room(analyse)
@@ -650,8 +752,6 @@ class _Workers:
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> _Workers:
-        if self._jobs > 1:
-            self._pool = _pool(self._jobs)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -666,8 +766,23 @@ class _Workers:
         else:
             self._pool.shutdown()
 
+    def map_unknown(
+        self,
+        function: Callable[[_T], _R],
+        tasks: Sequence[_T],
+        known: Callable[[_T], _R | None],
+    ) -> Iterator[tuple[_T, _R | None]]:
+        """Each task with its result; those that are known are not worked out."""
+        found = [known(task) for task in tasks]
+        unknown = [task for task, each in zip(tasks, found, strict=True) if each is None]
+        made = self.map(function, unknown)
+        for task, each in zip(tasks, found, strict=True):
+            yield task, next(made) if each is None else each
+
     def map(self, function: Callable[[_T], _R], tasks: Sequence[_T]) -> Iterator[_R | None]:
         """The results in the order of the tasks; None where a task killed its process."""
+        if self._pool is None and self._jobs > 1 and len(tasks) >= _FILES_PER_PROCESS:
+            self._pool = _pool(self._jobs)
         if self._pool is None:
             yield from map(function, tasks)
             return

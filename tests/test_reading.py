@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapemigrate import api, reading
-from tapemigrate.reading import Words, may_matter, read, words_in
+from tapemigrate.reading import Found, Search, Words, may_matter, read, words_in
 from tapemigrate.settings import Settings
 from tapemigrate.source import SourceError
 from tapemigrate.source.decoding import decode
@@ -105,16 +106,16 @@ def test_words_are_whole(tmp_path: Path) -> None:
 
 def test_a_word_is_looked_for_once(tmp_path: Path) -> None:
     paths = names_in(tmp_path, {"a.py": "one two", "b.py": "two three"})
-    searches: list[frozenset[bytes]] = []
+    searches: list[frozenset[str]] = []
 
-    def spread(asked: object) -> object:
-        searches.extend(words for _, words in asked)  # type: ignore[attr-defined]
-        return map(words_in, asked)  # type: ignore[call-overload]
+    def spread(asked: list[Search]) -> Iterator[Found]:
+        searches.extend(search.words for search in asked)
+        return map(words_in, asked)
 
-    words = Words(paths, spread)  # type: ignore[arg-type]
+    words = Words(paths, spread)
     assert words({"one", "two"}) == {"one": paths[:1], "two": paths}
     assert words({"two", "three"}) == {"two": paths, "three": paths[1:]}
-    assert searches == [{b"one", b"two"}, {b"three"}]
+    assert searches == [{"one", "two"}, {"three"}]
 
 
 def test_a_search_whose_process_was_killed_is_made_here(tmp_path: Path) -> None:
@@ -123,14 +124,16 @@ def test_a_search_whose_process_was_killed_is_made_here(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.sampled_from(["loss", "x", "loss2", "_loss", ".", "(", " ", "\n", "'"])))
-def test_words_are_those_of_a_pattern(tmp_path_factory: pytest.TempPathFactory, parts: list[str]):
+def test_words_are_those_of_a_pattern(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[str]
+) -> None:
     path = tmp_path_factory.getbasetemp() / "words.py"
     path.write_text("".join(parts))
-    words = frozenset({b"loss", b"x", b"a", b"b", b"c", b"d", b"e", b"f"})
-    expected = words.intersection(re.findall(rb"\w+", path.read_bytes()))
-    assert list(map(set, words_in(([str(path)], words)))) == [expected]
-    few = frozenset({b"loss"})
-    assert list(map(set, words_in(([str(path)], few)))) == [expected & few]
+    words = frozenset({"loss", "x", "a", "b", "c", "d", "e", "f"})
+    expected = words.intersection(re.findall(r"\w+", path.read_text()))
+    assert list(map(set, words_in(Search([str(path)], words)))) == [expected]
+    few = frozenset({"loss"})
+    assert list(map(set, words_in(Search([str(path)], few)))) == [expected & few]
 
 
 def test_reading(tmp_path: Path) -> None:

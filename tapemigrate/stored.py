@@ -1,0 +1,60 @@
+"""Diagnostics and links as plain lists, which JSON can hold, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Links, Position
+
+Plain = list[Any]
+
+
+def plain_links(links: Links) -> Plain:
+    """``links`` as lists."""
+    handed = [[each.name, sorted(each.anchors)] for each in links.handed]
+    return [sorted(links.names), sorted(handed), sorted(links.imports)]
+
+
+def links(plain: Plain) -> Links:
+    """What ``plain_links`` was given."""
+    names, handed, imports = plain
+    return Links(frozenset(names), plain_handed(handed), frozenset(imports))
+
+
+def plain_handed(plain: Plain) -> frozenset[Handed]:
+    """Functions that are handed a tape, from lists."""
+    return frozenset(Handed(name, frozenset(anchors)) for name, anchors in plain)
+
+
+def plain_diagnostic(each: Diagnostic) -> Plain:
+    """``each`` as lists. It has no proof: nothing was run."""
+    fix = each.fix and [each.fix.applicability, each.fix.message, list(map(_edit, each.fix.edits))]
+    return [
+        *(each.code, each.message, each.filename, _place(each.location), _place(each.end_location)),
+        *(each.help, fix, each.cell, each.comment_row),
+        each.in_file and list(map(_place, each.in_file)),
+    ]
+
+
+def diagnostic(plain: Plain) -> Diagnostic:
+    """What ``plain_diagnostic`` was given."""
+    code, message, filename, start, end, help, fix, cell, comment_row, in_file = plain
+    return Diagnostic(
+        *(code, message, filename, Position(*start), Position(*end), help),
+        fix=fix and Fix(fix[0], fix[1], tuple(_made(*edit) for edit in fix[2])),
+        cell=cell,
+        comment_row=comment_row,
+        in_file=in_file and (Position(*in_file[0]), Position(*in_file[1])),
+    )
+
+
+def _place(position: Position) -> Plain:
+    return [position.row, position.column]
+
+
+def _edit(edit: Edit) -> Plain:
+    return [edit.filename, _place(edit.start), _place(edit.end), edit.content, edit.cell]
+
+
+def _made(filename: str, start: Plain, end: Plain, content: str, cell: int | None) -> Edit:
+    return Edit(filename, Position(*start), Position(*end), content, cell)
