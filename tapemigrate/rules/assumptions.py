@@ -11,7 +11,7 @@ from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.provenance import Provenance, Tracer, filled_containers
+from tapemigrate.rules.provenance import Provenance, Tracer, filled_state
 from tapemigrate.rules.shape_evidence import argument_for, attribute_values, global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
@@ -338,7 +338,7 @@ class Judge:
     # -- what the functions called in the region read -------------------------------------------
 
     def _stored(self, region: Region, leaves: list[Leaf]) -> list[str]:
-        """What functions of this file, called in the region, read out of a container of its own."""
+        """What functions of this file, called in the region, read that outlives their calls."""
         unit, effects = self._view.unit, self._project.effects(self._view.unit)
         pending: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
         pending.append(region.request.target)
@@ -351,7 +351,7 @@ class Judge:
                     functions = set(effects.functions(node.id)) - entered
                     entered |= functions
                     pending += [s for f in functions for s in f.body]
-        found = sorted(read & filled_containers(unit.tree, self._view.kinds))
+        found = sorted(read & filled_state(unit.tree, self._view.kinds))
         return [f"`{name}` holds nothing that was computed from {_names(leaves)}" for name in found]
 
     def _hidden_reads(

@@ -138,6 +138,8 @@ class Places:
             run = _run_by(region, self._view)
             unit, project = self._view.unit, self._project
             region = self._danger.unseen(run) or caches.refuse(region, run, unit, project) or region
+        if isinstance(region, Region) and _asks_a_tape_from_outside(region, self._view):
+            return _HIGHER
         if isinstance(region, Region):
             verdict = self.judge.judge(region, recorded)
             if isinstance(verdict, Refusal):
@@ -147,10 +149,31 @@ class Places:
         return region
 
 
+_ASKS = frozenset({"gradient", "jacobian", "batch_jacobian"})
 _HIGHER = Refusal(
     "it differentiates a gradient whose forward pass runs outside of this function",
     "Open a second tape round that forward pass, outside of the first, and ask it here.",
 )
+
+
+def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
+    """Whether the region holds a gradient of a tape that was not opened in it."""
+    inside = {
+        node
+        for stmt in region.block.body[region.first : region.last + 1]
+        for node in ast.walk(stmt)
+    }
+    for root in (*inside, region.request.target):
+        for node in ast.walk(root) if root is region.request.target else (root,):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            owner = node.func.value
+            if node.func.attr not in _ASKS or view.kinds.name(owner) is not None:
+                continue
+            made = [u.made.stmt for u in view.flow.reads.get(owner, ())]
+            if path_of(owner) is not None and not any(s in inside for s in made):
+                return True
+    return False
 
 
 def _is_elsewhere(outcome: Region | Refusal) -> bool:

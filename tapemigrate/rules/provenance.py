@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Def, Kind
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
@@ -240,24 +239,44 @@ def _root(node: ast.expr) -> str | None:
     return node.id
 
 
-def filled_containers(tree: ast.Module, kinds: Kinds) -> frozenset[str]:
-    """The module-level dicts and lists that functions put values into, other than variables."""
+def filled_state(tree: ast.Module, kinds: Kinds) -> frozenset[str]:
+    """What functions put values into that outlives them, other than variables.
+
+    Dicts, lists and objects at module level, classes, and functions with a list for a default.
+    """
     names = {
         target.id
         for stmt in tree.body
-        if isinstance(stmt, ast.Assign) and _is_container(stmt.value)
+        if isinstance(stmt, ast.Assign) and _holds_values(stmt.value, kinds)
         for target in stmt.targets
         if isinstance(target, ast.Name)
-    }
+    } | {stmt.name for stmt in tree.body if isinstance(stmt, ast.ClassDef)}
     found: set[str] = set()
-    for function in tree.body if names else ():
+    for function in tree.body:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         for node in ast.walk(function):
             name, values = _filled(node)
             if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
-                found.add(name)
+                found.add(name or "")
+            if isinstance(node, ast.FunctionDef) and _fills_a_default(node):
+                found.add(node.name)
     return frozenset(found)
+
+
+def _fills_a_default(function: ast.FunctionDef) -> bool:
+    args = function.args
+    named = [*args.posonlyargs, *args.args]
+    lists = {
+        a.arg
+        for a, d in zip(named[len(named) - len(args.defaults) :], args.defaults, strict=True)
+        if isinstance(d, ast.List | ast.Dict | ast.Set)
+    }
+    return bool(lists) and any(_filled(node)[0] in lists for node in ast.walk(function))
+
+
+def _holds_values(value: ast.expr, kinds: Kinds) -> bool:
+    return _is_container(value) or (isinstance(value, ast.Call) and kinds.makes_object(value))
 
 
 def _is_container(value: ast.expr) -> bool:
@@ -270,9 +289,10 @@ def _filled(node: ast.AST) -> tuple[str | None, list[ast.expr]]:
     """The name of what is put into, and the values."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                return target.value.id, [node.value]
+            if isinstance(target, ast.Subscript | ast.Attribute):
+                if isinstance(target.value, ast.Name):
+                    return target.value.id, [node.value]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in CHANGERS and isinstance(node.func.value, ast.Name):
+        if isinstance(node.func.value, ast.Name) and (node.args or node.keywords):
             return node.func.value.id, [*node.args, *(k.value for k in node.keywords)]
     return None, []
