@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tapemigrate.rules import catalog
+from tapemigrate.rules.pages import explain
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGIN = "<!-- rules: made by docs/make_rules.py -->"
@@ -31,7 +32,7 @@ def table(prefix: str) -> str:
 def pages() -> Mapping[Path, str]:
     """Every page of ``docs/rules/``, by its path."""
     folder = ROOT / "docs" / "rules"
-    found = {folder / f"{code}.md": catalog.explain(code) for code in catalog.codes()}
+    found = {folder / f"{code}.md": explain(code) for code in catalog.codes()}
     found[folder / "index.md"] = f"# Rules\n\n{table('')}"
     return found
 

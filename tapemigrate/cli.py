@@ -361,13 +361,13 @@ def why(place: str, paths: tuple[str, ...]) -> int:
 @click.argument("code", shell_complete=_complete_codes)
 def explain(code: str) -> int:
     """Show a rule's page."""
-    from tapemigrate.rules import catalog
+    from tapemigrate.rules import catalog, pages
     from tapemigrate.settings import nearest
 
     known = catalog.codes()
     if code.upper() not in known:
         raise click.UsageError(f"unknown code {code!r}{nearest(code.upper(), known)}")
-    emit(catalog.explain(code.upper()).rstrip("\n") + "\n")
+    emit(pages.explain(code.upper()).rstrip("\n") + "\n")
     return 0
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tapemigrate.names import Names
-from tapemigrate.rules import catalog
+from tapemigrate.rules import catalog, pages
 
 DESIGNED = (
     [f"TM10{n}" for n in range(1, 5)]
@@ -248,7 +248,7 @@ def test_examples_use_an_api_of_their_rule_before_and_none_after(code: str) -> N
 
 @pytest.mark.parametrize("code", DESIGNED)
 def test_explain(code: str) -> None:
-    page = catalog.explain(code)
+    page = pages.explain(code)
     headings = re.findall(r"^#+ .*$", page, re.MULTILINE)
     assert headings[0] == f"# {code}: {catalog.rule(code).name}"
     assert "## What it does" in headings
@@ -261,4 +261,4 @@ def test_explain(code: str) -> None:
 
 def test_explain_of_an_unknown_code() -> None:
     with pytest.raises(KeyError):
-        catalog.explain("TM999")
+        pages.explain("TM999")

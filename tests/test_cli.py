@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import tapemigrate as package
-from tapemigrate.rules import catalog
+from tapemigrate.rules import catalog, pages
 from tests.programs import BROKEN, CLEAN, FLAGGED, LOCAL, tapemigrate
 
 
@@ -292,7 +292,7 @@ def test_verbose_tells_of_each_file(project: Path) -> None:
 def test_explain_and_rules(tmp_path: Path) -> None:
     page = tapemigrate("explain", "tm101", cwd=tmp_path)
     assert page.returncode == 0
-    assert page.stdout.decode() == catalog.explain("TM101")
+    assert page.stdout.decode() == pages.explain("TM101")
     listed = tapemigrate("rules", cwd=tmp_path).stdout.decode().splitlines()
     assert [line.split()[0] for line in listed] == list(catalog.codes())
 

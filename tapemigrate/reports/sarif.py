@@ -9,7 +9,7 @@ import tapemigrate
 from tapemigrate.model import Diagnostic, Edit, Position
 from tapemigrate.reports import Report
 from tapemigrate.reports.common import extent, fingerprints, in_cell, uri
-from tapemigrate.rules import catalog
+from tapemigrate.rules import catalog, pages
 from tapemigrate.settings import ALWAYS_REPORTED
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -50,7 +50,7 @@ def _rule(code: str) -> dict[str, object]:
         "name": rule.name,
         "shortDescription": {"text": f"{rule.summary}."},
         "fullDescription": {"text": rule.what},
-        "help": {"text": f"{rule.why}\n\n{rule.fix_safety}", "markdown": catalog.explain(code)},
+        "help": {"text": f"{rule.why}\n\n{rule.fix_safety}", "markdown": pages.explain(code)},
         "helpUri": rule.url,
         "defaultConfiguration": {"level": "error"},
     }
