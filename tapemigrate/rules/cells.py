@@ -73,6 +73,8 @@ def attached(ops: Iterable[Op], unit: Unit) -> list[Op]:
     """``ops``, of which none comes between a magic and the statement that it runs."""
     if unit.notebook is None or not unit.notebook.has_magics:
         return list(ops)
+    # From what a cell magic stands for to the first statement of its cell.
+    below: dict[Span, Span] = {}
     magic_of: dict[Span, Span] = {}
     above: dict[Span, Span] = {}
     for node in (unit.tree, *unit.parents):
@@ -85,10 +87,18 @@ def attached(ops: Iterable[Op], unit: Unit) -> list[Op]:
                     if str(value.value).startswith(unit.notebook.mark):
                         span = magic_of[unit.lines.span(stmt)] = unit.lines.span(magic)
                         above[span] = unit.lines.span(block[k - 1]) if k else span
+    firsts = [each for cell in unit.notebook.cells for each in cell.reading.stand_ins[:1]]
+    heads = {each.code for each in firsts if each.original.startswith("%%")}
+    for magic, stmt in pairwise(unit.tree.body):
+        if isinstance(magic, ast.Expr) and isinstance(magic.value, ast.Constant):
+            span = unit.lines.span(magic)
+            if unit.lines.segment(span) in heads:
+                below[span] = unit.lines.span(stmt)
     found: list[Op] = []
     for op in ops:
         if isinstance(op, Wrap):
-            first, last = magic_of.get(op.first, op.first), above.get(op.last, op.last)
+            first = below.get(op.first, magic_of.get(op.first, op.first))
+            last = above.get(op.last, op.last)
             op = replace(op, first=first, last=max(first, last))
         elif isinstance(op, Insert) and op.where == "before":
             op = replace(op, anchor=magic_of.get(op.anchor, op.anchor))

@@ -131,6 +131,10 @@ def _needlessly_persistent(tape: Tape) -> list[Finding]:
     if any(isinstance(n, _COMPREHENSIONS) for n in around(tape.view.unit, ask.call)):
         return []
     unit = tape.view.unit
+    if unit.notebook is not None:
+        cells = {unit.notebook.cell_of(each.lineno) for each in (tape.made, ask.call)}
+        if len(cells) > 1:
+            return []  # a cell may be run again, and then asks again
     return [
         Finding(
             "TM306",

@@ -107,6 +107,8 @@ def restored(reading: Reading, code: str) -> str:
     Raises:
         TornError: when a magic would not do what it did.
     """
+    if code != reading.code and (reading.foreign is not None or reading.problem is not None):
+        raise TornError(f"%%{reading.foreign}" if reading.foreign else "a cell that does not parse")
     for each in reading.stand_ins:
         alone = rf"(?:\A|(?<=[\r\n]))[ \t]*{re.escape(each.code)}[ \t]*(?=[\r\n]|\Z)"
         if code.count(each.code) != 1 or (each.alone and not re.search(alone, code)):

@@ -114,6 +114,9 @@ class Emitter:
         """The runs of statements that the tape records, by the cells that they stand in."""
         pieces: list[tuple[int, int]] = []
         needed = {s for g in tape.regions for s in (*g.needed, g.request.stmt)}
+        # What is watched where it is made needs the tape there.
+        made = [d.stmt for g in tape.regions for leaf in g.sources.leaves for d in leaf.defs]
+        needed.update(s for s in made if s is not None and self._around.blocks.holds(s))
         cell = None
         for index in range(tape.first_real, tape.last_real + 1):
             here = self._around.cell(tape.block.body[index].lineno)
@@ -123,7 +126,7 @@ class Emitter:
                 pieces.append((index, index))
             cell = here
         rows = {self._around.blocks.index_in(s, tape.block) for s in needed}
-        used = [p for p in pieces if any(p[0] <= (r or 0) <= p[1] for r in rows)]
+        used = [p for p in pieces if any(p[0] <= r <= p[1] for r in rows if r is not None)]
         # (a cell in which nothing is recorded stays as it is)
         return used if len(pieces) > 1 else pieces
 
@@ -164,6 +167,9 @@ class Emitter:
             target = path_of(tape.regions[0].request.target)
             if target is not None:
                 wishes.append(f"{target[-1].lstrip('.')}_tape")
+                if not tape.empty and self._is_asked_elsewhere(tape):
+                    # Whatever makes the target anew makes this tape anew, in what order ever.
+                    wishes.reverse()
             for wish in wishes:
                 clash = any(n == wish and start <= e and s <= end for n, s, e in lives)
                 ours = any(n == wish for n, _, _ in lives)
