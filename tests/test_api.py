@@ -137,3 +137,44 @@ def test_a_caller_in_another_file_bears_the_assumption_out() -> None:
         )
         fix = result.diagnostics[0].fix
         assert (fix.applicability if fix else None) == applicability
+
+
+THREADED = """\
+import tensorflow as tf
+
+
+def slope(y, x):
+    return tf.gradients(y, x)[0]
+
+
+def middle(y, x):
+    return slope(2.0 * y, x)
+
+
+def run(x):
+    y = tf.square(x)
+    return middle(y, x)
+"""
+
+
+def test_why_tells_through_which_hands_a_tape_comes() -> None:
+    files = {"a.py": SourceFile("a.py", THREADED)}
+    told = why(files, "a.py", 5, settings=Settings())
+    assert "a.py:9: passes on the one that it is handed" in told
+    assert "a.py:14: line 13 has to run under the tape" in told
+
+
+def test_a_suppression_withholds_what_belongs_together_over_files() -> None:
+    helper = (
+        "import tensorflow as tf\n\n\ndef slope(y, x):\n"
+        "    return tf.gradients(y, x)[0]  # noqa: TM101\n"
+    )
+    caller = (
+        "import tensorflow as tf\nfrom helper import slope\n\n\ndef run(x):\n    y = x * x\n"
+        "    g = tf.gradients(y, x)[0]\n    return g, slope(y, x)\n"
+    )
+    files = {n: SourceFile(n, t) for n, t in {"helper.py": helper, "caller.py": caller}.items()}
+    result = analyse(files, Settings(), rewrite=True)
+    assert result.rewritten == {}
+    assert [d.filename for d in result.diagnostics] == ["caller.py"]
+    assert "a part of it is suppressed" in result.diagnostics[0].message

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.flow.defuse import Scope
 from tapemigrate.model import Handed, Links
 from tapemigrate.rules.callers import anchors
 from tapemigrate.rules.calls import Calls, collect, refused
@@ -57,6 +58,17 @@ def readings(project: Project, unit: Unit) -> list[tuple[View, Request, Region |
         if placed.view.unit is unit:
             found += [(placed.view, r, placed.found[r]) for r in placed.requests]
     return sorted(found, key=lambda each: each[1].call.lineno)
+
+
+def handed_by(project: Project, scope: Scope) -> list[tuple[View, Request, Region]]:
+    """The places at which a tape is opened, or passed on, for the function ``scope``."""
+    found: list[tuple[View, Request, Region]] = []
+    for placed in _tapes(project).placed.values():
+        for request, target in placed.handed.items():
+            region = placed.found.get(request)
+            if target is scope and isinstance(region, Region):
+                found.append((placed.view, request, region))
+    return sorted(found, key=lambda each: (each[0].unit.filename, each[1].stmt.lineno))
 
 
 def links(project: Project, unit: Unit) -> Links:

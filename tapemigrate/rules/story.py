@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tapemigrate.flow.defuse import Def
+from tapemigrate.flow.defuse import Def, Scope
 from tapemigrate.flow.paths import text_of
 from tapemigrate.rules import cells, gradients
 from tapemigrate.rules.finding import Finding, Unit
@@ -17,7 +17,7 @@ from tapemigrate.tape.request import Refusal, Request
 def tell(project: Project, unit: Unit, row: int, found: list[Finding]) -> str:
     """What was found out about the gradient calls on ``row``: one paragraph each."""
     parts = [
-        _call(unit, view, request, outcome)
+        _call(project, unit, view, request, outcome)
         for view, request, outcome in gradients.readings(project, unit)
         if request.call.lineno <= row <= (request.call.end_lineno or row)
     ]
@@ -27,20 +27,22 @@ def tell(project: Project, unit: Unit, row: int, found: list[Finding]) -> str:
     return "\n\n".join([*parts, *dict.fromkeys(verdicts)])
 
 
-def _call(unit: Unit, view: View, request: Request, outcome: Region | Refusal) -> str:
+def _call(
+    project: Project, unit: Unit, view: View, request: Request, outcome: Region | Refusal
+) -> str:
     lines = [f"{cells.where(unit, request.call.lineno)}: {ast.unparse(request.call)}"]
     lines.append(f"  target   {ast.unparse(request.target)}{_origin(view, request.target)}")
     lines.append(f"  sources  {ast.unparse(request.sources)}{_origin(view, request.sources)}")
     if isinstance(outcome, Refusal):
         lines.append(f"  no tape  {outcome.reason}")
         return "\n".join(lines)
-    body = outcome.block.body
-    if outcome.last >= outcome.first:
-        first, last = body[outcome.first].lineno, body[outcome.last].end_lineno
-        rows = f"line {first} has" if first == last else f"lines {first} to {last} have"
-        lines.append(f"  region   {rows} to run under the tape")
-    else:
-        lines.append("  region   the target itself, which is written in the call")
+    if outcome.given:
+        lines.append(f"  tape     `{outcome.given}`, which comes from elsewhere:")
+        lines += _handed(project, view.scope, {view.scope})
+        return "\n".join(lines)
+    if outcome.resumes:
+        lines.append(f"  tape     `{outcome.resumes}`, which goes on here")
+    lines.append(f"  region   {_region(outcome)}")
     watched = [leaf.watch for leaf in outcome.sources.leaves if leaf.watch]
     lines.append(f"  watch    {', '.join(watched) or 'nothing: the tape watches variables itself'}")
     for lower in sorted(outcome.lower, key=lambda r: r.call.lineno):
@@ -48,6 +50,28 @@ def _call(unit: Unit, view: View, request: Request, outcome: Region | Refusal) -
     for assumption in outcome.assumptions:
         lines.append(f"  assumes  {assumption}")
     return "\n".join(lines)
+
+
+def _region(outcome: Region) -> str:
+    body = outcome.block.body
+    if outcome.last < outcome.first:
+        return "the target itself, which is written in the call"
+    first, last = body[outcome.first].lineno, body[outcome.last].end_lineno
+    rows = f"line {first} has" if first == last else f"lines {first} to {last} have"
+    return f"{rows} to run under the tape"
+
+
+def _handed(project: Project, scope: Scope, seen: set[Scope]) -> list[str]:
+    """Where the tape of a function is opened, or through which functions it gets there."""
+    lines: list[str] = []
+    for view, request, region in gradients.handed_by(project, scope):
+        where = cells.where(view.unit, request.stmt.lineno)
+        if not region.given:
+            lines.append(f"           {where}: {_region(region)}")
+        elif view.scope not in seen:
+            lines.append(f"           {where}: passes on the one that it is handed:")
+            lines += _handed(project, view.scope, seen | {view.scope})
+    return lines or ["           no caller is in sight"]
 
 
 def _origin(view: View, node: ast.expr) -> str:
