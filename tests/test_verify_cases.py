@@ -163,6 +163,32 @@ def test_variables_and_noise_are_the_same_on_both_sides_and_in_every_mode(
     assert run(again, "residual")["case_residual"].comparison.verdict == "REFUTED"
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "detail"),
+    [
+        (" + (tf.exp(t) * 1e3 - tf.exp(t + np.log(1e3)))", "", "VERIFIED", "ill-conditioned"),
+        ("", " * 1.001", "REFUTED", "finite differences agree with the program before"),
+        ("", " * tf.constant(1.001, tf.as_dtype('float' '32'))", "UNVERIFIED", "does not run in"),
+    ],
+)
+def test_small_differences_are_settled_in_float64(
+    run: Callable[..., dict[str, CaseResult]],
+    tmp_path: Path,
+    before: str,
+    after: str,
+    verdict: str,
+    detail: str,
+) -> None:
+    model = tmp_path.resolve() / "project" / "model.py"
+    imports = ("tensorflow as tf\n", "tensorflow as tf\n    import numpy as np\n")
+    old = MODEL.replace(*imports).replace("return u_t + u", f"return u_t{before}")
+    model.write_text(textwrap.dedent(old))
+    new = RIGHT.replace(*imports).replace("return u_t + u", f"return u_t{after}")
+    found = run(new, "residual")["case_residual"].comparison
+    assert found.verdict == verdict, found.detail
+    assert detail in found.detail
+
+
 def test_no_case_of_that_name(run: Callable[..., dict[str, CaseResult]]) -> None:
     with pytest.raises(CasesError, match="no case is selected"):
         run(RIGHT, "residuum")

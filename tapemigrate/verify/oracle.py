@@ -120,20 +120,29 @@ class Pending:
                 (self.case.after, mode),
             )
         )
-        again = compare(before.result(), after.result(), SETTLED)
-        if again.verdict == "VERIFIED":
-            return replace(again, detail=f"ill-conditioned in float32: {found.detail}")
-        if before.result().error or after.result().error:
-            return replace(
-                found,
-                verdict="UNVERIFIED",
-                detail=f"{found.detail}; the program does not run in float64, which would decide",
-            )
-        opinions = [each.agrees for each in before.result().opinions if each.reason is None]
-        if opinions and all(opinions):
-            detail = f"{found.detail}; finite differences agree with the program before"
-            return replace(found, detail=detail)
-        return found
+        return settled(found, before.result(), after.result())
+
+
+def settled(found: Comparison, before: wire.Observation, after: wire.Observation) -> Comparison:
+    """``found``, small differences between numbers, decided by runs in float64."""
+    again = compare(before, after, SETTLED)
+    if again.verdict == "VERIFIED":
+        return replace(again, detail=f"ill-conditioned in float32: {found.detail}")
+    if before.error or after.error:
+        return replace(
+            found,
+            verdict="UNVERIFIED",
+            detail=f"{found.detail}; the program does not run in float64, which would decide",
+            sites=tuple(
+                replace(site, verdict="UNVERIFIED") if site.verdict == "REFUTED" else site
+                for site in found.sites
+            ),
+        )
+    opinions = [each.agrees for each in before.opinions if each.reason is None]
+    if opinions and all(opinions):
+        detail = f"{found.detail}; finite differences agree with the program before"
+        return replace(found, detail=detail)
+    return found
 
 
 def submit(pool: Pool, case: Case) -> Pending:

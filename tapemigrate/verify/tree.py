@@ -47,6 +47,13 @@ def copy(source: Path, target: Path, changes: Mapping[Path, bytes]) -> None:
             _copy_file(here / name, there / name, changes.get(here / name))
 
 
+def double(source: Path, target: Path) -> None:
+    """Makes ``target`` a copy of ``source``, a copy itself, whose programs compute in float64."""
+    python = [path for path in source.rglob("*.py") if path.is_file()]
+    texts = {path: path.read_bytes().replace(b"float32", b"float64") for path in python}
+    copy(source, target, texts)
+
+
 def _copy_file(source: Path, target: Path, changed: bytes | None) -> None:
     if changed is not None:
         target.write_bytes(changed)
