@@ -161,7 +161,7 @@ def test_why_tells_through_which_hands_a_tape_comes() -> None:
     files = {"a.py": SourceFile("a.py", THREADED)}
     told = why(files, "a.py", 5, settings=Settings())
     assert "a.py:9: passes on the one that it is handed" in told
-    assert "a.py:14: line 13 has to run under the tape" in told
+    assert "a.py:14: lines 13 to 14 have to run under the tape" in told
 
 
 def test_a_suppression_withholds_what_belongs_together_over_files() -> None:
