@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tapemigrate import garbage, stored
@@ -28,7 +27,6 @@ from tapemigrate.source.decoding import (
     is_notebook,
 )
 from tapemigrate.source.writing import FileChangedError, relink, replace_file
-from tapemigrate.suppression import Suppressions
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -507,8 +505,7 @@ def _marked(imports: frozenset[str], places: Mapping[str, Collection[str]]) -> I
 
 def _names(imports: frozenset[str], path: str) -> bool:
     """Whether a file with these imports may import the one at ``path``."""
-    file = PurePath(path)
-    return not imports.isdisjoint((*file.parts[:-1], file.stem))
+    return not imports.isdisjoint(os.path.splitext(path)[0].split(os.sep))
 
 
 def _load(paths: Iterable[str]) -> dict[str, SourceFile]:
@@ -687,6 +684,8 @@ def _silenced(data: bytes, file: SourceFile, found: Iterable[Diagnostic]) -> Fil
     """The file with a comment for all that was found, apart from comments that do nothing."""
     silent = [each for each in found if _can_be_silenced(each, file)]
     left = _sorted(each for each in found if not _can_be_silenced(each, file))
+    from tapemigrate.suppression import Suppressions
+
     text = Suppressions(file.text).with_noqa(_in_text(each, file) for each in silent)
     if text == file.text or ast.dump(ast.parse(text)) != ast.dump(ast.parse(file.text)):
         left = _sorted(found)

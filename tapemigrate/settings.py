@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import sys
@@ -10,11 +9,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Literal, get_args
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Target = Literal["v2", "v1-graph"]
 
@@ -84,6 +78,10 @@ def load(path: str, known_codes: Collection[str]) -> Settings | None:
     # Most pyproject.toml files on the way belong to others, and need not even be valid.
     if b"tapemigrate" not in data:
         return None
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
     try:
         table = tomllib.loads(data.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -196,6 +194,8 @@ def _longest_prefix(code: str, prefixes: Collection[str]) -> int:
 
 def nearest(name: str, known: Collection[str]) -> str:
     """``; did you mean …?`` for a name that is not among the known ones, where one is near."""
+    import difflib
+
     near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else ""
 

@@ -6,18 +6,13 @@ beside this module once installed). A file is parsed when something of it is ask
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 Version = Literal["v1", "v2", "either"]
 
@@ -250,21 +245,28 @@ def prefilter(aliases: tuple[str, ...] = ()) -> Prefilter:
 
 
 @cache
-def _paths() -> Mapping[str, Path]:
-    here = Path(__file__).resolve()
-    installed = here.parent / "data"
-    folder = installed if installed.is_dir() else here.parents[2] / "rules"
-    return {path.stem: path for path in sorted(folder.glob("TM*.toml"))}
+def _paths() -> Mapping[str, str]:
+    here = os.path.dirname(os.path.realpath(__file__))
+    folder = os.path.join(here, "data")
+    if not os.path.isdir(folder):
+        folder = os.path.join(os.path.dirname(os.path.dirname(here)), "rules")
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
+    return {name.removesuffix(".toml"): os.path.join(folder, name) for name in names}
 
 
 @cache
-def _read(path: Path) -> dict[str, Any]:
-    data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+def _read(path: str) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    with open(path, "rb") as stream:
+        data: dict[str, Any] = tomllib.load(stream)
     return data
 
 
 @cache
-def _rule(path: Path) -> Rule:
+def _rule(path: str) -> Rule:
     data = _read(path)
     example = data.get("example")
     return Rule(

@@ -39,8 +39,6 @@ _IMPLICIT_RECIPE = (
     "    variables = tape.watched_variables()\n"
     "    grads_and_vars = list(zip(tape.gradient(value, variables), variables))"
 )
-# Without one of these words a file cannot mean anything of ours.
-_WORDS = ("contrib", "eager", "tfe", "enable_v2_behavior")
 _FORMS = {
     "inline": "a tape at its call",
     "function": "a function of the same interface with a tape",
@@ -50,8 +48,6 @@ _FORMS = {
 def findings(project: Project, unit: Unit) -> list[Finding]:
     """What is to be said of ``unit``, and the rewrites that mend it."""
     aliases = project.aliases
-    if not aliases and not any(word in unit.text for word in _WORDS):
-        return []
     mentioned = references(unit, aliases)
     if not mentioned and "contrib" not in unit.text:
         return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Callable
 
 
@@ -87,6 +86,8 @@ class FileChangedError(Exception):
 
 def _swap(real: str, make: Callable[[str], None]) -> None:
     """``make`` fills a new file beside ``real``, which then takes its place."""
+    import tempfile
+
     handle, temporary = tempfile.mkstemp(prefix=".tapemigrate-", dir=os.path.dirname(real))
     os.close(handle)
     try:
