@@ -82,7 +82,7 @@ def reference(unit: Unit, expr: ast.expr, symbol: Symbol, kind: str | None) -> l
     if isinstance(parent, ast.Assign) and expr in parent.targets:
         how = "is replaced by another function"
     elif kind == "getattr":
-        how = "is reached by a string"
+        how = "is reached by a string, or through an import that is a call"
     return [
         Finding(
             "TM904",
