@@ -108,7 +108,11 @@ def _reaches_tensorflow(data: bytes) -> bool:
 
     Most files fall at the first search, which costs less than those for all the names.
     """
-    return b"tensorflow" in data or (b"tf" in data and _STAR.search(data) is not None)
+    if b"tensorflow" in data:
+        return True
+    # The one in ``utf-8`` is the name of nothing.
+    names = data.count(b"tf")
+    return names > 0 and names != data.count(b"utf") and _STAR.search(data) is not None
 
 
 class Words:
