@@ -95,7 +95,12 @@ def _with_the_rest(sentences: list[str], outcome: Outcome, nothing: str) -> list
     if flagged:
         need = "needs" if len(flagged) == 1 else "need"
         sentences.append(f"{len(flagged)} {need} a look")
-    failed = len({each.filename for each in outcome.diagnostics if each.code in ALWAYS_REPORTED})
+    unread = [each for each in outcome.diagnostics if each.code in ALWAYS_REPORTED]
+    # Of a notebook, the cells that do parse are processed.
+    cells = [each for each in unread if each.code == "TM901" and each.cell is not None]
+    if cells:
+        sentences.append(f"{_counted(len(cells), 'cell')} could not be read")
+    failed = len({each.filename for each in unread if each not in cells})
     if failed:
         sentences.append(f"{_counted(failed, 'file')} could not be processed")
     if not outcome.seen and not failed:

@@ -175,6 +175,12 @@ def test_a_broken_notebook_ends_with_2_and_one_line(tmp_path: Path) -> None:
     assert out.startswith("a.ipynb:cell 2:1:1: TM903 is not a notebook: its cell 2 has no `source`")
 
 
+def test_the_summary_counts_cells_that_do_not_parse(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_bytes(data(*map(code, (IMPORT, TOGETHER, "y ="))))
+    status, _, err = tapemigrate("fix", ".", cwd=tmp_path)
+    assert (status, err) == (2, "Rewrote 1 call in 1 file; 1 cell could not be read.\n")
+
+
 def test_a_notebook_in_another_language_is_passed_over() -> None:
     kernel = {"kernelspec": {"language": "R", "name": "ir"}}
     assert not found("x <- tf.gradients(y, x)", metadata=kernel).diagnostics
