@@ -41,14 +41,21 @@ class Gated:
         """The results of ``outcome``, with what a ``check``, made when it was ``written`` or
         was not, has ``found``, and what was shown of each.
         """
-        done = {result.filename: result for result in self.outcome.results}
-        return [self._left(done[each.filename], each, written) for each in found.results]
+        now = {result.filename: result for result in found.results}
+        done = self.outcome.results
+        # A file in which nothing is left may not even be looked at.
+        return [
+            *(self._left(each, now.pop(each.filename, None), written) for each in done),
+            *now.values(),
+        ]
 
-    def _left(self, done: FileResult, found: FileResult, written: bool) -> FileResult:
+    def _left(self, done: FileResult, found: FileResult | None, written: bool) -> FileResult:
         from tapemigrate.source.decoding import decode
 
         if any(each.code in ALWAYS_REPORTED for each in done.diagnostics):
             return done
+        if found is None:
+            return replace(done, diagnostics=(), lines={})
         diagnostics = found.diagnostics
         rows: dict[int, int] = {}
         if done.new is not None and written:
