@@ -643,7 +643,16 @@ def _analysed(
     for each in result.diagnostics:
         found[each.filename].append(each)
     if task.mode == "silence":
-        return [_silenced(data[name], file, found[name]) for name, file in files.items()]
+        silenced = [_silenced(data[name], file, found[name]) for name, file in files.items()]
+        commented = {each.filename: each.new for each in silenced if each.new is not None}
+        # Where a use is silenced, its import stays, and what was said of that is said no more.
+        later = {**files, **{name: decode(each, name) for name, each in commented.items()}}
+        again = api.analyse(later, task.settings, rewrite=False, context=context)
+        idle = [each for each in again.diagnostics if each.code == "TM910"]
+        return [
+            _silenced(data[name], file, found[name], idle) if name in commented else result
+            for (name, file), result in zip(files.items(), silenced, strict=True)
+        ]
     new = {
         name: encode(file, result.rewritten.get(name, file.text)) for name, file in files.items()
     }
@@ -680,8 +689,23 @@ def _analysed(
     return results
 
 
-def _silenced(data: bytes, file: SourceFile, found: Iterable[Diagnostic]) -> FileResult:
-    """The file with a comment for all that was found, apart from comments that do nothing."""
+def _silenced(
+    data: bytes, file: SourceFile, found: Iterable[Diagnostic], idle: Sequence[Diagnostic] = ()
+) -> FileResult:
+    """The file with a comment for all that was found, apart from comments that do nothing.
+
+    ``idle`` are the suppressions that would have nothing to silence.
+    """
+
+    def needless(each: Diagnostic) -> bool:
+        place = (file.filename, each.cell, each.noqa_row)
+        return any(
+            place == (other.filename, other.cell, other.location.row)
+            and each.code in other.message.split()
+            for other in idle
+        )
+
+    found = [each for each in found if not needless(each)]
     silent = [each for each in found if _can_be_silenced(each, file)]
     left = _sorted(each for each in found if not _can_be_silenced(each, file))
     from tapemigrate.suppression import Suppressions

@@ -191,6 +191,16 @@ def test_add_noqa_silences_over_several_lines(project: Path) -> None:
     assert (item["location"]["row"], item["noqa_row"]) == (7, 9)
 
 
+def test_add_noqa_adds_no_comment_that_silences_nothing(project: Path) -> None:
+    """Where a use of an alias is silenced, the alias stays, and is not reported."""
+    path = project / "local.py"
+    text = "import tensorflow as tf\n\ntfe = tf.contrib.eager\nw = tfe.Variable(2.0)\n"
+    path.write_text(text)
+    assert tapemigrate("check", "--add-noqa", ".", cwd=project).returncode == 0
+    assert path.read_text() == text.replace("(2.0)", "(2.0)  # noqa: TM116")
+    assert tapemigrate("check", ".", cwd=project).returncode == 0
+
+
 def test_add_noqa_leaves_unused_suppressions_to_fix(project: Path) -> None:
     (project / "local.py").write_text(LOCAL.replace("[0]\n", "[0]  # noqa: TM102\n"))
     done = tapemigrate("check", "--add-noqa", ".", "--output-format", "concise", cwd=project)
