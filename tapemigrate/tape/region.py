@@ -379,6 +379,12 @@ class RegionFinder:
                 )
             if unknown and self._share_a_part(request, target, leaf, stops):
                 return _together(leaf.watch)
+            if unknown and not all(_is_named_after_variables(d) for d in unknown):
+                return Refusal(
+                    f"nothing here computes the target from `{leaf.watch}`, which an unknown "
+                    "function gives",
+                    _RECIPE_SOURCE,
+                )
             if unknown:
                 found.append(f"`{leaf.watch}` holds trainable variables")
         return found
@@ -894,7 +900,9 @@ def _is_passed_in(leaf: Leaf) -> bool:
     if leaf.watch is None and leaf.variables:
         return True
     return any(d.kind is Kind.PARAM for d in leaf.defs) and all(
-        d.kind in (Kind.PARAM, Kind.LOOP, Kind.COMPREHENSION, Kind.ASSIGN) for d in leaf.defs
+        d.kind in (Kind.PARAM, Kind.LOOP, Kind.COMPREHENSION)
+        or (d.kind is Kind.ASSIGN and d.value is not None and _only_iterates(d.value))
+        for d in leaf.defs
     )
 
 
@@ -933,6 +941,13 @@ def _is_walrus(made: Def) -> bool:
 def _holds_one_of(made: Def, parts: list[str]) -> bool:
     name = text_of(made.path)
     return any(part.startswith((f"{name}.", f"{name}[")) for part in parts)
+
+
+def _is_named_after_variables(made: Def) -> bool:
+    value = made.value
+    path = path_of(value.func) if isinstance(value, ast.Call) else None
+    names = [*(path or ()), made.path[-1]]
+    return any(_VARIABLES_BY_NAME.search(name) for name in names)
 
 
 def _together(name: str) -> Refusal:
