@@ -19,8 +19,9 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.shape_evidence import argument_for
 from tapemigrate.tape.planner import Layout, lay_out
-from tapemigrate.tape.region import Region, repetitions
+from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.syntax import repetitions
 
 # A tape that passes through more hands than this is no help to anybody.
 _MOST_STEPS = 200

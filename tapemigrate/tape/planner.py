@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Block, Blocks
-from tapemigrate.tape.region import Region, repetitions
+from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.syntax import repetitions
 
 # The place of a statement among those that a rewrite puts before it.
 _REAL = 1 << 30

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,18 +12,32 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import Backward, backward, origins
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.recipes import SOURCE, STOP, THREAD
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import Leaf, SourceReader, Sources
+from tapemigrate.tape.syntax import (
+    STATIC,
+    VARIABLES_BY_NAME,
+    base,
+    binds,
+    has_computed_defaults,
+    holds,
+    holds_one_of,
+    is_display,
+    is_elif,
+    is_elif_test,
+    is_named_after_variables,
+    is_plain,
+    is_walrus,
+    makes_one,
+    only_iterates,
+    own_nodes,
+    prefix_of_longer,
+    repetitions,
+)
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
-_STATIC = frozenset({".shape", ".dtype", ".name", ".get_shape"})
-_VARIABLES_BY_NAME = re.compile(r"param|var|weight|theta", re.IGNORECASE)
-_ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
-_CONDITIONAL = (
-    *(ast.Lambda, ast.IfExp, ast.BoolOp),
-    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
-)
 
 
 @dataclass(eq=False, slots=True)
@@ -97,20 +110,20 @@ class RegionFinder:
             return Refusal(
                 f"the target `{ast.unparse(request.target)}` may be the parameter's own value, "
                 "whose forward pass ran in the caller",
-                _RECIPE_THREAD,
+                THREAD,
                 threads=True,
             )
-        base = self._flow.uses_in(_base(request.target))
+        below = self._flow.uses_in(base(request.target))
         cut = {d for leaf in sources.leaves for d in leaf.defs}
-        if base and base != target and not any(d.stmt or d in cut for d in origins(base)):
+        if below and below != target and not any(d.stmt or d in cut for d in origins(below)):
             # Only the index is made here.
-            return self._elsewhere(request, base)
+            return self._elsewhere(request, below)
         itself = self._is_source(request, target, sources)
-        inline = itself or request.records or not _is_plain(request.target)
+        inline = itself or request.records or not is_plain(request.target)
         statements = {d.stmt for d in nodes if d.stmt is not None and self._makes_ops(d)}
         own = [d for d in nodes if d.stmt is request.stmt and self._makes_ops(d)]
         # ``y = gradients(y, x)`` in a loop asks for what it gave the round before.
-        again = any(_holds(d, request.call) for d in own)
+        again = any(holds(d, request.call) for d in own)
         beside = any(d.kind is Kind.COMPREHENSION for d in own)
         if not inline and not again and not beside:
             statements.discard(request.stmt)
@@ -124,8 +137,8 @@ class RegionFinder:
         needed = statements | {request.stmt}
         block, indices = self._blocks.common(needed)
         block, indices = self._lift(block, needed, indices, edges, nodes)
-        if _is_elif(block, self._parents):
-            return Refusal("the target is computed in the test of an `elif`", _RECIPE_SOURCE)
+        if is_elif(block, self._parents):
+            return Refusal("the target is computed in the test of an `elif`", SOURCE)
         call = indices[request.stmt]
         if not self._blocks.loops_around(request.stmt):
             # What stands further down has not run yet; only a captured name can point there.
@@ -139,7 +152,7 @@ class RegionFinder:
         if last > call:
             return Refusal(
                 "the target is computed after the call, on an earlier round of a loop",
-                _RECIPE_SOURCE,
+                SOURCE,
             )
         hoist = inside = False
         if inline:
@@ -150,7 +163,7 @@ class RegionFinder:
         elif last == call:
             inside = True
         if again and not inside:
-            return Refusal("it differentiates its own result round a loop", _RECIPE_SOURCE)
+            return Refusal("it differentiates its own result round a loop", SOURCE)
         region = Region(
             request, sources, block, first, last, call, hoist, inside, tuple(stops), itself, lower
         )
@@ -173,7 +186,7 @@ class RegionFinder:
         if request.variables:
             sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
         if sources.refusal or not sources.leaves:
-            return Refusal(sources.refusal or "the call has no source", _RECIPE_SOURCE)
+            return Refusal(sources.refusal or "the call has no source", SOURCE)
         if self._may_hold_none(request):
             return Refusal(
                 "`grad_ys` may hold a None, which a tape does not take in `output_gradients`",
@@ -189,7 +202,7 @@ class RegionFinder:
         if request.stop is not None or request.api not in ("gradients", "threaded"):
             return Refusal(
                 "its forward pass runs in the callers, and a tape of theirs does not serve for it",
-                _RECIPE_THREAD,
+                THREAD,
                 threads=True,
             )
         sources.leaves = [self._as_variables(leaf) for leaf in sources.leaves]
@@ -199,7 +212,7 @@ class RegionFinder:
                 return Refusal(
                     f"the target's forward pass runs in the callers, and `{name}` is not among "
                     "what they pass",
-                    _RECIPE_THREAD,
+                    THREAD,
                     threads=True,
                 )
         nodes = frozenset(
@@ -248,7 +261,7 @@ class RegionFinder:
         args = [*made.value.args, *(k.value for k in made.value.keywords)]
         return (
             path is not None
-            and _VARIABLES_BY_NAME.search(path[-1]) is not None
+            and VARIABLES_BY_NAME.search(path[-1]) is not None
             and all(self._kinds.make(a) is Make.PYTHON for a in args)
         )
 
@@ -259,7 +272,7 @@ class RegionFinder:
         return (
             request.records
             or bool(region.lower)
-            or not _is_plain(request.target)
+            or not is_plain(request.target)
             or any(d.stmt is not None and self._makes_ops(d) for d in made)
         )
 
@@ -375,15 +388,15 @@ class RegionFinder:
                 return Refusal(
                     f"`{leaf.watch}` comes out of a call that may have used it already, where "
                     "nothing could watch it",
-                    _RECIPE_SOURCE,
+                    SOURCE,
                 )
             if unknown and self._share_a_part(request, target, leaf, stops):
                 return _together(leaf.watch)
-            if unknown and not all(_is_named_after_variables(d) for d in unknown):
+            if unknown and not all(is_named_after_variables(d) for d in unknown):
                 return Refusal(
                     f"nothing here computes the target from `{leaf.watch}`, which an unknown "
                     "function gives",
-                    _RECIPE_SOURCE,
+                    SOURCE,
                 )
             if unknown:
                 found.append(f"`{leaf.watch}` holds trainable variables")
@@ -408,7 +421,7 @@ class RegionFinder:
         holders = {
             d
             for d in leaf.defs - own
-            if d.kind not in _OUTSIDE and not _is_display(d) and _holds_one_of(d, parts)
+            if d.kind not in _OUTSIDE and not is_display(d) and holds_one_of(d, parts)
         }
         if not holders:
             return None
@@ -427,7 +440,7 @@ class RegionFinder:
         holders = {
             d.path
             for d in leaf.defs
-            if d.kind not in _OUTSIDE and _holds_one_of(d, [leaf.watch or ""])
+            if d.kind not in _OUTSIDE and holds_one_of(d, [leaf.watch or ""])
         }
         if not holders:
             return False
@@ -437,7 +450,7 @@ class RegionFinder:
             len(path) > len(holder)
             and path[: len(holder)] == holder
             and text_of(path) != leaf.watch
-            and path[-1] not in _STATIC
+            and path[-1] not in STATIC
             for path in read
             for holder in holders
         )
@@ -518,19 +531,19 @@ class RegionFinder:
         if made.kind in (Kind.LOOP, Kind.COMPREHENSION):
             return (
                 value is not None
-                and not _only_iterates(value)
+                and not only_iterates(value)
                 and self._kinds.make(value) not in (Make.PYTHON, Make.LEAF)
             )
         if made.kind is Kind.FUNCTION:
-            return _has_computed_defaults(made.stmt)
+            return has_computed_defaults(made.stmt)
         if made.kind in _NO_OPS or made.kind is Kind.WITH:
             return False
         if self._barren(made) or self._make(made) in (Make.VARIABLE, Make.FROZEN, Make.VARIABLES):
             return False
-        if made.kind is Kind.ASSIGN and value is not None and _is_plain(value):
+        if made.kind is Kind.ASSIGN and value is not None and is_plain(value):
             return False
         if made.kind is Kind.ASSIGN and isinstance(value, ast.Lambda):
-            return _has_computed_defaults(value)
+            return has_computed_defaults(value)
         return True
 
     def _lower(
@@ -548,7 +561,7 @@ class RegionFinder:
         for made in nodes:
             if made.stmt is None or made.stmt is request.stmt:
                 continue
-            found |= {o for o in by_stmt.get(made.stmt, ()) if _holds(made, o.call)}
+            found |= {o for o in by_stmt.get(made.stmt, ()) if holds(made, o.call)}
         return found
 
     def _lift(
@@ -606,36 +619,32 @@ class RegionFinder:
             return []
         read = self._reader.read(request.stop)
         if read.refusal:
-            return Refusal(f"in `stop_gradients`, {read.refusal}", _RECIPE_STOP)
+            return Refusal(f"in `stop_gradients`, {read.refusal}", STOP)
         found: list[Def] = []
         own = {d for x in self._reader.read(request.sources).leaves for d in x.defs}
         for leaf in read.leaves:
             for made in leaf.defs:
                 if made.stmt is not None and self._leaves_a_loop(made.stmt, request.stmt):
                     return Refusal(
-                        f"`{leaf.watch}` in `stop_gradients` is made anew in a loop", _RECIPE_STOP
+                        f"`{leaf.watch}` in `stop_gradients` is made anew in a loop", STOP
                     )
                 if made.kind is Kind.ELEMENT:
                     return Refusal(
                         "a tensor in `stop_gradients` is one of several results of one op, and "
                         "`tf.gradients` stops at the whole op",
-                        _RECIPE_STOP,
+                        STOP,
                     )
                 if leaf.watch is not None and not leaf.watch.startswith(text_of(made.path)):
-                    return Refusal(
-                        f"`{leaf.watch}` in `stop_gradients` is made out of sight", _RECIPE_STOP
-                    )
+                    return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
                 if made.kind in _OUTSIDE or made.stmt is None:
                     if made not in own and not leaf.variables:
                         return Refusal(
                             f"`{text_of(made.path)}` in `stop_gradients` was made outside of this "
                             "function",
-                            _RECIPE_STOP,
+                            STOP,
                         )
                 elif leaf.watch is not None and leaf.watch != text_of(made.path):
-                    return Refusal(
-                        f"`{leaf.watch}` in `stop_gradients` is made out of sight", _RECIPE_STOP
-                    )
+                    return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
                 elif self._make(made) not in (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN):
                     found.append(made)
         return found
@@ -664,13 +673,13 @@ class RegionFinder:
         if Kind.PARAM in kinds:
             return Refusal(
                 f"the target `{what}` is a parameter: its forward pass runs in the callers",
-                _RECIPE_THREAD,
+                THREAD,
                 threads=True,
             )
         if any(d.path[0] == "self" for d in made):
             return Refusal(
                 f"the target `{what}` was computed before this method runs, outside of it",
-                _RECIPE_THREAD,
+                THREAD,
                 keeps=_attribute(request.target),
             )
         entered = {
@@ -680,18 +689,18 @@ class RegionFinder:
         }
         return Refusal(
             f"the target `{what}` is computed outside this function, or not from the source",
-            _RECIPE_THREAD,
+            THREAD,
             keeps=entered.pop() if len(entered) == 1 else "",
         )
 
     def _unfit(self, region: Region) -> Refusal | None:
         """Why the statements of the region cannot go under a ``with``."""
         for stmt in region.block.body[region.first : region.last + 1]:
-            for node in _own_nodes(stmt):
+            for node in own_nodes(stmt):
                 if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
                     return Refusal(
                         "the forward pass lets other code run (`yield`, `await`) under the tape",
-                        _RECIPE_SOURCE,
+                        SOURCE,
                     )
         for leaf in region.sources.leaves:
             for stmt in leaf.filled:
@@ -699,28 +708,28 @@ class RegionFinder:
                 if index is not None and region.first <= index <= region.last:
                     return Refusal(
                         f"`{leaf.watch}` is filled in place while the tape would record",
-                        _RECIPE_SOURCE,
+                        SOURCE,
                     )
             if leaf.looked_up and self._calls_unknown(region):
                 return Refusal(
                     f"the source is looked up in `{leaf.watch}`, where the forward pass may put "
                     "others",
-                    _RECIPE_SOURCE,
+                    SOURCE,
                 )
             if leaf.watch is not None and not self._has_room(leaf, region):
                 return Refusal(
                     f"there is no place for a `watch` between the making of `{leaf.watch}` and its "
                     "first use",
-                    _RECIPE_SOURCE,
+                    SOURCE,
                 )
         for stop in region.stops:
             index = self._blocks.index_in(stop.stmt, region.block) if stop.stmt else None
             if index is None or not region.first <= index <= region.last:
                 continue
-            if not _makes_one(stop):
+            if not makes_one(stop):
                 return Refusal(
                     f"`{text_of(stop.path)}` in `stop_gradients` is not made by one assignment",
-                    _RECIPE_STOP,
+                    STOP,
                 )
         return None
 
@@ -743,7 +752,7 @@ class RegionFinder:
             here = made.stmt is not None and self._blocks.holds(made.stmt)
             index = self._blocks.index_in(made.stmt, region.block) if here and made.stmt else None
             inside = index is not None and region.first <= index <= region.last
-            if inside and _is_walrus(made):
+            if inside and is_walrus(made):
                 return False
             if isinstance(watched, ast.Name) or made.path[0] in names:
                 continue
@@ -793,7 +802,7 @@ class RegionFinder:
             return False
         if repetitions(request.call, request.stmt, self._parents):
             return False
-        return not isinstance(request.stmt, ast.While) and not _is_elif_test(
+        return not isinstance(request.stmt, ast.While) and not is_elif_test(
             request.stmt, self._parents
         )
 
@@ -821,7 +830,7 @@ class RegionFinder:
             if d.kind in _OUTSIDE
             and d not in cut
             and d.path[0] != "<hidden state>"
-            and not _prefix_of_longer(d, found)
+            and not prefix_of_longer(d, found)
             and not any(d.path[: len(c.path)] == c.path for c in cut)
         )
 
@@ -855,53 +864,13 @@ class RegionFinder:
         return path_of(owner) == (self._kinds.self_name,) or self._kinds.name(owner) is not None
 
 
-def binds(body: Sequence[ast.stmt], making: set[ast.stmt]) -> bool:
-    """Whether one of the statements ``making`` has run, whichever way ``body`` was left."""
-    for stmt in body:
-        match stmt:
-            case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
-                return True
-            case ast.If():
-                if binds(stmt.body, making) and binds(stmt.orelse, making):
-                    return True
-            case ast.With() | ast.AsyncWith():
-                if stmt in making or binds(stmt.body, making):
-                    return True
-            case ast.Try():
-                ways = [[*stmt.body, *stmt.orelse], *(h.body for h in stmt.handlers)]
-                if binds(stmt.finalbody, making) or all(binds(way, making) for way in ways):
-                    return True
-            case ast.For() | ast.AsyncFor() | ast.While():
-                continue
-            case _ if stmt in making:
-                return True
-    return False
-
-
-def repetitions(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) -> list[ast.AST]:
-    """What inside ``stmt`` makes ``node`` run more than once, or perhaps not at all."""
-    found: list[ast.AST] = []
-    while node is not stmt:
-        parent = parents[node]
-        if isinstance(parent, ast.comprehension) and parent.iter is node:
-            holder = parents[parent]
-            # The first iterable of a comprehension is evaluated once, before all else.
-            if holder.generators[0] is parent:  # type: ignore[attr-defined]
-                node = holder
-                continue
-        if isinstance(parent, _CONDITIONAL):
-            found.append(parent)
-        node = parent
-    return found
-
-
 def _is_passed_in(leaf: Leaf) -> bool:
     """Whether the source is a parameter, or variables, however it is named here."""
     if leaf.watch is None and leaf.variables:
         return True
     return any(d.kind is Kind.PARAM for d in leaf.defs) and all(
         d.kind in (Kind.PARAM, Kind.LOOP, Kind.COMPREHENSION)
-        or (d.kind is Kind.ASSIGN and d.value is not None and _only_iterates(d.value))
+        or (d.kind is Kind.ASSIGN and d.value is not None and only_iterates(d.value))
         for d in leaf.defs
     )
 
@@ -911,135 +880,9 @@ def _attribute(target: ast.expr) -> str:
     return path[1].lstrip(".") if path is not None and len(path) == 2 else ""
 
 
-def _prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:
-    """``self`` adds nothing where ``self.x`` is what is read."""
-    return any(
-        len(d.path) > len(made.path) and d.path[: len(made.path)] == made.path
-        for d in found
-        if d.kind is Kind.ENTRY and not _STATIC.intersection(d.path)
-    )
-
-
-def _makes_one(made: Def) -> bool:
-    """Whether a statement of its own makes the definition, and nothing else."""
-    stmt = made.stmt
-    if isinstance(stmt, ast.Assign) and any(
-        isinstance(t, ast.Tuple | ast.List) for t in stmt.targets
-    ):
-        return False
-    return isinstance(stmt, ast.Assign | ast.AnnAssign) and made.kind is Kind.ASSIGN
-
-
-def _is_walrus(made: Def) -> bool:
-    """Whether the name is given in the middle of an expression."""
-    return made.stmt is not None and any(
-        isinstance(n, ast.NamedExpr) and path_of(n.target) == made.path
-        for n in _own_nodes(made.stmt)
-    )
-
-
-def _holds_one_of(made: Def, parts: list[str]) -> bool:
-    name = text_of(made.path)
-    return any(part.startswith((f"{name}.", f"{name}[")) for part in parts)
-
-
-def _is_named_after_variables(made: Def) -> bool:
-    value = made.value
-    path = path_of(value.func) if isinstance(value, ast.Call) else None
-    names = [*(path or ()), made.path[-1]]
-    return any(_VARIABLES_BY_NAME.search(name) for name in names)
-
-
 def _together(name: str) -> Refusal:
     return Refusal(
         f"the source and the target both come out of `{name}`, where one may have been made from "
         "the other before a tape could watch it",
-        _RECIPE_SOURCE,
+        SOURCE,
     )
-
-
-def _is_display(made: Def) -> bool:
-    return made.kind is Kind.ASSIGN and isinstance(made.value, ast.List | ast.Tuple | ast.Dict)
-
-
-def _only_iterates(value: ast.expr) -> bool:
-    """Whether taking elements from the value runs no op: ``zip(a, b)``, ``d.items()``."""
-    if not isinstance(value, ast.Call):
-        return _is_plain(value)
-    func = value.func
-    if isinstance(func, ast.Name) and func.id in _ITERATORS:
-        return all(_only_iterates(a) for a in value.args)
-    if isinstance(func, ast.Attribute) and func.attr in ("items", "values", "keys"):
-        return not value.args and _is_plain(func.value)
-    return False
-
-
-def _has_computed_defaults(node: ast.AST | None) -> bool:
-    """Whether making the function runs code: its defaults are evaluated there and then."""
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        return False
-    defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-    return not all(_is_plain(d) for d in defaults)
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """Whether reading the expression runs no op: a path, a constant, or a list of such."""
-    if isinstance(node, ast.List | ast.Tuple):
-        return all(_is_plain(e) for e in node.elts)
-    if isinstance(node, ast.Constant):
-        return True
-    path = path_of(node)
-    return path is not None and not any(step.startswith("[") for step in path)
-
-
-def _holds(made: Def, call: ast.Call) -> bool:
-    root = made.value if made.value is not None else made.stmt
-    return root is not None and any(n is call for n in walk(root))
-
-
-def _own_nodes(stmt: ast.stmt) -> list[ast.AST]:
-    """The nodes of a statement without those of functions that it defines."""
-    found: list[ast.AST] = []
-    stack: list[ast.AST] = [stmt]
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            stack.extend(children(node))
-    return found
-
-
-def _is_elif(block: Block, parents: dict[ast.AST, ast.AST]) -> bool:
-    return len(block.body) == 1 and _is_elif_test(block.body[0], parents)
-
-
-def _is_elif_test(stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) -> bool:
-    parent = parents.get(stmt)
-    return (
-        isinstance(stmt, ast.If)
-        and isinstance(parent, ast.If)
-        and parent.orelse == [stmt]
-        and stmt.col_offset == parent.col_offset
-    )
-
-
-_RECIPE_SOURCE = (
-    "Open `with tf.GradientTape() as tape:` before the first use of the source, call "
-    "`tape.watch(source)`, compute the target inside, and write `tape.gradient(target, source)`."
-)
-_RECIPE_THREAD = (
-    "Open the tape where the target is computed: `with tf.GradientTape() as tape:` round that "
-    "forward pass, `tape.watch(…)` every source that is no trainable variable, and hand the tape "
-    "to this place, which then asks `tape.gradient(target, sources)`."
-)
-_RECIPE_STOP = (
-    "Compute the tensors to be held constant under `with tape.stop_recording():` and watch those "
-    "that are sources right after."
-)
-
-
-def _base(node: ast.expr) -> ast.expr:
-    """What the indices and slices of ``node`` are taken from."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node

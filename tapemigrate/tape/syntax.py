@@ -1,0 +1,177 @@
+"""What single statements and expressions do, as far as placing a tape goes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from tapemigrate.flow.blocks import Block
+from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.source.trees import children, walk
+
+STATIC = frozenset({".shape", ".dtype", ".name", ".get_shape"})
+VARIABLES_BY_NAME = re.compile(r"param|var|weight|theta", re.IGNORECASE)
+_ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
+_CONDITIONAL = (
+    *(ast.Lambda, ast.IfExp, ast.BoolOp),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+
+
+def binds(body: Sequence[ast.stmt], making: set[ast.stmt]) -> bool:
+    """Whether one of the statements ``making`` has run, whichever way ``body`` was left."""
+    for stmt in body:
+        match stmt:
+            case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
+                return True
+            case ast.If():
+                if binds(stmt.body, making) and binds(stmt.orelse, making):
+                    return True
+            case ast.With() | ast.AsyncWith():
+                if stmt in making or binds(stmt.body, making):
+                    return True
+            case ast.Try():
+                ways = [[*stmt.body, *stmt.orelse], *(h.body for h in stmt.handlers)]
+                if binds(stmt.finalbody, making) or all(binds(way, making) for way in ways):
+                    return True
+            case ast.For() | ast.AsyncFor() | ast.While():
+                continue
+            case _ if stmt in making:
+                return True
+    return False
+
+
+def repetitions(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) -> list[ast.AST]:
+    """What inside ``stmt`` makes ``node`` run more than once, or perhaps not at all."""
+    found: list[ast.AST] = []
+    while node is not stmt:
+        parent = parents[node]
+        if isinstance(parent, ast.comprehension) and parent.iter is node:
+            holder = parents[parent]
+            # The first iterable of a comprehension is evaluated once, before all else.
+            if holder.generators[0] is parent:  # type: ignore[attr-defined]
+                node = holder
+                continue
+        if isinstance(parent, _CONDITIONAL):
+            found.append(parent)
+        node = parent
+    return found
+
+
+def prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:
+    """``self`` adds nothing where ``self.x`` is what is read."""
+    return any(
+        len(d.path) > len(made.path) and d.path[: len(made.path)] == made.path
+        for d in found
+        if d.kind is Kind.ENTRY and not STATIC.intersection(d.path)
+    )
+
+
+def makes_one(made: Def) -> bool:
+    """Whether a statement of its own makes the definition, and nothing else."""
+    stmt = made.stmt
+    if isinstance(stmt, ast.Assign) and any(
+        isinstance(t, ast.Tuple | ast.List) for t in stmt.targets
+    ):
+        return False
+    return isinstance(stmt, ast.Assign | ast.AnnAssign) and made.kind is Kind.ASSIGN
+
+
+def is_walrus(made: Def) -> bool:
+    """Whether the name is given in the middle of an expression."""
+    return made.stmt is not None and any(
+        isinstance(n, ast.NamedExpr) and path_of(n.target) == made.path
+        for n in own_nodes(made.stmt)
+    )
+
+
+def holds_one_of(made: Def, parts: list[str]) -> bool:
+    """Whether one of ``parts`` is a part of what the definition makes."""
+    name = text_of(made.path)
+    return any(part.startswith((f"{name}.", f"{name}[")) for part in parts)
+
+
+def is_named_after_variables(made: Def) -> bool:
+    """Whether the name, or the function that gives the value, says that it is variables."""
+    value = made.value
+    path = path_of(value.func) if isinstance(value, ast.Call) else None
+    names = [*(path or ()), made.path[-1]]
+    return any(VARIABLES_BY_NAME.search(name) for name in names)
+
+
+def is_display(made: Def) -> bool:
+    """Whether the value is written out: a list, a tuple, a dict."""
+    return made.kind is Kind.ASSIGN and isinstance(made.value, ast.List | ast.Tuple | ast.Dict)
+
+
+def only_iterates(value: ast.expr) -> bool:
+    """Whether taking elements from the value runs no op: ``zip(a, b)``, ``d.items()``."""
+    if not isinstance(value, ast.Call):
+        return is_plain(value)
+    func = value.func
+    if isinstance(func, ast.Name) and func.id in _ITERATORS:
+        return all(only_iterates(a) for a in value.args)
+    if isinstance(func, ast.Attribute) and func.attr in ("items", "values", "keys"):
+        return not value.args and is_plain(func.value)
+    return False
+
+
+def has_computed_defaults(node: ast.AST | None) -> bool:
+    """Whether making the function runs code: its defaults are evaluated there and then."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return False
+    defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    return not all(is_plain(d) for d in defaults)
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Whether reading the expression runs no op: a path, a constant, or a list of such."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return all(is_plain(e) for e in node.elts)
+    if isinstance(node, ast.Constant):
+        return True
+    path = path_of(node)
+    return path is not None and not any(step.startswith("[") for step in path)
+
+
+def holds(made: Def, call: ast.Call) -> bool:
+    """Whether the definition's value is made by, or out of, ``call``."""
+    root = made.value if made.value is not None else made.stmt
+    return root is not None and any(n is call for n in walk(root))
+
+
+def own_nodes(stmt: ast.stmt) -> list[ast.AST]:
+    """The nodes of a statement without those of functions that it defines."""
+    found: list[ast.AST] = []
+    stack: list[ast.AST] = [stmt]
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            stack.extend(children(node))
+    return found
+
+
+def is_elif(block: Block, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether the block is an ``elif`` and nothing else."""
+    return len(block.body) == 1 and is_elif_test(block.body[0], parents)
+
+
+def is_elif_test(stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether the statement is written as an ``elif``."""
+    parent = parents.get(stmt)
+    return (
+        isinstance(stmt, ast.If)
+        and isinstance(parent, ast.If)
+        and parent.orelse == [stmt]
+        and stmt.col_offset == parent.col_offset
+    )
+
+
+def base(node: ast.expr) -> ast.expr:
+    """What the indices and slices of ``node`` are taken from."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
