@@ -56,7 +56,11 @@ def test_takes_the_place_of_an_assignment() -> None:
         (f"x.slope = {SLOPE}", "slope", "x.slope = slope"),
         (f"a = b = {SLOPE}", "gradient_of", "a = b = gradient_of"),
         (f"return {SLOPE}", "gradient_of", "return gradient_of"),
-        (f"while ({SLOPE})(x): x = k", "gradient_of", "while (gradient_of)(x): x = k"),
+        (f"return(\n    {SLOPE}\n)", "gradient_of", "return gradient_of"),
+        (f"return (({SLOPE}), 1)", "gradient_of", "return (gradient_of, 1)"),
+        (f"return tf.map_fn(({SLOPE}), x)", "gradient_of", "return tf.map_fn((gradient_of), x)"),
+        (f"return list(({SLOPE}))", "gradient_of", "return list((gradient_of))"),
+        (f"while ({SLOPE})(x): x = k", "gradient_of", "while gradient_of(x): x = k"),
     ],
 )
 def test_goes_above_a_statement(statement: str, name: str, after: str) -> None:
@@ -73,7 +77,7 @@ def test_two_in_one_statement() -> None:
     other = "lambda v: tf.gradients(tf.sin(v), v)[0]"
     assert body(f"a, b = ({SLOPE}), ({other})\n") == (
         f"{function('gradient_of')}\n{function('gradient_of2', 'tf.sin(v)')}\n"
-        "a, b = (gradient_of), (gradient_of2)\n"
+        "a, b = gradient_of, gradient_of2\n"
     )
 
 

@@ -80,6 +80,9 @@ def _splice(op: Replace, site: Site, text: str, lines: Lines, layout: Layout) ->
         code = f"({code})"
     if site.in_fstring:
         _check_fstring(code, site, text[start:end])
+    elif isinstance(site.node, ast.Lambda) and code.isidentifier() and not _is_argument(site):
+        # The name needs no parentheses where the lambda did.
+        start, end = parentheses(text, start, end) or (start, end)
     code = layout.bring(code, margin(lines.row(op.span.row)))
     if _shares_parentheses(site):
         code = f"({code})"
@@ -110,6 +113,12 @@ def _shares_parentheses(site: Site) -> bool:
         and (call.end_lineno, call.end_col_offset)
         == (site.node.end_lineno, site.node.end_col_offset)
     )
+
+
+def _is_argument(site: Site) -> bool:
+    """Whether the parentheses around the expression may belong to what it stands in."""
+    holders = ast.Call | ast.ClassDef | ast.withitem
+    return isinstance(site.parent, holders) and site.field != "func"
 
 
 def _check_fstring(code: str, site: Site, segment: str) -> None:
