@@ -47,9 +47,12 @@ class Elsewhere:
     def _importing(self, unit: Unit) -> dict[str, Refusal]:
         """The functions of ``unit`` that use such a one of another file."""
         found: dict[str, Refusal] = {}
+        # What an import means has its name in the file.
+        if not any(name in unit.text for name in self._by_name):
+            return found
         for expr, _ in unit.names.references():
             refusal = self.refuse(unit, expr)
-            top = _top(unit, expr)
+            top = None if refusal is None else _top(unit, expr)
             if refusal is not None and top is not None:
                 found.setdefault(top.name, refusal)
         return with_users(unit, found)

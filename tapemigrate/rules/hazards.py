@@ -188,6 +188,8 @@ class Hazards:
         if isinstance(node, ast.FunctionDef):
             return _DEFUN if any(map(_is_defun, node.decorator_list)) else None
         if isinstance(node, ast.Call):
+            if not self.unit.once(_may_make_ops):
+                return None
             return _RAW_OPS if self._call(node) is _RAW_OPS else None
         word = _last(node) or ""
         return _RAW_OPS if _UNSEEN.get(word) is _RAW_OPS else _SPREADING.get(word)
@@ -195,7 +197,7 @@ class Hazards:
     def by_hand(self, nodes: Iterable[ast.AST]) -> Refusal | None:
         """Why a tape would miss what functions of other files run for these nodes."""
         for root in nodes if self.foreign is not None else ():
-            for node in ast.walk(root):
+            for node in walk(root):
                 if isinstance(node, ast.Name | ast.Attribute):
                     refusal = self.foreign(node) if self.foreign is not None else None
                     if refusal is not None:
@@ -321,6 +323,11 @@ def _taint(found: Hazards) -> None:
         if not found.tainted or len(rest) == len(pending):
             return
         pending = rest
+
+
+def _may_make_ops(unit: Unit) -> bool:
+    """Whether a call may be one for which ``_call`` gives ``_RAW_OPS``."""
+    return any(word in unit.text for word in ("tensorflow_hub", "saved_model", "Operation"))
 
 
 def hidden(unit: Unit) -> dict[str, Refusal]:
