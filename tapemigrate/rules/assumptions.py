@@ -519,7 +519,7 @@ class Judge:
                 return None
         cut = frozenset[Def]()
         if given is not None and all(path_of(e) is not None for e in _elements(given)):
-            cut = origins(caller.flow.uses_in(given))
+            cut = _with_aliases(origins(caller.flow.uses_in(given)))
         elif source.kind is Kind.ENTRY:
             cut = frozenset(d for d in caller.flow.defs.values() if d.path == source.path)
         if closure is not None:
@@ -606,6 +606,19 @@ def _passed_on(leaf: Leaf) -> frozenset[Def]:
     return frozenset(
         d for d in backward(u for m in made for u in m.uses).made if d.kind is Kind.PARAM
     )
+
+
+def _with_aliases(made: frozenset[Def]) -> frozenset[Def]:
+    """The definitions, and those of which they are merely another name."""
+    found, stack = set(made), list(made)
+    while stack:
+        current = stack.pop()
+        if current.kind is Kind.ASSIGN and current.value is not None:
+            if path_of(current.value) is not None:
+                new = origins(current.uses) - found
+                found |= new
+                stack += new
+    return frozenset(found)
 
 
 def is_linear(region: Region) -> bool:

@@ -155,11 +155,7 @@ class SourceReader:
                 return Sources(refusal=f"what `{name}(…)` gives cannot be seen")
         if isinstance(func, ast.Attribute) and func.attr == "values" and not node.args:
             base = self.read(func.value, depth + 1)
-            leaves = [
-                replace(x, watch=self._segment(node) if x.watch else None, many=True)
-                for x in base.leaves
-            ]
-            return Sources(leaves, False, base.refusal)
+            return Sources([replace(x, many=True) for x in base.leaves], False, base.refusal)
         if isinstance(func, ast.Attribute) and func.attr == "_ref" and not node.args:
             found = self.read(func.value, depth + 1)
             return replace(found, references=[*found.references, node])
