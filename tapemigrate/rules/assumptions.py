@@ -351,7 +351,7 @@ class Judge:
                     functions = set(effects.functions(node.id)) - entered
                     entered |= functions
                     pending += [s for f in functions for s in f.body]
-        found = sorted(read & filled_state(unit.tree, self._view.kinds))
+        found = sorted(read & unit.once(filled_state))
         return [f"`{name}` holds nothing that was computed from {_names(leaves)}" for name in found]
 
     def _hidden_reads(

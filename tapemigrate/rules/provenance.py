@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
@@ -239,11 +241,13 @@ def _root(node: ast.expr) -> str | None:
     return node.id
 
 
-def filled_state(tree: ast.Module, kinds: Kinds) -> frozenset[str]:
+def filled_state(unit: Unit) -> frozenset[str]:
     """What functions put values into that outlives them, other than variables.
 
     Dicts, lists and objects at module level, classes, and functions with a list for a default.
     """
+    tree = unit.tree
+    kinds = Kinds(unit.names, Effects(tree))
     names = {
         target.id
         for stmt in tree.body
@@ -255,7 +259,7 @@ def filled_state(tree: ast.Module, kinds: Kinds) -> frozenset[str]:
     for function in tree.body:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
-        for node in ast.walk(function):
+        for node in walk(function):
             name, values = _filled(node)
             if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
                 found.add(name or "")
@@ -272,7 +276,7 @@ def _fills_a_default(function: ast.FunctionDef) -> bool:
         for a, d in zip(named[len(named) - len(args.defaults) :], args.defaults, strict=True)
         if isinstance(d, ast.List | ast.Dict | ast.Set)
     }
-    return bool(lists) and any(_filled(node)[0] in lists for node in ast.walk(function))
+    return bool(lists) and any(_filled(node)[0] in lists for node in walk(function))
 
 
 def _holds_values(value: ast.expr, kinds: Kinds) -> bool:
