@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tapemigrate.source.trees import children, walk
+from tapemigrate.source.trees import children, copied, walk
 
 SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 EVERYTHING = """
@@ -89,3 +89,12 @@ def test_what_is_kept_does_not_keep_the_tree_alive() -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_a_copy_is_walked_anew() -> None:
+    tree = ast.parse("a = 1")
+    walk(tree)
+    twin = copied(tree)
+    twin.body = [ast.Pass()]
+    assert list(walk(twin)) == [twin, *twin.body]
+    assert len(walk(tree)) == 4

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from keyword import iskeyword
@@ -23,6 +22,7 @@ from tapemigrate.rules.tfe_block import names_between
 from tapemigrate.rules.tfe_layout import below_another, block_of, inserted, put_in_place
 from tapemigrate.rules.tfe_scopes import Scopes
 from tapemigrate.rules.tfe_text import fresh, indent, one_line
+from tapemigrate.source.trees import copied
 from tapemigrate.tape.plan import Insert, Op, Replace, Span, Wrap
 
 # Each one costs a new look at the whole file.
@@ -219,7 +219,7 @@ def _with_function(
         old, new = node, [ast.copy_location(ast.Name(name, ast.Load()), node)]
     while old is not unit.tree:
         parent = unit.parents[old]
-        around = copy.copy(parent)
+        around = copied(parent)
         for field, held in ast.iter_fields(parent):
             if held is old:
                 setattr(around, field, new[0])

@@ -7,7 +7,9 @@ so that it says nothing about any.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Sequence
+from typing import TypeVar
 
 _LEAVES = frozenset(
     {"id", "attr", "arg", "name", "asname", "module", "level", "rest", "kwd_attrs", "ctx", "op"}
@@ -48,7 +50,7 @@ def children(node: ast.AST) -> list[ast.AST]:
 def walk(node: ast.AST) -> Sequence[ast.AST]:
     """``node`` and all nodes below it, in the order of ``ast.walk``: level by level.
 
-    What is below a scope is looked up once, and kept on its node.
+    What is below a scope is looked up once, and kept on its node: copy nodes with ``copied``.
     """
     if not isinstance(node, _SCOPES):
         return _walk(node)
@@ -57,6 +59,16 @@ def walk(node: ast.AST) -> Sequence[ast.AST]:
         # Without the node itself, so that no circle of references keeps the tree alive.
         below = node.__dict__["_below"] = tuple(_walk(node)[1:])
     return (node, *below)
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def copied(node: _Node) -> _Node:
+    """A node of its own with the same fields, without what is kept on the other one."""
+    new = copy.copy(node)
+    new.__dict__.pop("_below", None)
+    return new
 
 
 def _walk(node: ast.AST) -> list[ast.AST]:
