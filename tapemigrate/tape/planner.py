@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Block, Blocks
+from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.syntax import repetitions
@@ -76,6 +77,7 @@ def lay_out(
     layout = Layout()
     regions = {r: f for r, f in found.items() if isinstance(f, Region)}
     layout.refused = {r: f for r, f in found.items() if isinstance(f, Refusal)}
+    _refuse_stopped_orders(regions, layout, blocks)
     _refuse_dependents(regions, layout)
     orders = _orders(regions, layout)
     _number_hoists(regions, orders, layout)
@@ -95,6 +97,24 @@ def lay_out(
     tapes.sort(key=lambda t: (_line(t), -t.end[0], -t.end[1], -t.order))
     layout.tapes = tapes
     return layout
+
+
+def _refuse_stopped_orders(regions: dict[Request, Region], layout: Layout, blocks: Blocks) -> None:
+    """What a higher order holds constant, the order below may have to record."""
+    for request, region in list(regions.items()):
+        below = [regions[q] for q in region.lower if q in regions]
+        for stop in region.stops:
+            if stop.stmt is not None and any(_records(g, stop.stmt, blocks) for g in below):
+                regions.pop(request, None)
+                layout.refused[request] = Refusal(
+                    "`stop_gradients` holds a tensor constant that counts in the gradient below",
+                    STOP,
+                )
+
+
+def _records(region: Region, stmt: ast.stmt, blocks: Blocks) -> bool:
+    index = blocks.index_in(stmt, region.block)
+    return index is not None and region.first <= index <= region.last
 
 
 def _refuse_dependents(regions: dict[Request, Region], layout: Layout) -> None:
