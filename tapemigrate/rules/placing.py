@@ -157,7 +157,10 @@ _HIGHER = Refusal(
 
 
 def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
-    """Whether the region holds a gradient of a tape that was not opened in it."""
+    """Whether the region holds a gradient of a tape that was not opened in it.
+
+    Or of one that was, where parts of it must not be recorded.
+    """
     inside = {
         node
         for stmt in region.block.body[region.first : region.last + 1]
@@ -171,7 +174,8 @@ def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
             if node.func.attr not in _ASKS or view.kinds.name(owner) is not None:
                 continue
             made = [u.made.stmt for u in view.flow.reads.get(owner, ())]
-            if path_of(owner) is not None and not any(s in inside for s in made):
+            opened = any(s in inside for s in made)
+            if path_of(owner) is not None and (region.stops or not opened):
                 return True
     return False
 
