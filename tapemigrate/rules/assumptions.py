@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from itertools import permutations
 
 from tapemigrate.flow.defuse import Def, Kind, Use, parameters
 from tapemigrate.flow.effects import CHANGERS
@@ -29,6 +30,7 @@ _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"
 # What a tensor knows of itself without an op.
 _STATIC = frozenset({".shape", ".dtype", ".name", ".get_shape"})
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
 _DEPTH = 4
 # Stands for the variables of a collection, which no name in the code holds.
@@ -65,14 +67,15 @@ class Judge:
 
         ``recorded`` is an attribute of ``self`` that the tape has recorded elsewhere.
         """
+        aliased = {x: _aliased(x) for x in region.sources.leaves}
         hidden = [
             replace(
                 x,
                 variables=x.variables or self._may_be_variables(x),
-                defs=x.defs if x.variables else x.defs | _passed_on(x),
+                defs=x.defs if x.variables else x.defs | _passed_on(x) | aliased[x],
             )
             for x in region.sources.leaves
-            if x.outside and not x.fresh
+            if (x.outside or aliased[x]) and not x.fresh
         ]
         assumptions = list(region.assumptions)
         if not hidden:
@@ -81,11 +84,19 @@ class Judge:
         for root in sorted(region.roots, key=lambda d: d.path):
             if recorded and _attribute(root, self._view) == recorded:
                 continue
-            verdict = self._root(root, hidden)
+            others = [x for x in hidden if root not in x.defs]
+            verdict = self._root(root, others) if others else None
             if isinstance(verdict, Refusal):
                 return verdict
             if verdict and verdict not in assumptions:
                 assumptions.append(verdict)
+        for one, other in permutations([x for x in hidden if not x.variables], 2):
+            for made in sorted(other.defs - one.defs, key=lambda d: d.path):
+                verdict = self._root(made, [one]) if made.kind in _OUTSIDE else None
+                if isinstance(verdict, Refusal):
+                    return verdict
+                if verdict and verdict not in assumptions:
+                    assumptions.append(verdict)
         for sentence in self._stored(region, hidden):
             if sentence not in assumptions:
                 assumptions.append(sentence)
@@ -534,8 +545,30 @@ class Judge:
         if traced is not None and attribute is not None and given is not None:
             if traced.network and self._holds_variables(caller, given):
                 return False
-            return _held_against(traced, attribute, caller, given, cut)
+            held = _held_against(traced, attribute, caller, given, cut)
+            return self._constructed(view, traced, caller, cut) if held is True else held
         return None
+
+    def _constructed(
+        self, view: View, traced: Provenance, caller: View, cut: frozenset[Def]
+    ) -> bool:
+        """Whether the caller made the object of nothing that has to do with the source."""
+        assert view.cls is not None
+        init = self._project.effects(view.unit).method(view.cls, "__init__")
+        if not isinstance(init, ast.FunctionDef) or init is view.scope:
+            return True
+        own = set(self._project.view(view.unit, init).flow.defs.values())
+        names = {d.path[0] for d in traced.defs if d.kind is Kind.PARAM and d in own}
+        for site in self._project.mentions(view.cls.name).calls:
+            scope = self._project.scope_of(site.unit, site.call)
+            for name in sorted(names) if scope is caller.scope else ():
+                passed = argument_for(site.call, init, name, True)
+                if passed is None:
+                    continue
+                mine = _with_aliases(origins(caller.flow.uses_in(passed)))
+                if mine & cut or cut & self._tracer.behind(caller, passed):
+                    return False
+        return True
 
     def _holds_variables(self, caller: View, given: ast.expr) -> bool:
         """Whether what a caller passes as source may be variables, which networks read unseen."""
@@ -606,6 +639,12 @@ def _passed_on(leaf: Leaf) -> frozenset[Def]:
     return frozenset(
         d for d in backward(u for m in made for u in m.uses).made if d.kind is Kind.PARAM
     )
+
+
+def _aliased(leaf: Leaf) -> frozenset[Def]:
+    """What came from outside and is merely given another name: ``self.x = x``."""
+    own = frozenset(d for d in leaf.defs if d.kind is Kind.ASSIGN)
+    return frozenset(d for d in _with_aliases(own) - own if d.kind in _OUTSIDE)
 
 
 def _with_aliases(made: frozenset[Def]) -> frozenset[Def]:

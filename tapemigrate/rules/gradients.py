@@ -21,6 +21,8 @@ from tapemigrate.rules.tapes import Tapes
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
+# Through how many functions of one file a tape is followed.
+_MOST_HANDS = 3
 _LAMBDA = Refusal(
     "it stands in a lambda, which has no room for a `with`",
     "Make the lambda a function: `def grad(x):` with a tape round the forward pass.",
@@ -85,6 +87,12 @@ def links(project: Project, unit: Unit) -> Links:
             handed.add(Handed(scope.name, anchors(project, unit, scope)))
         elif isinstance(scope, ast.Lambda):
             names |= bound_to(unit, scope)
+    for _ in range(_MOST_HANDS if handed else 0):
+        more = handing_on(project, unit, frozenset(h.name for h in handed)) - handed
+        if not more:
+            break
+        handed |= more
+        names |= {h.name for h in more}
     imports = imported(unit) if names else frozenset()
     return Links(frozenset(names), frozenset(handed), imports)
 

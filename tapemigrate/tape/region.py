@@ -30,6 +30,7 @@ from tapemigrate.tape.syntax import (
     is_plain,
     is_walrus,
     makes_one,
+    may_give_back,
     only_iterates,
     own_nodes,
     prefix_of_longer,
@@ -119,6 +120,8 @@ class RegionFinder:
             # Only the index is made here.
             return self._elsewhere(request, below)
         itself = self._is_source(request, target, sources)
+        if itself and len(sources.leaves) > 1 and any(u.made.kind in _OUTSIDE for u in target):
+            return self._elsewhere(request, target)
         inline = itself or request.records or not is_plain(request.target)
         statements = {d.stmt for d in nodes if d.stmt is not None and self._makes_ops(d)}
         own = [d for d in nodes if d.stmt is request.stmt and self._makes_ops(d)]
@@ -369,6 +372,11 @@ class RegionFinder:
             made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
             if not made or leaf.watch is None:
                 continue
+            same = self._may_be_another(target, leaf, stops)
+            if isinstance(same, Refusal):
+                return same
+            if same:
+                found.append(same)
             if self._reads_beside(request, target, leaf, stops):
                 return _together(text_of(min(made, key=lambda d: d.path).path))
             if leaf.fresh:
@@ -432,6 +440,57 @@ class RegionFinder:
         if sliced & own:
             return f"no other part of `{name}` was computed from `{leaf.watch}`"
         return _together(name)
+
+    def _may_be_another(
+        self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> str | Refusal | None:
+        """Whether the source may be the very tensor that it is made of, which the target reads."""
+        behind = None
+        for made in leaf.defs:
+            value = made.value
+            if made.kind is not Kind.ASSIGN or value is None:
+                continue
+            known = may_give_back(value, self._kinds)
+            unknown = isinstance(value, ast.Call) and self._make(made) is Make.UNKNOWN
+            if not known and not unknown:
+                continue
+            if behind is None:
+                behind = self._cut(target, leaf.defs, frozenset(stops)).made
+            given = {
+                d for u in made.uses for d in origins([u]) if not self._barren(d) and d in behind
+            }
+            given = {d for d in given if self._is_passed(d, value)}
+            given = {d for d in given if self._is_used_before(d, made, behind)}
+            if given:
+                name = text_of(min(given, key=lambda d: d.path).path)
+                if known:
+                    return _together(name)
+                return f"`{leaf.watch}` is another tensor than `{name}`"
+        return None
+
+    def _is_used_before(self, given: Def, made: Def, behind: frozenset[Def]) -> bool:
+        """Whether something was made of it before the other definition, which is ``made`` of it."""
+        line = made.stmt.lineno if made.stmt is not None else 0
+        return any(
+            user.stmt is not None
+            and user is not made
+            and (user.stmt.lineno < line or bool(self._blocks.loops_around(user.stmt)))
+            and any(u.made is given for u in user.uses)
+            for user in behind
+        )
+
+    def _is_passed(self, made: Def, value: ast.expr) -> bool:
+        """Whether the value of the definition is an operand by itself."""
+        known = isinstance(value, ast.Call) and may_give_back(value, self._kinds)
+        operands: list[ast.AST] = list(ast.iter_child_nodes(value))
+        if isinstance(value, ast.Call):
+            operands = list(value.args[:1] if known else value.args)
+        return any(
+            u.made is made
+            for operand in operands
+            if isinstance(operand, ast.expr) and path_of(operand) is not None
+            for u in self._flow.reads.get(operand, ())
+        )
 
     def _reads_beside(
         self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
@@ -746,6 +805,7 @@ class RegionFinder:
         """Whether what is watched has its name before anything can use it."""
         watched = ast.parse(leaf.watch or "", mode="eval").body
         names = {n.id for n in walk(watched) if isinstance(n, ast.Name)}
+        path = path_of(watched)
         if not self._is_bound(leaf, names, region):
             return False
         for made in leaf.defs:
@@ -760,6 +820,8 @@ class RegionFinder:
             place = index if inside and index is not None else region.first
             for other in self._flow.defs.values():
                 if other.path[0] not in names or other.stmt is None:
+                    continue
+                if path is not None and other.path != path[: len(other.path)]:
                     continue
                 later = self._blocks.index_in(other.stmt, region.block)
                 if later is not None and place <= later <= region.call:

@@ -10,8 +10,14 @@ from tapemigrate.flow.blocks import Block
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.source.trees import children, walk
+from tapemigrate.tape.kinds import Kinds, short
 
 STATIC = frozenset({".shape", ".dtype", ".name", ".get_shape"})
+# https://www.tensorflow.org/api_docs/python/tf/cast: no new tensor where nothing is to be done.
+_GIVES_BACK = frozenset(
+    {"cast", "to_float", "to_double", "saturate_cast", "convert_to_tensor", "real", "conj", "add_n"}
+    | {"dropout", "convert_to_tensor_or_indexed_slices"}
+)
 VARIABLES_BY_NAME = re.compile(r"param|var|weight|theta", re.IGNORECASE)
 _ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
 _CONDITIONAL = (
@@ -175,3 +181,13 @@ def base(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
+
+
+def may_give_back(value: ast.expr, kinds: Kinds) -> bool:
+    """Whether the value may be one of its operands itself: ``tf.cast(x, x.dtype)``, ``a or b``."""
+    if isinstance(value, ast.IfExp | ast.BoolOp):
+        return True
+    if not isinstance(value, ast.Call):
+        return False
+    name = short(kinds.name(value.func))
+    return name is not None and name.split(".")[-1] in _GIVES_BACK
