@@ -201,8 +201,7 @@ def _returned(
     assert producer.cls is not None
     method = path[1].lstrip(".")
     function = project.effects(producer.unit).method(producer.cls, method)
-    mentions = project.mentions(method)
-    if not isinstance(function, ast.FunctionDef) or len(mentions.calls) + len(mentions.others) != 1:
+    if not isinstance(function, ast.FunctionDef) or _mentions(project, producer, method) != 1:
         return _refused(f"`{method}`, which gives it, is called more than once")
     view = project.view(producer.unit, function)
     returns = view.flow.returns
@@ -221,6 +220,27 @@ def _returned(
     made = _request(request, returns[0], value.elts[place])
     made.sources, made.variables = ast.List(found, ast.Load()), "" in wanted
     return Kept(view, made, tape)
+
+
+def _mentions(project: Project, view: View, method: str) -> int:
+    """How often the method may be meant: on ``self`` of another class, another one is."""
+    assert view.cls is not None
+    found = project.mentions(method)
+    places = [(c.unit, c.call.func) for c in found.calls] + list(found.others)
+    family = project.family(view.unit, view.cls)
+    count = 0
+    for unit, node in places:
+        cls = project.class_of(unit, project.scope_of(unit, node))
+        owner = node.value if isinstance(node, ast.Attribute) else None
+        own = isinstance(owner, ast.Name) and owner.id in ("self", view.kinds.self_name)
+        elsewhere = cls is not None and cls not in family and not _extends(cls, family)
+        count += not (own and elsewhere)
+    return count
+
+
+def _extends(cls: ast.ClassDef, family: list[ast.ClassDef]) -> bool:
+    names = {each.name for each in family}
+    return any((path_of(base) or ("",))[-1].lstrip(".") in names for base in cls.bases)
 
 
 def _tape_name(project: Project, view: View, target: str) -> str:
