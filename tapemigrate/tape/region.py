@@ -38,6 +38,7 @@ from tapemigrate.tape.syntax import (
 )
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_SETTINGS = frozenset({"FLAGS", "args", "config", "hps", "hparams", "opts", "options"})
 _NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
 
 
@@ -452,14 +453,14 @@ class RegionFinder:
                 continue
             known = may_give_back(value, self._kinds)
             unknown = isinstance(value, ast.Call) and self._make(made) is Make.UNKNOWN
-            if not known and not unknown:
+            if self._kinds.is_new(value) or (not known and not unknown):
                 continue
             if behind is None:
                 behind = self._cut(target, leaf.defs, frozenset(stops)).made
             given = {
                 d for u in made.uses for d in origins([u]) if not self._barren(d) and d in behind
             }
-            given = {d for d in given if self._is_passed(d, value)}
+            given = {d for d in given if self._is_passed(d, value) and d.path[0] not in _SETTINGS}
             given = {d for d in given if self._is_used_before(d, made, behind)}
             if given:
                 name = text_of(min(given, key=lambda d: d.path).path)
@@ -475,6 +476,8 @@ class RegionFinder:
             user.stmt is not None
             and user is not made
             and (user.stmt.lineno < line or bool(self._blocks.loops_around(user.stmt)))
+            and not self._barren(user)
+            and (user.value is None or not self._kinds.is_new(user.value))
             and any(u.made is given for u in user.uses)
             for user in behind
         )
@@ -482,13 +485,18 @@ class RegionFinder:
     def _is_passed(self, made: Def, value: ast.expr) -> bool:
         """Whether the value of the definition is an operand by itself."""
         known = isinstance(value, ast.Call) and may_give_back(value, self._kinds)
-        operands: list[ast.AST] = list(ast.iter_child_nodes(value))
-        if isinstance(value, ast.Call):
-            operands = list(value.args[:1] if known else value.args)
+        operands: list[ast.expr] = []
+        match value:
+            case ast.Call():
+                operands = value.args[:1] if known else value.args
+            case ast.IfExp():
+                operands = [value.body, value.orelse]
+            case ast.BoolOp():
+                operands = value.values
         return any(
             u.made is made
             for operand in operands
-            if isinstance(operand, ast.expr) and path_of(operand) is not None
+            if path_of(operand) is not None
             for u in self._flow.reads.get(operand, ())
         )
 
