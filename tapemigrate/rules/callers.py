@@ -91,9 +91,7 @@ def _names_an_op(parent: ast.AST, node: ast.AST) -> bool:
         return False
     path = path_of(parent.func)
     last = path[-1].lstrip(".") if path else ""
-    return last.endswith(
-        ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
-    )
+    return last.endswith(_NAMED)
 
 
 def _where(home: Unit, unit: Unit, node: ast.AST) -> str:

@@ -238,9 +238,7 @@ def _nested_names(scope: Scope) -> frozenset[str]:
 def _where(region: Region) -> str:
     request = region.request
     if "." in region.given:
-        return (
-            f"a tape that is kept as `{region.given}` where the target is computed gives the same"
-        )
+        return f"a tape kept as `{region.given}` where the target is computed gives the same"
     if region.given:
         return "a tape that its callers hand in gives the same"
     body = region.block.body

@@ -127,7 +127,7 @@ class Emitter:
             cell = here
         rows = {self._around.blocks.index_in(s, tape.block) for s in needed}
         used = [p for p in pieces if any(p[0] <= r <= p[1] for r in rows if r is not None)]
-        # (a cell in which nothing is recorded stays as it is)
+        # A cell in which nothing is recorded stays as it is.
         return used if len(pieces) > 1 else pieces
 
     def _references(self, request: Request) -> list[Op]:

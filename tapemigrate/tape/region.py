@@ -98,7 +98,7 @@ class RegionFinder:
 
         ``recorded`` is an attribute of ``self`` that the tape has recorded somewhere else.
         """
-        sources = self._sources(request)
+        sources = self.sources(request)
         if isinstance(sources, Refusal):
             return sources
         target = self._flow.uses_in(request.target)
@@ -183,7 +183,8 @@ class RegionFinder:
         region.assumptions += [x.assumption for x in sources.leaves if x.assumption]
         return region
 
-    def _sources(self, request: Request) -> Sources | Refusal:
+    def sources(self, request: Request) -> Sources | Refusal:
+        """What ``request`` is differentiated by."""
         if request.known is not None:
             return request.known
         sources = self._reader.read(request.sources)
@@ -200,7 +201,7 @@ class RegionFinder:
 
     def given(self, request: Request, others: Sequence[Request], tape: str) -> Region | Refusal:
         """The region of ``request`` on ``tape``, which the callers of this function hand in."""
-        sources = self._sources(request)
+        sources = self.sources(request)
         if isinstance(sources, Refusal):
             return replace(sources, threads=True)
         if request.stop is not None or request.api not in ("gradients", "threaded"):
@@ -235,16 +236,14 @@ class RegionFinder:
 
     def kept(self, request: Request, tape: str) -> Region:
         """The region of ``request`` on ``tape``, which another method keeps beside the target."""
-        sources = self._sources(request)
+        sources = self.sources(request)
         assert isinstance(sources, Sources)
         top = self._blocks.top
         call = self._blocks.index_in(request.stmt, top)
         assert call is not None
-        return Region(request, sources, top, call, call - 1, call, False, True, given=tape)
-
-    def sources(self, request: Request) -> Sources | Refusal:
-        """What ``request`` is differentiated by."""
-        return self._sources(request)
+        region = Region(request, sources, top, call, call - 1, call, False, True, given=tape)
+        region.assumptions = [x.assumption for x in sources.leaves if x.assumption]
+        return region
 
     def _as_variables(self, leaf: Leaf) -> Leaf:
         """What a function gives that is called after variables: no tensor that is passed in."""
@@ -344,8 +343,8 @@ class RegionFinder:
         """
         if not seen:
             return True
-        anew = leaf.fresh or not leaf.variables
-        return leaf.outside and not (anew and not any(d.kind in _OUTSIDE for d in leaf.defs))
+        passed = any(d.kind in _OUTSIDE for d in leaf.defs)
+        return leaf.outside and (passed or (leaf.variables and not leaf.fresh))
 
     def _connected(
         self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
