@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import Project, View
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import Leaf, Sources
@@ -163,8 +164,12 @@ def _known(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Ref
         if len(own) > 1 or any(d.stmt is None or d.stmt.lineno > stmt.lineno for d in own):
             return _refused(f"`self.{name}` is set after the target")
         entry = [d for d in made if d.kind is Kind.ENTRY] or [Def(path, Kind.ENTRY, None)]
-        defs = frozenset(own or entry)
-        known.leaves.append(Leaf(defs, f"{me}.{name}", not own, None))
+        # ``self.x = x``: the forward pass may use the one name as well as the other.
+        same = [d for d in own if d.value is not None and path_of(d.value) is not None]
+        others = frozenset(o for d in same for o in origins(d.uses))
+        defs = frozenset(own or entry) | others
+        outside = not own or any(o.kind in (Kind.PARAM, Kind.ENTRY) for o in others)
+        known.leaves.append(Leaf(defs, f"{me}.{name}", outside, None))
     return known
 
 
