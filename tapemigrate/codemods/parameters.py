@@ -15,7 +15,7 @@ from tapemigrate.tape.plan import AddParameter
 def parameter(op: AddParameter, statements: Statements, text: str, lines: Lines) -> Splice:
     """What gives the function at ``op.span`` its new parameter.
 
-    It comes last; behind parameters that have defaults only calls that name it can reach it.
+    It comes last; one without a default, behind others that have some, is reached by name alone.
 
     Raises:
         CodemodError: when no function stands there, or its parameters cannot be found.
@@ -24,15 +24,17 @@ def parameter(op: AddParameter, statements: Statements, text: str, lines: Lines)
     if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
         raise CodemodError(f"no function in row {op.span.row}")
     args = function.args
-    star = "*, " if args.defaults and not (args.vararg or args.kwonlyargs) else ""
+    bare = not (args.vararg or args.kwonlyargs)
+    star = "*, " if args.defaults and bare and not op.optional else ""
+    default = "=None" if op.optional else ""
     if args.kwarg is not None:
         at = lines.span(args.kwarg)
         place = text.rindex("**", 0, lines.offset(at.row, at.column))
-        return place, place, f"{star}{op.name}, "
+        return place, place, f"{star}{op.name}{default}, "
     start = lines.offset(op.span.row, op.span.column)
     try:
         end, before = end_of_first(text[start:])
     except ValueError as error:
         raise CodemodError(f"the parameters in row {op.span.row} cannot be found") from error
     separator = {"(": "", ",": " "}.get(before, ", ")
-    return start + end, start + end, f"{separator}{star}{op.name}"
+    return start + end, start + end, f"{separator}{star}{op.name}{default}"

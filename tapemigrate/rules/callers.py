@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -14,15 +15,21 @@ from tapemigrate.source.trees import walk
 
 _STATIC = frozenset({"staticmethod", "classmethod"})
 _NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
+_SETTERS = frozenset({"setattr", "patch", "setitem"})
 _PLAIN_BASES = frozenset({"object", "ABC"})
 
 
 @dataclass(slots=True)
 class Callers:
-    """The calls of one function. ``problem`` says why a parameter more would break some of them."""
+    """The calls of one function.
+
+    ``problem`` says why a parameter more would break some of them, ``unseen`` what may call the
+    function besides, as it is.
+    """
 
     calls: list[CallSite] = field(default_factory=list)
     problem: str = ""
+    unseen: list[str] = field(default_factory=list)
 
 
 def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
@@ -35,41 +42,54 @@ def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
         found.problem = f"`{function.name}` is called by Python itself"
         return found
     resolver = _Resolver(project, unit, function)
-    found.problem = resolver.problem()
-    found.problem = found.problem or _by_another_name(project, unit, function.name, resolver)
+    found.problem = resolver.problem() or _replaced(project, unit, function.name)
+    found.unseen += _by_another_name(project, unit, function.name, resolver)
     mentions = project.mentions(function.name)
     for unit_, node in mentions.others:
-        if not found.problem and resolver.means(unit_, node) is not False:
+        if resolver.means(unit_, node) is not False:
             where = _where(unit, unit_, node)
-            found.problem = f"`{function.name}` is passed on as a value in {where}"
+            found.unseen.append(f"`{function.name}` is passed on as a value in {where}")
     for site in mentions.calls:
         meant = resolver.means(site.unit, site.call.func)
         if meant:
             found.calls.append(site)
-        elif meant is None and not found.problem:
+        elif meant is None:
             where = _where(unit, site.unit, site.call)
-            found.problem = f"the call in {where} may be one of `{function.name}`, or of another"
+            found.unseen.append(
+                f"the call in {where} may be one of `{function.name}`, or of another"
+            )
     return found
 
 
-def _by_another_name(project: Project, home: Unit, name: str, resolver: _Resolver) -> str:
-    """How the function may be reached, or replaced, where its name is not called."""
+def _replaced(project: Project, home: Unit, name: str) -> str:
+    """Where another function may take the place of this one, with parameters of its own."""
+    for unit in project.units.values():
+        for node in unit.nodes(ast.Attribute):
+            if node.attr == name and not isinstance(node.ctx, ast.Load):
+                return f"`{name}` is set anew in {_where(home, unit, node)}"
+        for text in unit.nodes(ast.Constant):
+            if isinstance(text.value, str) and text.value.split(".")[-1] == name:
+                call = unit.parents[text]
+                path = path_of(call.func) if isinstance(call, ast.Call) else None
+                if path is not None and {s.lstrip(".") for s in path} & _SETTERS:
+                    return f"`{name}` is set anew in {_where(home, unit, text)}"
+    return ""
+
+
+def _by_another_name(project: Project, home: Unit, name: str, resolver: _Resolver) -> Iterator[str]:
+    """How the function may be reached where its name is not called."""
     for unit in project.units.values():
         for node in unit.parents:
             if isinstance(node, ast.Constant) and node.value == name:
                 if not _is_exported(unit, node):
-                    return f"its name stands as a text in {_where(home, unit, node)}"
-            elif isinstance(node, ast.Attribute) and node.attr == name:
-                if not isinstance(node.ctx, ast.Load):
-                    return f"`{name}` is set anew in {_where(home, unit, node)}"
+                    yield f"its name stands as a text in {_where(home, unit, node)}"
             elif isinstance(node, ast.alias) and name in (node.name, node.asname):
                 stmt = unit.parents[node]
                 module = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else ""
                 other = node.asname not in (None, node.name)
                 if unit is home or (other and resolver.is_path(f"{module}.{name}")):
                     where = _where(home, unit, stmt)
-                    return f"`{name}` is imported under another name in {where}"
-    return ""
+                    yield f"`{name}` is imported under another name in {where}"
 
 
 def _is_exported(unit: Unit, node: ast.AST) -> bool:

@@ -67,6 +67,7 @@ class Places:
         found: dict[Request, Region | Refusal] = {}
         for request in requests:
             refusal = self._danger.refuse(request) or self._danger.looked_up(named(request))
+            refusal = refusal or _left_for_others(request, self._view)
             if refusal is None and not self._view.blocks.holds(request.stmt):
                 refusal = _CLASS
             if refusal is not None:
@@ -178,6 +179,23 @@ def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
             if path_of(owner) is not None and (region.stops or not opened):
                 return True
     return False
+
+
+def _left_for_others(request: Request, view: View) -> Refusal | None:
+    """``tape.gradient(…) if tape is not None else tf.gradients(…)``: for those without one."""
+    node: ast.AST | None = request.node
+    while node is not None and not isinstance(node, ast.stmt):
+        node = view.unit.parents.get(node)
+        match node:
+            case ast.IfExp(
+                test=ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()]),
+                body=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="gradient")),
+            ) if name == owner:
+                return Refusal(
+                    f"it is for callers that hand in no `{name}`",
+                    f"Open the tape round the forward pass of each, and pass `{name}=`.",
+                )
+    return None
 
 
 def _is_elsewhere(outcome: Region | Refusal) -> bool:

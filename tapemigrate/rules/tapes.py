@@ -123,13 +123,16 @@ class Tapes:
         for part in parts:
             unit = part.placed.view.unit
             here = ops.setdefault(unit.filename, [])
+            helper = helpers.get(part.placed.view.scope)
+            given = [t for t in part.layout.tapes if t.name == part.placed.tape and t.given]
+            for tape in given:
+                tape.optional = helper is not None and bool(helper.without)
             here += [*self._ops(part), *self._danger(unit).ops(), *_imports(unit, part.regions)]
             for region in part.regions:
                 assumptions += [a for a in region.assumptions if a not in assumptions]
-            helper = helpers.get(part.placed.view.scope)
-            given = any(t.name == part.placed.tape and t.given for t in part.layout.tapes)
             if helper is not None and given:
-                here.append(AddParameter(unit.lines.span(helper.function), part.placed.tape))
+                span = unit.lines.span(helper.function)
+                here.append(AddParameter(span, part.placed.tape, bool(helper.without)))
                 assumptions += [a for a in helper.assumptions if a not in assumptions]
         rewrite = Rewrite(
             "unsafe" if assumptions else "safe",
@@ -137,8 +140,10 @@ class Tapes:
             {name: tuple(dict.fromkeys(each)) for name, each in ops.items()},
         )
         for part in parts:
+            helper = helpers.get(part.placed.view.scope)
+            without = helper.without if helper is not None else []
             for region in part.regions:
-                self._tell(part, region, rewrite, assumptions)
+                self._tell(part, region, rewrite, assumptions, without if region.given else [])
 
     def _ops(self, part: _Part) -> list[Op]:
         view = part.placed.view
@@ -153,11 +158,21 @@ class Tapes:
         )
         return Emitter(part.layout, around).ops()
 
-    def _tell(self, part: _Part, region: Region, rewrite: Rewrite, assumptions: list[str]) -> None:
+    def _tell(
+        self,
+        part: _Part,
+        region: Region,
+        rewrite: Rewrite,
+        assumptions: list[str],
+        without: list[str],
+    ) -> None:
         request, calls, unit = region.request, part.placed.calls, part.placed.view.unit
         if request not in calls.rules:
             return
         message = f"{trouble(unit, request.call, calls.rules[request])}; {_where(region)}"
+        if without:
+            more = f", and {len(without) - 1} more" if len(without) > 1 else ""
+            message += f", and it stays for those that hand in none: {without[0]}{more}"
         if assumptions:
             message += f"; right if {' and '.join(region.assumptions or assumptions)}"
         span = unit.lines.span(request.call)

@@ -74,7 +74,10 @@ class Placed:
 
 @dataclass(eq=False, slots=True)
 class Helper:
-    """A function that is handed a tape: what of its parameters the tape has to have recorded."""
+    """A function that is handed a tape: what of its parameters the tape has to have recorded.
+
+    ``without`` says why some of its callers hand in none; for them the old call stays.
+    """
 
     placed: Placed
     function: ast.FunctionDef
@@ -84,6 +87,7 @@ class Helper:
     records: bool = False
     often: bool = False
     assumptions: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
 
     @property
     def needs(self) -> tuple[object, ...]:
@@ -105,6 +109,7 @@ class Threads:
         self._placed = placed
         self._failed: dict[Scope, str] = {}
         self._failed_kept: dict[Request, str] = {}
+        self._failed_sites: dict[tuple[Scope, ast.Call], str] = {}
         self._touched: dict[Scope, Placed] = {}
         self.helpers: dict[Scope, Helper] = {}
 
@@ -129,10 +134,11 @@ class Threads:
                 scope: lay_out(p.found, p.view.blocks, p.view.unit.parents)
                 for scope, p in self._touched.items()
             }
-            if failure is None and self._lost_tape(layouts):
+            if failure is None and (self._lost_tape(layouts) or self._lost_call(layouts)):
                 continue
             failure = failure or self._left_out(layouts)
             if failure is None:
+                self._spread()
                 return layouts
             self._failed[failure[0]] = failure[1]
 
@@ -188,19 +194,45 @@ class Threads:
                             lost = True
         return lost
 
-    def _left_out(self, layouts: dict[Scope, Layout]) -> tuple[Scope, str] | None:
-        """A function whose tape could not be laid, or could not be laid by one of its callers."""
+    def _lost_call(self, layouts: dict[Scope, Layout]) -> bool:
+        """Whether a caller that was to hand in a tape could not lay it after all."""
+        lost = False
         for scope, layout in layouts.items():
             placed = self._touched[scope]
             for request, refusal in layout.refused.items():
-                if request in placed.handed:
-                    helper = self.helpers[placed.handed[request]]
+                helper = self.helpers.get(placed.handed.get(request, scope))
+                if request in placed.handed and helper is not None:
                     where = self._where(helper, CallSite(placed.view.unit, request.call))
-                    return placed.handed[request], f"at its call in {where}, {refusal.reason}"
+                    reason = f"at its call in {where}, {refusal.reason}"
+                    self._failed_sites[helper.function, request.call] = reason
+                    lost = True
+        return lost
+
+    def _left_out(self, layouts: dict[Scope, Layout]) -> tuple[Scope, str] | None:
+        """A function whose tape could not be laid."""
+        for scope, layout in layouts.items():
+            placed = self._touched[scope]
+            for request, refusal in layout.refused.items():
                 region = placed.found.get(request)
                 if scope in self.helpers and isinstance(region, Region) and region.given:
                     return scope, refusal.reason
         return None
+
+    def _spread(self) -> None:
+        """What a function is handed by some callers only, it hands on in some calls only."""
+        work = [h for h in self.helpers.values() if h.without]
+        while work:
+            helper = work.pop()
+            placed = helper.placed
+            for request, scope in placed.handed.items():
+                region = placed.found.get(request)
+                further = self.helpers.get(scope)
+                if further is None or further.without or not isinstance(region, Region):
+                    continue
+                if region.given == placed.tape:
+                    where = self._where(further, CallSite(placed.view.unit, request.call))
+                    further.without.append(f"in {where} there may be none to hand on")
+                    work.append(further)
 
     def _attempt(self, scopes: list[Placed]) -> tuple[Scope, str] | None:
         work = [p for p in scopes if self._is_open(p)]
@@ -224,29 +256,44 @@ class Threads:
             sites = self._sites(helper)
             if isinstance(sites, str):
                 return scope, sites
+            handing = 0
             for site in sites:
-                caller = self._placed(site, None)
-                where = self._where(helper, site)
-                if caller is None:
-                    return scope, f"its call in {where} leaves no room for a tape"
-                if caller.view.scope is scope:
+                reason = self._failed_sites.get((scope, site.call))
+                caller = None if reason else self._placed(site, None)
+                if caller is not None and caller.view.scope is scope:
                     return scope, "it calls itself"
-                self._touched.setdefault(caller.view.scope, caller)
-                request = self._request(helper, site)
-                if isinstance(request, str):
-                    return scope, f"{request} in {where}"
-                caller.handed[request] = scope
-                caller.evaluate(caller.view.scope in self.helpers)
-                outcome = caller.found[request]
-                if isinstance(outcome, Region):
-                    if self._is_open(caller) and caller not in work:
-                        work.append(caller)
-                    continue
-                if not outcome.threads or not self._may_be_handed(caller):
-                    return scope, f"at its call in {where}, {outcome.reason}"
-                if caller not in work:
-                    work.append(caller)
+                reason = reason or self._hand(helper, site, caller, work)
+                if reason:
+                    self._failed_sites[scope, site.call] = reason
+                    helper.without.append(reason)
+                else:
+                    handing += 1
+            if helper.without and not handing:
+                return scope, helper.without[0]
         return None
+
+    def _hand(
+        self, helper: Helper, site: CallSite, caller: Placed | None, work: list[Placed]
+    ) -> str:
+        """Has ``caller`` hand in the tape at ``site``, or says why it cannot."""
+        where = self._where(helper, site)
+        if caller is None:
+            return f"its call in {where} leaves no room for a tape"
+        self._touched.setdefault(caller.view.scope, caller)
+        request = self._request(helper, site)
+        if isinstance(request, str):
+            return f"{request} in {where}"
+        caller.handed[request] = helper.function
+        caller.evaluate(caller.view.scope in self.helpers)
+        outcome = caller.found[request]
+        if isinstance(outcome, Refusal) and not (outcome.threads and self._may_be_handed(caller)):
+            del caller.handed[request]
+            caller.evaluate(caller.view.scope in self.helpers)
+            return f"at its call in {where}, {outcome.reason}"
+        waits = isinstance(outcome, Refusal) or self._is_open(caller)
+        if waits and caller not in work:
+            work.append(caller)
+        return ""
 
     def _is_open(self, placed: Placed) -> bool:
         """Whether a request of the scope waits for a tape that is handed in."""
@@ -299,8 +346,11 @@ class Threads:
         found = callers(self._project, unit, helper.function)
         if found.problem:
             return found.problem
+        helper.without += found.unseen
         if self._project.blind:
-            return "a file that may call it cannot be read"
+            helper.without.append("a file that may call it cannot be read")
+        if helper.without and not found.calls:
+            return helper.without[0]
         if not found.calls:
             if is_called_from_outside(self._project, unit, helper.function):
                 return f"a library may call `{helper.function.name}`"

@@ -16,6 +16,9 @@ from tapemigrate.tape.planner import Layout, Tape
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
 
+# Beyond this column a choice between two calls takes a line for each.
+_WIDTH = 88
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -84,7 +87,7 @@ class Emitter:
             elif not self._inside_another(request):
                 found += self._references(request)
                 span = self._around.lines.span(request.node)
-                found.append(Replace(span, self._call(request)))
+                found.append(Replace(span, self._either(request)))
         return found
 
     def _is_asked_elsewhere(self, tape: Tape) -> bool:
@@ -339,12 +342,34 @@ class Emitter:
                 inner = lines.span(request.node)
                 first = lines.offset(inner.row, inner.column) - start
                 last = lines.offset(inner.end_row, inner.end_column) - start
-                edits.append((first, last, self._call(request)))
+                code = self._either(request)
+                if self._is_optional(request) and not code.startswith("("):
+                    code = f"({code})"
+                edits.append((first, last, code))
                 continue
             stack.extend(ast.iter_child_nodes(current))
         for first, last, code in sorted(edits, reverse=True):
             text = text[:first] + code + text[last:]
         return text
+
+    def _is_optional(self, request: Request) -> bool:
+        return self._tape_of[request].optional and request.api != "threaded"
+
+    def _either(self, request: Request) -> str:
+        """The call; where callers may hand in no tape, the old one stays for them."""
+        code = self._call(request)
+        if not self._is_optional(request):
+            return code
+        lines, node = self._around.lines, request.node
+        old, test = lines.segment(lines.span(node)), f"{self._tape_of[request].name} is not None"
+        parent = self._around.parents.get(node)
+        code = f"{code} if {test} else {old}"
+        if not isinstance(parent, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
+            return f"({code})"
+        if "\n" not in code and lines.span(node).column + len(code) <= _WIDTH:
+            return code
+        parts = [self._call(request), f"if {test}", f"else {old}"]
+        return "\n".join(["(", *(f"    {p}" for p in parts), ")"])
 
     def _call(self, request: Request) -> str:
         tape = self._tape_of[request]
@@ -474,6 +499,7 @@ class Emitter:
             request.api == "gradients"
             and request.first
             and not request.gated
+            and not self._is_optional(request)
             and isinstance(stmt, ast.Assign)
             and stmt.value is request.node
             and len(stmt.targets) == 1

@@ -69,10 +69,11 @@ class Wrap:
 
 @dataclass(frozen=True, slots=True)
 class AddParameter:
-    """The function at ``span`` gets the parameter ``name``, which has no default."""
+    """The function at ``span`` gets the parameter ``name``: ``optional``, with None for default."""
 
     span: Span
     name: str
+    optional: bool = False
 
 
 Op = Replace | ReplaceStatement | Insert | Wrap | AddParameter

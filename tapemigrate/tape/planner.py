@@ -21,7 +21,8 @@ Slot = tuple[int, int]
 class Tape:
     """One tape: what it records (slots of ``block``), for which regions, and how it is asked.
 
-    ``given``: it is a parameter of the function. ``resumes``: it was opened somewhere else.
+    ``given``: it is a parameter of the function, ``optional`` where some callers hand in none.
+    ``resumes``: it was opened somewhere else.
     """
 
     block: Block
@@ -32,6 +33,7 @@ class Tape:
     persistent: bool = False
     name: str = "tape"
     given: bool = False
+    optional: bool = False
     resumes: str = ""
 
     @property

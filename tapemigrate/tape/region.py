@@ -350,6 +350,8 @@ class RegionFinder:
         self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
     ) -> bool:
         """Whether a path from a source to the target is seen, or may run in a call made here."""
+        if request.records:
+            return True
         for leaf in sources.leaves:
             if not leaf.outside:
                 return True
