@@ -10,6 +10,7 @@ from tapemigrate.flow.defuse import Def, Kind, Use, parameters
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callers import mentions_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer, filled_state
@@ -71,11 +72,11 @@ class Judge:
         hidden = [
             replace(
                 x,
-                variables=x.variables or self._may_be_variables(x),
+                variables=x.variables or x.found or self._may_be_variables(x),
                 defs=x.defs if x.variables else x.defs | _passed_on(x) | aliased[x],
             )
             for x in region.sources.leaves
-            if (x.outside or aliased[x]) and not x.fresh
+            if (x.outside or x.found or aliased[x]) and not x.fresh
         ]
         assumptions = list(region.assumptions)
         if not hidden:
@@ -460,10 +461,11 @@ class Judge:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
-        name = scope.name
-        if name == "__init__" and view.cls is not None:
-            name = view.cls.name
-        mentions = self._project.mentions(name).within(_enclosing(view))
+        if scope.name == "__init__" and view.cls is not None:
+            mentions = self._project.mentions(view.cls.name)
+        else:
+            mentions = mentions_of(self._project, view.unit, scope)
+        mentions = mentions.within(_enclosing(view))
         sites = [s for s in mentions.calls if self._project.scope_of(s.unit, s.call) is not scope]
         seen = not self._project.blind and bool(sites)
         for unit, node in mentions.others:

@@ -9,8 +9,9 @@ from pathlib import PurePath
 
 from tapemigrate.flow.defuse import Function
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.classes import Classes, is_of_library
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import CallSite, Project
+from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import walk
 
 _STATIC = frozenset({"staticmethod", "classmethod"})
@@ -126,6 +127,7 @@ class _Resolver:
         self._project = project
         self._unit = unit
         self._function = function
+        self._classes = Classes(project)
         holder = unit.parents.get(function)
         self._cls = holder if isinstance(holder, ast.ClassDef) else None
         self._enclosing = self._enclosing_function()
@@ -157,11 +159,11 @@ class _Resolver:
                 if isinstance(stmt, ast.FunctionDef) and stmt.name == name:
                     if stmt is not self._function:
                         return f"`{name}` is overridden in another class"
-        for unit in self._project.units.values():
-            for node in unit.nodes(ast.ClassDef) if unit is not self._unit else ():
-                if self._is_subclass(unit, node):
-                    if any(isinstance(n, ast.FunctionDef) and n.name == name for n in node.body):
-                        return f"`{name}` is overridden in {unit.filename}"
+        for each in sorted(self._classes.extending(self._cls.name)):
+            for unit, cls in self._classes.named(each):
+                if any(isinstance(n, ast.FunctionDef) and n.name == name for n in cls.body):
+                    where = "another class" if unit is self._unit else unit.filename
+                    return f"`{name}` is overridden in {where}"
         return ""
 
     def is_called_from_outside(self) -> bool:
@@ -179,6 +181,12 @@ class _Resolver:
 
     def means(self, unit: Unit, node: ast.AST) -> bool | None:
         """None: it cannot be told."""
+        key = (self._function, node)
+        if key not in self._project.meanings:
+            self._project.meanings[key] = self._means(unit, node)
+        return self._project.meanings[key]
+
+    def _means(self, unit: Unit, node: ast.AST) -> bool | None:
         if isinstance(node, ast.Name):
             return self._name(unit, node)
         if isinstance(node, ast.Attribute):
@@ -223,21 +231,46 @@ class _Resolver:
             return False
         owner = self._project.class_of(unit, self._project.scope_of(unit, node))
         if owner is not None and _is_self(node.value):
-            if unit is self._unit:
-                return self._project.effects(unit).method(owner, node.attr) is self._function
-            return self._is_subclass(unit, owner)
+            return self._own(unit, owner, isinstance(node.value, ast.Call))
         made = _constructors(unit, node.value)
-        return None if made is None else self._cls.name in made
+        if made is None:
+            return None
+        verdicts = {self._instance(unit, maker) for maker in made}
+        return verdicts.pop() if len(verdicts) == 1 else None
 
-    def _is_subclass(self, unit: Unit, cls: ast.ClassDef) -> bool:
+    def _own(self, unit: Unit, owner: ast.ClassDef, above: bool) -> bool | None:
+        """A method of ``owner`` called on ``self``, or on ``super()``: ``above``."""
         assert self._cls is not None
-        names = {c.name for c in self._project.effects(unit).lineage(cls)}
-        bases = {
-            (path_of(b) or ("",))[-1].lstrip(".")
-            for c in self._project.effects(unit).lineage(cls)
-            for b in c.bases
-        }
-        return unit is not self._unit and self._cls.name in bases - names
+        if above and owner is self._cls:
+            return False
+        method = self._project.effects(unit).method(owner, self._function.name)
+        if method is self._function:
+            return True
+        if method is not None and not above:
+            return False
+        if owner.name in self._classes.extending(self._cls.name):
+            return True
+        return None if self._classes.has_unseen_bases(unit, owner) else False
+
+    def _instance(self, unit: Unit, maker: ast.expr) -> bool | None:
+        """A method called on an object of the class that ``maker`` names in ``unit``."""
+        assert self._cls is not None
+        qualified = unit.names.qualified(maker)
+        name = _last(maker) if qualified is None else qualified.split(".")[-1]
+        found = self._classes.named(name)
+        own = [each for each in found if each[0] is unit] if qualified is None else []
+        if not found:
+            return False if is_of_library(qualified) else None
+        verdicts = {self._is_one(home, cls) for home, cls in own or found}
+        return verdicts.pop() if len(verdicts) == 1 else None
+
+    def _is_one(self, home: Unit, cls: ast.ClassDef) -> bool | None:
+        assert self._cls is not None
+        if cls is self._cls or cls.name in self._classes.extending(self._cls.name):
+            return True
+        if self._project.effects(home).method(cls, self._function.name) is not None:
+            return False
+        return None if self._classes.has_unseen_bases(home, cls) else False
 
 
 def anchors(
@@ -248,6 +281,20 @@ def anchors(
     file = PurePath(unit.filename)
     found = {cls.name} if cls is not None else {file.stem, file.parent.name}
     return frozenset(found - {"", "__init__"})
+
+
+def mentions_of(
+    project: Project, unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef
+) -> Mentions:
+    """Where ``function`` may be meant, and no other one of its name is."""
+    found = project.mentions(function.name)
+    if isinstance(function, ast.AsyncFunctionDef):
+        return found
+    meant = _Resolver(project, unit, function).means
+    return Mentions(
+        [c for c in found.calls if meant(c.unit, c.call.func) is not False],
+        [(u, n) for u, n in found.others if meant(u, n) is not False],
+    )
 
 
 def is_called_from_outside(project: Project, unit: Unit, function: ast.FunctionDef) -> bool:
@@ -263,25 +310,25 @@ def _is_self(node: ast.expr) -> bool:
     )
 
 
-def _constructors(unit: Unit, owner: ast.expr) -> set[str] | None:
-    """The classes of which the file makes what ``owner`` names; None where it does not tell."""
+def _constructors(unit: Unit, owner: ast.expr) -> list[ast.expr] | None:
+    """What the file calls to make what ``owner`` names, if that is classes; None if it is not."""
     if isinstance(owner, ast.Call):
-        path = path_of(owner.func)
-        last = path[-1].lstrip(".") if path else ""
-        return {last} if last[:1].isupper() else None
+        return [owner.func] if _last(owner.func)[:1].isupper() else None
     wanted = path_of(owner)
     if wanted is None:
         return None
-    found: set[str] = set()
-    for node in unit.parents:
-        if isinstance(node, ast.Assign) and any(path_of(t) == wanted for t in node.targets):
-            value = node.value
-            path = path_of(value.func) if isinstance(value, ast.Call) else None
-            last = path[-1].lstrip(".") if path else ""
-            if not last[:1].isupper():
+    found: list[ast.expr] = []
+    for node in unit.nodes(ast.Assign):
+        if any(path_of(t) == wanted for t in node.targets):
+            if not isinstance(node.value, ast.Call) or not _last(node.value.func)[:1].isupper():
                 return None
-            found.add(last)
+            found.append(node.value.func)
     return found or None
+
+
+def _last(node: ast.expr) -> str:
+    path = path_of(node)
+    return path[-1].lstrip(".") if path else ""
 
 
 def _is_inside(unit: Unit, node: ast.AST | None, root: ast.AST) -> bool:

@@ -114,6 +114,8 @@ class Project:
         self.keeps_graphs = keeps_graphs
         #: Laid by ``gradients``, once for all files.
         self.tapes: Tapes | None = None
+        #: What ``callers`` found out about single names.
+        self.meanings: dict[tuple[ast.AST, ast.AST], bool | None] = {}
         self._mentions: dict[str, Mentions] = {}
 
     def with_unit(self, unit: Unit) -> Project:

@@ -277,6 +277,8 @@ class Threads:
     ) -> str:
         """Has ``caller`` hand in the tape at ``site``, or says why it cannot."""
         where = self._where(helper, site)
+        if site.unit.filename not in self._project.asked:
+            return f"its call in {where} stands in a file that is not changed along with this one"
         if caller is None:
             return f"its call in {where} leaves no room for a tape"
         self._touched.setdefault(caller.view.scope, caller)

@@ -1,0 +1,70 @@
+"""Which classes of the files at hand extend which others."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project
+
+_PLAIN_BASES = frozenset({"object", "ABC"})
+
+
+class Classes:
+    """Classes by name, over all files; two of one name count as one where they extend others."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._named: dict[str, list[tuple[Unit, ast.ClassDef]]] = {}
+        self._extended: dict[str, frozenset[str]] = {}
+        for unit in project.units.values():
+            for cls in unit.nodes(ast.ClassDef):
+                self._named.setdefault(cls.name, []).append((unit, cls))
+
+    def named(self, name: str) -> list[tuple[Unit, ast.ClassDef]]:
+        """Every class of that name."""
+        return self._named.get(name, [])
+
+    def extending(self, name: str) -> frozenset[str]:
+        """The names of all classes that extend one of that name, through any number of levels."""
+        if name not in self._extended:
+            found = {name}
+            before = 0
+            while before != len(found):
+                before = len(found)
+                for each, classes in self._named.items():
+                    if any(found & set(_bases(cls)) for _, cls in classes):
+                        found.add(each)
+            self._extended[name] = frozenset(found - {name})
+        return self._extended[name]
+
+    def has_unseen_bases(self, unit: Unit, cls: ast.ClassDef) -> bool:
+        """Whether ``cls`` may inherit from a class of the user's that is not among the files."""
+        pending, seen = [(unit, cls)], {cls}
+        while pending:
+            home, current = pending.pop()
+            for base, name in zip(current.bases, _bases(current), strict=True):
+                found = [each for each in self.named(name) if each[1] not in seen]
+                if found:
+                    seen |= {each for _, each in found}
+                    pending += found
+                elif not self.named(name) and name not in _PLAIN_BASES:
+                    if not is_of_library(home.names.qualified(base)):
+                        return True
+        return False
+
+
+def is_of_library(path: str | None) -> bool:
+    """Whether an import path leads to a library that knows nothing of the user's classes."""
+    return path is not None and path.split(".")[0] in _LIBRARIES
+
+
+_LIBRARIES = frozenset(
+    {"tensorflow", "tensorflow_probability", "numpy", "scipy", "keras", "torch", "gym", "sklearn"}
+    | {"abc", "collections", "threading", "enum", "typing", "unittest", "argparse", "sonnet"}
+)
+
+
+def _bases(cls: ast.ClassDef) -> list[str]:
+    return [(path_of(base) or ("",))[-1].lstrip(".") for base in cls.bases]
