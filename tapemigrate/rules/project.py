@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from tapemigrate.flow.blocks import Blocks
-from tapemigrate.flow.defuse import Flow, Scope, parameters
+from tapemigrate.flow.defuse import Flow, Kind, Scope, parameters
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
@@ -225,7 +225,10 @@ class Project:
             return (unit.names.qualified(node) or "").startswith(_FOREIGN)
         scope = self.scope_of(unit, node)
         if isinstance(scope, ast.Module):
-            return False
+            if node.id not in unit.once(_stored_names):
+                return False
+            made = {u.made.kind for u in self.view(unit, scope).flow.reads.get(node, ())}
+            return bool(made) and not made & _CALLABLE
         known = unit.once(_locals)
         if scope not in known:
             known[scope] = frozenset(
@@ -243,7 +246,7 @@ class Project:
             parent = unit.parents[node]
             if isinstance(parent, ast.Call) and parent.func is node:
                 found.calls.append(CallSite(unit, parent))
-            else:
+            elif not _is_looked_at(parent):
                 found.others.append((unit, node))
         return found
 
@@ -278,6 +281,10 @@ def _stores(unit: Unit) -> dict[str, list[ast.Attribute]]:
     return found
 
 
+def _stored_names(unit: Unit) -> frozenset[str]:
+    return frozenset(n.id for n in unit.nodes(ast.Name) if isinstance(n.ctx, ast.Store))
+
+
 def _views(unit: Unit) -> dict[Scope, View]:
     return {}
 
@@ -300,6 +307,7 @@ def _is_inside(unit: Unit, node: ast.AST | None, root: ast.AST) -> bool:
     return node is root
 
 
+_CALLABLE = frozenset({Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, Kind.ENTRY, Kind.ASSIGN})
 _FOREIGN = ("tensorflow.", "numpy.", "scipy.", "keras.", "torch.", "os.", "math.")
 
 
@@ -311,6 +319,15 @@ def _is_self(node: ast.Attribute, cls: ast.ClassDef) -> bool:
         if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef) and f.args.args
     }
     return isinstance(node.value, ast.Name) and node.value.id in first
+
+
+def _is_looked_at(parent: ast.AST) -> bool:
+    """``print(loss)``, ``isinstance(x, Model)``: nothing is called, and nothing is kept."""
+    return (
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Name)
+        and parent.func.id in ("print", "str", "repr", "type", "isinstance", "issubclass", "id")
+    )
 
 
 def _self_name(scope: Scope, unit: Unit) -> str | None:
