@@ -25,6 +25,7 @@ from tapemigrate.tape.sources import Leaf
 _CONFIGURATION = frozenset(
     {"args", "FLAGS", "flags", "config", "hps", "hparams", "hp", "conf", "cfg", "options", "opts"}
     | {"opt", "params", "settings", "env", "ob_space", "ac_space", "mode", "np", "FLAG", "arg"}
+    | {"observation_space", "action_space"}
 )
 
 _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})

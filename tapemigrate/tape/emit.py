@@ -15,6 +15,7 @@ from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
 from tapemigrate.tape.planner import Layout, Tape
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
+from tapemigrate.tape.sources import Leaf
 
 # Beyond this column a choice between two calls takes a line for each.
 _WIDTH = 88
@@ -212,7 +213,7 @@ class Emitter:
                 text = leaf.watch or ""
                 own = text_of(made.path)
                 if text.isidentifier() and not text.startswith((f"{own}.", f"{own}[")):
-                    text = own
+                    text = _part_of(own, leaf) or own
                 where = self._where(tape, made)
                 if where == "entry":
                     if text not in entry:
@@ -577,6 +578,13 @@ def _target_names(request: Request) -> list[str]:
     if request.api == "hessians":
         return ["gradients", "first_order"]
     return ["target", "y", "output"] if not isinstance(request.target, ast.List) else ["targets"]
+
+
+def _part_of(name: str, leaf: Leaf) -> str:
+    """The part of ``name`` that the source is another name for, if it is one: ``net.weights``."""
+    given = (path_of(d.value) for d in leaf.defs if d.value is not None)
+    parts = sorted(text_of(path) for path in given if path is not None)
+    return next((p for p in parts if p.startswith((f"{name}.", f"{name}["))), "")
 
 
 def _row(made: Def) -> int:

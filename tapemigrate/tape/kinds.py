@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import Counter
 from enum import Enum
 
 from tapemigrate.flow.defuse import Effect
@@ -216,13 +217,52 @@ class Kinds:
             return False
         if self._call(value) in (Make.VARIABLE, Make.FROZEN):
             return True
-        name = value.func.attr if isinstance(value.func, ast.Attribute) else ""
-        name = value.func.id if isinstance(value.func, ast.Name) else name
-        functions = self._effects.functions(name)
-        return len(functions) == 1 and any(
+        function = self._function(value)
+        return function is not None and any(
             isinstance(n, ast.Call) and self._call(n) in (Make.VARIABLE, Make.FROZEN)
-            for n in ast.walk(functions[0])
+            for n in ast.walk(function)
         )
+
+    def gives_tensors(self, call: ast.Call) -> bool:
+        """Whether a function of this file is called that gives nothing but what its ops make."""
+        function = self._function(call)
+        if function is None or function.decorator_list or not self._is_named(call.func):
+            return False
+        nodes = list(ast.walk(function))
+        if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in nodes):
+            return False
+        taken = Counter(n.arg for n in nodes if isinstance(n, ast.arg))
+        taken += Counter(
+            n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
+        made = {
+            n.targets[0].id: n.value
+            for n in nodes
+            if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)
+        }
+        given = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
+        while given:
+            value = given.pop()
+            if isinstance(value, ast.Tuple | ast.List):
+                given += value.elts
+                continue
+            if isinstance(value, ast.Name) and taken[value.id] == 1 and value.id in made:
+                value = made[value.id]
+            if self.make(value) not in (Make.TENSOR, Make.LEAF, Make.PYTHON):
+                return False
+        return True
+
+    def _is_named(self, func: ast.expr) -> bool:
+        """Whether a function is called by its name, or a method of the object at hand."""
+        path = path_of(func)
+        return path is not None and path[:-1] in ((), (self.self_name,))
+
+    def _function(self, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The one function of this file that the call may mean."""
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        name = call.func.id if isinstance(call.func, ast.Name) else name
+        functions = self._effects.functions(name)
+        return functions[0] if len(functions) == 1 else None
 
     def _collection(self, call: ast.Call) -> Make:
         key = call.args[0] if call.args else None

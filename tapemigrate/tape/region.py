@@ -302,7 +302,7 @@ class RegionFinder:
     def _after_sources(self, statements: set[ast.stmt], sources: Sources) -> set[ast.stmt]:
         """Without what had run when the sources were made: it cannot lie on a path from them."""
         made = [d for leaf in sources.leaves for d in leaf.defs]
-        if not made or any(leaf.outside for leaf in sources.leaves):
+        if not made or any(leaf.outside or leaf.found for leaf in sources.leaves):
             return statements
         if any(d.stmt is None or self._blocks.loops_around(d.stmt) for d in made):
             return statements
@@ -344,7 +344,8 @@ class RegionFinder:
         if not seen:
             return True
         passed = any(d.kind in _OUTSIDE for d in leaf.defs)
-        return leaf.outside and (passed or (leaf.variables and not leaf.fresh))
+        elsewhere = (leaf.outside and leaf.variables) or leaf.found
+        return (leaf.outside and passed) or (elsewhere and not leaf.fresh)
 
     def _connected(
         self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]

@@ -32,7 +32,8 @@ class Leaf:
     that it was made out of sight, so that hidden paths may lead from it to the target. ``fresh``:
     nothing that was there when the scope was entered can depend on it. ``filled``: statements that
     put other elements into it. ``looked_up``: it is an element of something that is kept outside,
-    and that the forward pass may fill.
+    and that the forward pass may fill. ``found``: a call gave it, which may have found variables
+    that are used elsewhere as well.
     """
 
     defs: frozenset[Def]
@@ -44,6 +45,7 @@ class Leaf:
     filled: frozenset[ast.stmt] = frozenset()
     assumption: str | None = None
     looked_up: bool = False
+    found: bool = False
 
 
 @dataclass(slots=True)
@@ -180,7 +182,18 @@ class SourceReader:
             return Sources([Leaf(defs, text, outside=False, many=False)], True)
         behind = [d.value for d in origins(self._flow.uses_in(value)) if d.value is not None]
         called = any(isinstance(n, ast.Call) for n in [*ast.walk(value), *behind])
-        return Sources([Leaf(defs, text, called, None)], self._evidence(text, value))
+        leaf = Leaf(defs, text, called, None, found=self._may_find(value))
+        return Sources([leaf], self._evidence(text, value))
+
+    def _may_find(self, value: ast.expr) -> bool:
+        """Whether a call in it may give what was there before: variables that networks read."""
+        return any(
+            isinstance(n, ast.Call)
+            and self._kinds.make(n) is Make.UNKNOWN
+            and not self._kinds.is_new(n)
+            and not self._kinds.gives_tensors(n)
+            for n in ast.walk(value)
+        )
 
     def _is_number(self, node: ast.expr, depth: int) -> bool:
         """Whether arithmetic gives a tensor: a list can only be added, or multiplied by a count."""
@@ -295,7 +308,8 @@ class SourceReader:
         part = text_of(made.path) != text and _is_part(made.path, text)
         if part and made.kind in _MADE_HERE:
             # A part of an object that was made here: its variables are as new as it is.
-            return Sources([Leaf(defs, text, True, None, True, fresh=True)], None)
+            new = made.value is None or _is_object(made.value) or not self._may_find(made.value)
+            return Sources([Leaf(defs, text, True, None, True, fresh=new, found=not new)], None)
         if isinstance(made.value, ast.Constant):
             return Sources()  # ``x = None`` is no tensor, and must not be watched
         if made.kind in _OUTSIDE:
@@ -310,7 +324,7 @@ class SourceReader:
             base = self.read(made.value, depth + 1)
             if not base.refusal and base.leaves and base.single is not True:
                 leaves = [
-                    Leaf(x.defs | defs, x.watch, x.outside, x.many, x.variables)
+                    Leaf(x.defs | defs, x.watch, x.outside, x.many, x.variables, found=x.found)
                     for x in base.leaves
                 ]
                 # What an unknown call gives may hold lists as well as tensors.
@@ -326,7 +340,8 @@ class SourceReader:
         value = made.value
         tensor = isinstance(value, ast.Call) and self._kinds.make(value) is Make.TENSOR
         new = value is not None and self._kinds.is_new(value)
-        leaf = Leaf(defs, text, outside=new, many=None, variables=new, fresh=new)
+        found = value is not None and self._may_find(value)
+        leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
 
     def _through(self, made: Def, text: str, depth: int) -> Sources | None:
@@ -342,7 +357,7 @@ class SourceReader:
                     isinstance(n, ast.Call) and self._kinds.make(n) is Make.UNKNOWN
                     for n in ast.walk(value)
                 )
-                leaf = Leaf(defs, text, outside, True)
+                leaf = Leaf(defs, text, outside, True, found=self._may_find(value))
                 return Sources([leaf], False, None, not isinstance(value, ast.Tuple))
             return found
         if value is not None and path_of(value) is not None:
@@ -350,13 +365,17 @@ class SourceReader:
             if len(found.leaves) == 1 and found.single is not False:
                 leaf = found.leaves[0]
                 shown = text if text.isidentifier() else leaf.watch
-                alias = Leaf(leaf.defs | defs, shown, leaf.outside, leaf.many, leaf.variables)
-                if leaf.watch is None:
-                    alias = Leaf(leaf.defs | defs, None, leaf.outside, leaf.many, leaf.variables)
+                shown = shown if leaf.watch is not None else None
+                both = leaf.defs | defs
+                alias = Leaf(both, shown, leaf.outside, leaf.many, leaf.variables, found=leaf.found)
                 return Sources([alias], found.single, found.refusal)
             return found
         if isinstance(value, ast.Call) and self._is_lister(value):
-            return self.read(value, depth + 1)
+            found = self.read(value, depth + 1)
+            if all(x.defs or x.watch is None for x in found.leaves):
+                return found
+            # Its elements have no names of their own: the list is what is used, and watched.
+            return Sources([Leaf(defs, text, True, True, found=True)], False, found.refusal)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             if value.func.attr == "values" and not value.args:
                 return self.read(value, depth + 1)
@@ -406,7 +425,8 @@ class SourceReader:
         if isinstance(value, ast.Call):
             # What an unknown call returns may be new tensors, or variables that live elsewhere.
             fresh = self._kinds.is_new(value)
-            leaf = Leaf(defs, text if defs else None, True, None, not defs, fresh)
+            seen = self._may_find(value)
+            leaf = Leaf(defs, text if defs else None, True, None, not defs, fresh, found=seen)
             if not defs:
                 leaf = Leaf(
                     defs,
@@ -417,7 +437,13 @@ class SourceReader:
                     assumption=f"`{text}` gives trainable variables",
                 )
             return Sources([leaf], None)
-        return Sources([Leaf(defs, text, outside=False, many=None)], None)
+        return Sources([Leaf(defs, text, False, None, found=self._may_find(value))], None)
+
+
+def _is_object(value: ast.expr) -> bool:
+    """Whether what is called has the name of a class."""
+    path = path_of(value.func) if isinstance(value, ast.Call) else None
+    return path is not None and path[-1].lstrip(".")[:1].isupper()
 
 
 def _is_kept(leaf: Leaf) -> bool:
@@ -450,6 +476,7 @@ def _merged(leaves: list[Leaf]) -> list[Leaf]:
             many=other.many if other.many == leaf.many else None,
             fresh=other.fresh and leaf.fresh,
             assumption=other.assumption or leaf.assumption,
+            found=other.found or leaf.found,
         )
     return list(found.values())
 
