@@ -74,6 +74,15 @@ class Effects:
                     return stmt
         return None
 
+    def is_overridden(self, cls: ast.ClassDef, name: str) -> bool:
+        """Whether a class of this file that extends ``cls`` has a method of that name."""
+        return any(
+            cls in self.lineage(other)
+            and any(getattr(stmt, "name", None) == name for stmt in other.body)
+            for other in self._classes.values()
+            if other is not cls
+        )
+
     def writes_self(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether calling ``self.name(…)`` may change ``self``; True where that cannot be seen."""
         key = (cls.name, name)

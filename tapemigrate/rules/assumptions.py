@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
@@ -573,6 +574,40 @@ class Judge:
                     return False
         return True
 
+    def _are_handed_on(
+        self, site: CallSite, caller: View, other: ast.expr, cut: frozenset[Def]
+    ) -> bool:
+        """Whether an earlier call was handed both, and may have put the one into the other."""
+        path, kinds = path_of(other), caller.kinds
+        held = path is not None and any(
+            isinstance(d.value, ast.Call) and kinds.make(d.value) is Make.UNKNOWN
+            for d in origins(caller.flow.uses_in(other))
+        )
+        for node in walk(caller.scope) if held and cut else ():
+            if not isinstance(node, ast.Call) or node.lineno >= site.call.lineno:
+                continue
+            given = [*node.args, *(k.value for k in node.keywords)]
+            if kinds.make(node) is not Make.UNKNOWN or not any(path_of(g) == path for g in given):
+                continue
+            if any(cut & self._tracer.behind(caller, g) for g in given if path_of(g) != path):
+                return True
+        return False
+
+    def _was_there(
+        self, site: CallSite, caller: View, other: ast.expr, cut: frozenset[Def]
+    ) -> bool:
+        """Whether the other value was made before there was a source, and then left alone."""
+        path, body = path_of(other), caller.blocks.top.body
+        behind = _in_order(caller, self._tracer.behind(caller, other))
+        sources = _in_order(caller, cut)
+        if path is None or not behind or not sources or max(behind) >= min(sources):
+            return False
+        inside = set(ast.walk(site.call))
+        since = [n for s in body[min(sources) :] if s.lineno <= site.call.lineno for n in walk(s)]
+        return not any(
+            isinstance(n, ast.Name) and n.id == path[0] and n not in inside for n in since
+        )
+
     def _holds_variables(self, caller: View, given: ast.expr) -> bool:
         """Whether what a caller passes as source may be variables, which networks read unseen."""
         values: list[ast.expr] = [given]
@@ -631,9 +666,24 @@ class Judge:
                         return further
         if value.network and self._holds_variables(caller, given):
             return False
-        if (value.network or value.calls) and _is_called(view.scope, other):
+        if self._are_handed_on(site, caller, other, cut):
             return None
+        if (value.network or value.calls) and _is_called(view.scope, other):
+            return True if self._was_there(site, caller, other, cut) else None
         return True if not value.blind or value.parameters else None
+
+
+def _in_order(view: View, made: Iterable[Def]) -> list[int] | None:
+    """Where in a straight run of statements the definitions stand; None if they do not."""
+    top = view.blocks.top
+    rows: list[int] = []
+    for each in made:
+        if each.stmt is None or each.kind not in (Kind.ASSIGN, Kind.IMPORT, Kind.FUNCTION):
+            return None
+        if each.stmt not in top.body:
+            return None
+        rows.append(top.body.index(each.stmt))
+    return rows
 
 
 def _passed_on(leaf: Leaf) -> frozenset[Def]:

@@ -7,10 +7,11 @@ import builtins
 from collections import Counter
 from enum import Enum
 
-from tapemigrate.flow.defuse import Effect
+from tapemigrate.flow.defuse import Def, Effect
 from tapemigrate.flow.effects import CHANGERS, Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
+from tapemigrate.tape.returned import given, place_of
 
 
 class Make(Enum):
@@ -262,6 +263,27 @@ class Kinds:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         name = call.func.id if isinstance(call.func, ast.Name) else name
         functions = self._effects.functions(name)
+        return functions[0] if len(functions) == 1 else None
+
+    def element(self, made: Def) -> Make:
+        """What is unpacked from the call of a function of this file, which tells what it gives."""
+        place = place_of(made)
+        function = self._called(made.value) if isinstance(made.value, ast.Call) else None
+        values = [] if function is None or place is None else given(function, place)
+        makes = {self.make(v) for v in values}
+        return makes.pop() if len(makes) == 1 else Make.UNKNOWN
+
+    def _called(self, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The function of this file that the call means, if it can mean no other."""
+        path = path_of(call.func)
+        if path is None or self._names.qualified(call.func) is not None:
+            return None
+        if len(path) == 2 and path[0] == self.self_name and self.cls is not None:
+            name = path[1].lstrip(".")
+            if self._effects.is_overridden(self.cls, name):
+                return None
+            return self._effects.method(self.cls, name)
+        functions = self._effects.functions(path[0]) if len(path) == 1 else []
         return functions[0] if len(functions) == 1 else None
 
     def _collection(self, call: ast.Call) -> Make:

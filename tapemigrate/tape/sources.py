@@ -337,6 +337,9 @@ class SourceReader:
             return Sources([Leaf(defs, text, outside=False, many=None)], True)
         if made.kind is Kind.AUGMENT:
             return Sources([Leaf(defs, text, outside=False, many=None)], None)
+        make = self._kinds.element(made)
+        if make in (Make.VARIABLES, Make.VARIABLE):
+            return self._variables(make, defs)
         value = made.value
         tensor = isinstance(value, ast.Call) and self._kinds.make(value) is Make.TENSOR
         new = value is not None and self._kinds.is_new(value)
@@ -386,6 +389,11 @@ class SourceReader:
             found = self.read(value.value, depth + 1)
             return found if found.single is False and not found.refusal else None
         return None
+
+    def _variables(self, make: Make, defs: frozenset[Def]) -> Sources:
+        """Variables that a function of this file gives; they may have been used before."""
+        many = make is Make.VARIABLES
+        return Sources([Leaf(defs, None, True, many, variables=True)], not many, None, many)
 
     def _made(self, value: ast.expr, defs: frozenset[Def], text: str, depth: int) -> Sources:
         make = self._kinds.make(value)

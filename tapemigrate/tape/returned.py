@@ -1,0 +1,60 @@
+"""What functions give back, element by element."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.paths import path_of
+
+
+def place_of(made: Def) -> int | None:
+    """Which element of what is unpacked the definition is; None where that cannot be told."""
+    if made.kind is not Kind.ELEMENT or not isinstance(made.stmt, ast.Assign):
+        return None
+    for target in made.stmt.targets:
+        if isinstance(target, ast.Tuple | ast.List):
+            if any(isinstance(part, ast.Starred) for part in target.elts):
+                return None
+            for place, part in enumerate(target.elts):
+                if path_of(part) == made.path:
+                    return place
+    return None
+
+
+def given(function: ast.FunctionDef | ast.AsyncFunctionDef, place: int) -> list[ast.expr]:
+    """The values that element ``place`` of what the function returns may have; [] if unknown."""
+    own = list(_own(function))
+    returns = [n.value for n in own if isinstance(n, ast.Return)]
+    if not returns:
+        return []
+    found: list[ast.expr] = []
+    for each in returns:
+        if not isinstance(each, ast.Tuple | ast.List) or place >= len(each.elts):
+            return []
+        value = each.elts[place]
+        if not isinstance(value, ast.Name):
+            found.append(value)
+            continue
+        assigned = [n for n in own if isinstance(n, ast.Assign) and _is_plain(n, value.id)]
+        stores = [n for n in own if isinstance(n, ast.Name) and n.id == value.id]
+        if sum(isinstance(n.ctx, ast.Store) for n in stores) != len(assigned):
+            return []
+        found += [n.value for n in assigned] or [value]
+    return found
+
+
+def _is_plain(stmt: ast.Assign, name: str) -> bool:
+    target = stmt.targets[0]
+    return len(stmt.targets) == 1 and isinstance(target, ast.Name) and target.id == name
+
+
+def _own(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    """The nodes that run in the function itself."""
+    stack: list[ast.AST] = [*function.body]
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            stack.extend(ast.iter_child_nodes(node))
