@@ -69,7 +69,7 @@ class Elsewhere:
         # An import may give it another name.
         module, _, name = path.rpartition(".")
         for other, refusal in self._by_name.get(name, ()):
-            if other is not unit and _may_hold(other.filename, module):
+            if other is not unit and may_hold(other.filename, module):
                 if " comes from " in refusal.reason:
                     return refusal
                 where = PurePath(other.filename).name
@@ -111,7 +111,7 @@ def imported(unit: Unit) -> frozenset[str]:
     return frozenset(found)
 
 
-def _may_hold(filename: str, module: str) -> bool:
+def may_hold(filename: str, module: str) -> bool:
     """Whether a name imported from ``module`` may be made in the file: by the folders' names."""
     file = PurePath(filename)
     places = [*file.parts[:-1], *([] if file.stem == "__init__" else [file.stem])]

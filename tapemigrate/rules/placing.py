@@ -14,6 +14,7 @@ from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.provenance import Tracer
 from tapemigrate.rules.shape_evidence import ShapeEvidence
+from tapemigrate.rules.siblings import Siblings
 from tapemigrate.tape.emit import several
 from tapemigrate.tape.region import Region, RegionFinder
 from tapemigrate.tape.request import Refusal, Request
@@ -49,7 +50,9 @@ class Places:
         self._project = project
         self._view = view
         self._danger = danger
-        self._finder = RegionFinder(view.flow, view.blocks, view.kinds, reader, unit.parents)
+        self._finder = RegionFinder(
+            view.flow, view.blocks, view.kinds, reader, unit.parents, Siblings(project, view).apart
+        )
         self.judge = Judge(project, tracer, view)
 
     def find(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.blocks import Block, Blocks
@@ -20,6 +20,7 @@ from tapemigrate.tape.syntax import (
     VARIABLES_BY_NAME,
     base,
     binds,
+    gives_data,
     has_computed_defaults,
     holds,
     holds_one_of,
@@ -37,7 +38,11 @@ from tapemigrate.tape.syntax import (
     repetitions,
 )
 
+#: Whether the second of two values that one call gave was certainly not made from the first.
+Apart = Callable[[Def, Def], "bool | None"]
+
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
 _SETTINGS = frozenset({"FLAGS", "args", "config", "hps", "hparams", "opts", "options"})
 _NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
 
@@ -82,12 +87,14 @@ class RegionFinder:
         kinds: Kinds,
         reader: SourceReader,
         parents: dict[ast.AST, ast.AST],
+        apart: Apart,
     ) -> None:
         self._flow = flow
         self._blocks = blocks
         self._kinds = kinds
         self._reader = reader
         self._parents = parents
+        self._apart = apart
         self._makes: dict[Def, Make] = {}
         self._opaque: dict[Def, bool] = {}
 
@@ -382,6 +389,11 @@ class RegionFinder:
                 found.append(same)
             if self._reads_beside(request, target, leaf, stops):
                 return _together(text_of(min(made, key=lambda d: d.path).path))
+            beside = self._unpacked_beside(target, leaf, stops)
+            if isinstance(beside, Refusal):
+                return beside
+            if beside:
+                found.append(beside)
             if leaf.fresh:
                 continue
             held = self._held_together(target, leaf, stops)
@@ -396,11 +408,7 @@ class RegionFinder:
             calls = [d for d in made if isinstance(d.value, ast.Call)]
             unknown = [d for d in calls if self._make(d) is Make.UNKNOWN]
             if any(d.kind is Kind.ELEMENT for d in unknown):
-                return Refusal(
-                    f"`{leaf.watch}` comes out of a call that may have used it already, where "
-                    "nothing could watch it",
-                    SOURCE,
-                )
+                return Refusal(_USED.format(leaf.watch), SOURCE)
             if unknown and self._share_a_part(request, target, leaf, stops):
                 return _together(leaf.watch)
             if unknown and not all(is_named_after_variables(d) for d in unknown):
@@ -523,6 +531,24 @@ class RegionFinder:
             for path in read
             for holder in holders
         )
+
+    def _unpacked_beside(
+        self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> str | Refusal | None:
+        """Whether the target is made of what a call gave beside the source, and made from it."""
+        for made in sorted(leaf.defs, key=lambda d: d.path):
+            call = made.value
+            unknown = isinstance(call, ast.Call) and self._make(made) is Make.UNKNOWN
+            if made.kind is not Kind.ELEMENT or not unknown:
+                continue
+            behind = self._cut(target, leaf.defs, frozenset(stops)).made
+            beside = {d for d in behind - leaf.defs if d.value is call}
+            verdicts = {d: self._apart(made, d) for d in beside}
+            if False in verdicts.values() or (None in verdicts.values() and not gives_data(call)):
+                return Refusal(_USED.format(leaf.watch), SOURCE)
+            for other in sorted(d.path for d, apart in verdicts.items() if apart is None):
+                return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
+        return None
 
     def _share_a_part(
         self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]

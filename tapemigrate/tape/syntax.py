@@ -19,6 +19,7 @@ _GIVES_BACK = frozenset(
     | {"dropout", "convert_to_tensor_or_indexed_slices"}
 )
 VARIABLES_BY_NAME = re.compile(r"param|var|weight|theta", re.IGNORECASE)
+_DATA_BY_NAME = re.compile(r"next|batch|read|load|data|input|dequeue|parse|placeholder|iterator")
 _ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
 _CONDITIONAL = (
     *(ast.Lambda, ast.IfExp, ast.BoolOp),
@@ -105,6 +106,12 @@ def is_named_after_variables(made: Def) -> bool:
     path = path_of(value.func) if isinstance(value, ast.Call) else None
     names = [*(path or ()), made.path[-1]]
     return any(VARIABLES_BY_NAME.search(name) for name in names)
+
+
+def gives_data(call: ast.expr | None) -> bool:
+    """Whether the name of the function called says that it hands out data."""
+    path = path_of(call.func) if isinstance(call, ast.Call) else None
+    return path is not None and _DATA_BY_NAME.search(path[-1].lower()) is not None
 
 
 def is_display(made: Def) -> bool:
