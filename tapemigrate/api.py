@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Links, Position
+from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
 from tapemigrate.rules import cells
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
-from tapemigrate.rules.project import Project, unit
+from tapemigrate.rules.project import Project, let_go, unit
 from tapemigrate.settings import Place, Settings
 from tapemigrate.source import SourceError, SourceFile
 from tapemigrate.suppression import Suppressions, remove
@@ -50,7 +51,17 @@ def analyse(
     Raises:
         SourceError: One of ``files`` does not parse. Its code, row and column say what and where.
     """
-    project = _project(files, context or {}, settings)
+    with _project(files, context or {}, settings) as project:
+        return _analysed(files, settings, project, rewrite, edits)
+
+
+def _analysed(
+    files: Mapping[str, SourceFile],
+    settings: Settings,
+    project: Project,
+    rewrite: bool,
+    edits: bool,
+) -> Result:
     suppressions = {name: Suppressions(file.text) for name, file in files.items()}
     found = [
         finding
@@ -98,8 +109,8 @@ def links(file: SourceFile) -> Links:
     """
     from tapemigrate.rules import gradients
 
-    project = _project({file.filename: file}, {}, Settings())
-    return gradients.links(project, project.units[file.filename])
+    with _project({file.filename: file}, {}, Settings()) as project:
+        return gradients.links(project, project.units[file.filename])
 
 
 def handing_on(file: SourceFile, names: frozenset[str]) -> frozenset[Handed]:
@@ -110,8 +121,20 @@ def handing_on(file: SourceFile, names: frozenset[str]) -> frozenset[Handed]:
     """
     from tapemigrate.rules import gradients
 
-    project = _project({file.filename: file}, {}, Settings())
-    return gradients.handing_on(project, project.units[file.filename], names)
+    with _project({file.filename: file}, {}, Settings()) as project:
+        return gradients.handing_on(project, project.units[file.filename], names)
+
+
+def hidden(file: SourceFile) -> Hidden:
+    """What of ``file`` runs what no tape records, or may in turn use such functions of others.
+
+    Raises:
+        SourceError: where it does not parse.
+    """
+    from tapemigrate.rules import elsewhere
+
+    with _project({file.filename: file}, {}, Settings()) as project:
+        return elsewhere.held(project.units[file.filename])
 
 
 def why(
@@ -136,26 +159,36 @@ def why(
     """
     from tapemigrate.rules import story
 
-    project = _project(files, context or {}, settings)
-    here = project.units[filename]
-    found = [f for f in _findings(project, here) if f.span.row <= row <= f.span.end_row]
-    told = story.tell(project, here, row, [f for f in found if _wanted(f, settings)])
-    return cells.in_words(told, here, project.units, None)
+    with _project(files, context or {}, settings) as project:
+        here = project.units[filename]
+        found = [f for f in _findings(project, here) if f.span.row <= row <= f.span.end_row]
+        told = story.tell(project, here, row, [f for f in found if _wanted(f, settings)])
+        return cells.in_words(told, here, project.units, None)
 
 
+@contextmanager
 def _project(
     files: Mapping[str, SourceFile], context: Mapping[str, SourceFile], settings: Settings
-) -> Project:
-    units = {name: unit(file) for name, file in files.items()}
-    # What does not parse may hold callers.
-    blind = any(file.notebook is not None and file.notebook.problems for file in files.values())
-    for name, file in context.items():
-        try:
-            units.setdefault(name, unit(file))
-            blind |= file.notebook is not None and bool(file.notebook.problems)
-        except SourceError:
-            blind = True
-    return Project(units, blind, settings.aliases, settings.target == "v1-graph", files)
+) -> Iterator[Project]:
+    units: dict[str, Unit] = {}
+    try:
+        for name, file in files.items():
+            units[name] = unit(file)
+        # What does not parse may hold callers.
+        blind = any(file.notebook is not None and file.notebook.problems for file in files.values())
+        for name, file in context.items():
+            if name in units:
+                continue
+            try:
+                units[name] = unit(file)
+                blind |= file.notebook is not None and bool(file.notebook.problems)
+            except SourceError:
+                blind = True
+        project = Project(units, blind, settings.aliases, settings.target == "v1-graph", files)
+        yield project
+        project.tapes = None  # they know the project: no circle may keep all of it alive
+    finally:
+        let_go(units.values())
 
 
 def _findings(project: Project, here: Unit) -> list[Finding]:

@@ -110,3 +110,15 @@ class Links:
     names: frozenset[str] = frozenset()
     handed: frozenset[Handed] = frozenset()
     imports: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What a file holds that makes ops which no tape records.
+
+    ``names`` are its functions and classes that do, ``uses`` the names of all that it imports and
+    uses, one of which may be such a function of another file.
+    """
+
+    names: frozenset[str] = frozenset()
+    uses: frozenset[str] = frozenset()

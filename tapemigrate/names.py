@@ -72,6 +72,7 @@ class Names:
         # What has been asked for, by the identities of its nodes; the nodes are kept alive.
         self._known: dict[int, tuple[ast.expr, _Meaning | None]] = {}
         self._references: list[tuple[ast.expr, str]] | None = None
+        self._children: dict[int, list[Scope]] | None = None
 
     def qualified(self, expr: ast.expr) -> str | None:
         """The dotted path, as imports write it, of what ``expr`` means there; None if not imported.
@@ -138,19 +139,30 @@ class Names:
         """The names that a new local of the module, class, function or lambda must not take."""
         scope = self._scopes.of_node[id(scope_node)]
         # Children first, without recursion: a scope's descendants stand behind it in this list.
+        inside = self._inside()
         order = [scope]
         for each in order:
-            order.extend(each.children)
+            order += inside.get(id(each), ())
         free: dict[int, set[str]] = {}
         for each in reversed(order):
             names = set(each.used)
-            for child in each.children:
+            for child in inside.get(id(each), ()):
                 names |= free[id(child)]
             if each is not scope and each.kind != "class":
                 names.difference_update(each.bindings)
             names.update(each.escaping)
             free[id(each)] = names
         return frozenset(free[id(scope)] | scope.bindings.keys())
+
+    def _inside(self) -> dict[int, list[Scope]]:
+        """The scopes right inside each, by its id."""
+        if self._children is None:
+            # Scopes know those around them only: no circle of references keeps a tree alive.
+            self._children = {}
+            for scope in self._scopes.every:
+                if scope.parent is not None:
+                    self._children.setdefault(id(scope.parent), []).append(scope)
+        return self._children
 
     def _is_tensorflow(self, name: str, root: ast.Name) -> bool:
         meaning = self._lookup(name, root, 0)

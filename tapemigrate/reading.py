@@ -7,6 +7,7 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tapemigrate.cache import Cache, digest, key_of
 from tapemigrate.settings import Settings
@@ -22,6 +23,14 @@ _APART = bytes(
 # Files that one process looks through at a time, and words from which on that pays.
 _CHUNK = 256
 _FEW = 6
+# The names that an import statement names: up to the end of its line, or of its parentheses.
+_IMPORTS = re.compile(rb"import\b(?:[ \t]|\\\r?\n)*(?:\((?:[^)#]|#[^\n]*)*|(?:[^\n\\;]|\\\r?\n)*)")
+# What brings names in that stand in no statement.
+_WHOLESALE = re.compile(rb"%run\b|\b(?:exec|execfile|globals)\b")
+_SPACE = b" \t\r\n\f\\"
+
+#: Before a word: only where it may mean something of another file. See ``Text.reaches_out``.
+FOREIGN = "."
 
 #: The words that stand in each of some files.
 Found = list[list[str]]
@@ -29,7 +38,7 @@ Found = list[list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Some files, and words to look for in them."""
+    """Some files, and words to look for in them, some of them ``FOREIGN``."""
 
     paths: Sequence[str]
     words: frozenset[str]
@@ -165,7 +174,10 @@ class Words:
 def words_in(search: Search) -> Found:
     """The words that stand in each of the files; none in one that cannot be read."""
     # A word may come from the name of a file that is no text.
-    wanted = {word.encode("utf-8", "backslashreplace"): word for word in search.words}
+    wanted: dict[bytes, list[str]] = {}
+    for word in search.words:
+        plain = word.removeprefix(FOREIGN).encode("utf-8", "backslashreplace")
+        wanted.setdefault(plain, []).append(word)
     digests: list[str] = []
     found: Found = []
     for path in search.paths:
@@ -178,10 +190,76 @@ def words_in(search: Search) -> Found:
         if search.cache is not None:
             digests.append(digest(data))
         data = searchable(path, data)
-        here: Iterable[bytes] = ()
+        here: list[str] = []
         if len(wanted) > _FEW or any(word in data for word in wanted):
-            here = wanted.keys() & data.translate(_APART).split()
-        found.append(sorted(wanted[word] for word in here))
+            text = Text(data)
+            for plain in wanted.keys() & text.words:
+                here += [w for w in wanted[plain] if w[0] != FOREIGN or text.reaches_out(plain)]
+        found.append(sorted(here))
     if search.cache is not None:
         search.cache.put(search.key(digests), found)
     return found
+
+
+class Text:
+    """The bytes of one file, its words, and what its imports name."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """All words."""
+        return _words_of(self._data)
+
+    def reaches_out(self, word: bytes) -> bool:
+        """Whether ``word``, which stands in the file, may mean something of another file there.
+
+        Anywhere else, what it means is made in the file itself.
+        """
+        return self._is_wholesale or self.names(word)
+
+    def names(self, word: bytes) -> bool:
+        """Whether ``word`` is imported, or stands after a dot or a quote."""
+        if word in self._imported:
+            return True
+        data = self._data
+        place = data.find(word)
+        while place >= 0:
+            if _is_after_dot_or_quote(data, place):
+                return True
+            place = data.find(word, place + len(word))
+        return False
+
+    @cached_property
+    def _imports(self) -> bytes:
+        return b" ".join(_IMPORTS.findall(self._data))
+
+    @cached_property
+    def _imported(self) -> frozenset[bytes]:
+        return _words_of(self._imports)
+
+    @cached_property
+    def _is_wholesale(self) -> bool:
+        """Whether names may come in that stand in no statement."""
+        if b"*" in self._imports:
+            return True
+        data = self._data
+        likely = b"exec" in data or b"globals" in data or b"%run" in data
+        return likely and _WHOLESALE.search(data) is not None
+
+
+def _words_of(data: bytes) -> frozenset[bytes]:
+    """All words of a text."""
+    return frozenset(data.translate(_APART).split())
+
+
+def _is_after_dot_or_quote(data: bytes, place: int) -> bool:
+    before = data[place - 1 : place]
+    if before not in _SPACE:
+        return before in b".\"'"
+    # A line may go on after a dot, and what is behind a comment is not looked at.
+    gap = data[max(0, place - 400) : place]
+    text = gap.rstrip(_SPACE)
+    on_its_own = b"\n" in gap[len(text) :]
+    return text.endswith(b".") or (on_its_own and b"#" in text[text.rfind(b"\n") + 1 :])

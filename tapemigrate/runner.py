@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tapemigrate import garbage, stored
 from tapemigrate.cache import Cache, digest, key_of
+from tapemigrate.context import Choice, may_import, words
 from tapemigrate.deep import call_with_room
 from tapemigrate.discovery import Discovery
 from tapemigrate.grouping import grouped
-from tapemigrate.model import Diagnostic, Handed, Links, Position
+from tapemigrate.model import Diagnostic, Handed, Hidden, Links, Position
 from tapemigrate.reading import Words, may_matter, read, words_in
 from tapemigrate.settings import ALWAYS_REPORTED, Settings, SettingsError
 from tapemigrate.source.decoding import (
@@ -52,10 +53,6 @@ Progress = Callable[[int, int], None]
 # What one more process costs to start, in files to analyse.
 _FILES_PER_PROCESS = 8
 
-# A name that stands in more files than this (``main``, ``loss``) says little about who calls it,
-# and reading them all for each call would cost more than all the rest. Its callers count as
-# unseen: a fix that depends on them is not called safe.
-_MOST_MENTIONS = 60
 _UNSEEN = SourceFile("", "\0")
 
 
@@ -254,9 +251,9 @@ def explain_line(
         place = row if cell is None else _row_of(file, cell, row)
         links = api.links(file)
         others = [found.path for found in Discovery(lambda path: settings).walk(list(paths))]
-        places = Words(others)(links.names | _marks())
-        context = dict.fromkeys(_callers(links.names, places))
-        context.update(dict.fromkeys(_marked(links.imports, places)))
+        choice = Choice(Words(others)(words([links])))
+        marked = choice.marked({filename: links}, partial(map, partial(_hidden, None)))
+        context = dict.fromkeys([*choice.callers(links), *marked.get(filename, ())])
         context.pop(filename, None)
         context_files = _load(context)
         return api.why({filename: file}, filename, place, settings=settings, context=context_files)
@@ -452,16 +449,12 @@ def _with_others(
     def hand_on(asked: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
         return (each or frozenset() for each in workers.map(partial(_handing_on, cache), asked))
 
-    names = {name for each in links.values() for name in each.names}
-    wanted = names | _marks() if names else names
-    handed = {h for each in links.values() for h in each.handed}
-    words = Words(everything, partial(workers.map, words_in), cache, digests)
+    find = Words(everything, partial(workers.map, words_in), cache, digests)
     # All words that are known to be needed, so that the files are read once for them.
-    words({*wanted, *(word for h in handed for word in (h.name, *h.anchors))})
-    groups = grouped(links, words, hand_on, together)
-    places = words(wanted)
+    choice = Choice(find(words(links.values())))
+    groups = grouped(links, find, hand_on, together)
     rank = {path: number for number, path in enumerate(everything)}
-    marked = {path: list(_marked(each.imports, places)) for path, each in links.items()}
+    marked = choice.marked(links, partial(workers.map, partial(_hidden, cache)))
     found: dict[str, _Task] = {}
     for task in tasks:
         members = sorted(groups.of(task.filename), key=rank.__getitem__)
@@ -470,10 +463,10 @@ def _with_others(
         context: dict[str, None] = {}
         for member in members:
             here = links.get(member, Links())
-            context.update(dict.fromkeys(_callers(here.names, places)))
+            context.update(dict.fromkeys(choice.callers(here)))
             context.update(dict.fromkeys(marked.get(member, ())))
             for other, beyond in marked.items():
-                if beyond and _names(here.imports, other):
+                if beyond and may_import(here, other):
                     context.update(dict.fromkeys([other, *beyond]))
         for member in members:
             context.pop(member, None)
@@ -481,31 +474,6 @@ def _with_others(
             task, filename=members[0], others=tuple(members[1:]), context=tuple(context)
         )
     return list(found.values())
-
-
-def _callers(names: Iterable[str], places: Mapping[str, list[str]]) -> Iterator[str]:
-    """The files in which one of the names stands; an empty path for files too many to read."""
-    for name in sorted(names):
-        paths = places[name]
-        yield from paths if len(paths) <= _MOST_MENTIONS else ("",)
-
-
-def _marks() -> frozenset[str]:
-    from tapemigrate.rules.hazards import MARKS
-
-    return MARKS
-
-
-def _marked(imports: frozenset[str], places: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """The files a file with these imports may call, that may make ops which no tape records."""
-    for path in dict.fromkeys(path for mark in sorted(_marks()) for path in places.get(mark, ())):
-        if _names(imports, path):
-            yield path
-
-
-def _names(imports: frozenset[str], path: str) -> bool:
-    """Whether a file with these imports may import the one at ``path``."""
-    return not imports.isdisjoint(os.path.splitext(path)[0].split(os.sep))
 
 
 def _load(paths: Iterable[str]) -> dict[str, SourceFile]:
@@ -557,6 +525,28 @@ def _known_links(task: _Task, digests: Mapping[str, str] | None) -> Links | None
 
 def _links_key(task: _Task, contents: str) -> str:
     return key_of("links", task.filename, contents)
+
+
+def _hidden(cache: Cache | None, filename: str) -> Hidden | None:
+    """What a file holds that makes ops which no tape records; None: that is not known."""
+
+    def hidden() -> Hidden:
+        from tapemigrate import api
+
+        data = read(filename)
+        key = key_of("hidden", filename, digest(data))
+        found = None if cache is None else cache.get(key)
+        if found is None:
+            found = stored.plain_hidden(api.hidden(decode(data, filename)))
+            if cache is not None:
+                cache.put(key, found)
+        return stored.hidden(found)
+
+    try:
+        garbage.collect()
+        return call_with_room(hidden)
+    except Exception:
+        return None
 
 
 def _handing_on(cache: Cache | None, asked: tuple[str, frozenset[str]]) -> frozenset[Handed]:

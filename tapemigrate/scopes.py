@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Literal
 
+from tapemigrate.source.trees import children
+
 # Functions that import the module which a string argument names.
 _IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoader"})
 
@@ -51,7 +53,6 @@ class Scope:
 
     __slots__ = (
         "bindings",
-        "children",
         "escaping",
         "imported",
         "kind",
@@ -70,9 +71,6 @@ class Scope:
         self.imported: set[str] = set()  # names of which some binding may mean an imported thing
         self.used: set[str] = set()
         self.escaping: dict[str, Literal["global", "nonlocal"]] = {}
-        self.children: list[Scope] = []
-        if parent is not None:
-            parent.children.append(self)
 
     def owner(self, name: str, module: Scope) -> Scope:
         """The scope in which an assignment to ``name`` here binds it."""
@@ -168,6 +166,7 @@ class Scopes:
 
     Attributes:
         module: The outermost scope.
+        every: All scopes, each behind the one around it.
         of_node: The scope that a node (a function, a class, …) opens, by the node's id.
         of_name: The scope in which a Name node is looked up, by the node's id.
         chains: The longest chains of attributes, calls and subscripts.
@@ -179,6 +178,7 @@ class Scopes:
 
     def __init__(self, tree: ast.Module) -> None:
         self.module = Scope("module", None)
+        self.every: list[Scope] = [self.module]
         self.of_node: dict[int, Scope] = {id(tree): self.module}
         self.of_name: dict[int, Scope] = {}
         self.chains: list[ast.expr] = []
@@ -186,37 +186,6 @@ class Scopes:
         self.aliases: dict[int, str] = {}
         self.imports: list[tuple[ast.alias, str, str]] = []
         self.read: set[str] = set()
-        self._handlers: dict[type[ast.AST], Callable[..., None]] = {
-            ast.FunctionDef: self._function,
-            ast.AsyncFunctionDef: self._function,
-            ast.Lambda: self._lambda,
-            ast.ClassDef: self._class,
-            ast.ListComp: self._comprehension,
-            ast.SetComp: self._comprehension,
-            ast.GeneratorExp: self._comprehension,
-            ast.DictComp: self._comprehension,
-            ast.Import: self._import,
-            ast.ImportFrom: self._import_from,
-            ast.Assign: self._assign,
-            ast.AnnAssign: self._assign,
-            ast.NamedExpr: self._assign,
-            ast.Name: self._name,
-            ast.Attribute: self._attribute,
-            ast.Call: self._call,
-            ast.Subscript: self._call,
-            ast.ExceptHandler: self._handler,
-            ast.MatchAs: self._pattern,
-            ast.MatchStar: self._pattern,
-            ast.MatchMapping: self._pattern,
-            ast.If: self._branches,
-            ast.Try: self._branches,
-            ast.For: self._branches,
-            ast.AsyncFor: self._branches,
-            ast.While: self._branches,
-            ast.match_case: self._branches,
-        }
-        if hasattr(ast, "TryStar"):
-            self._handlers[ast.TryStar] = self._branches
         self._stack: list[_Frame] = []
         self._declare_escapes(self.module, tree.body)
         self._push(tree.body, self.module, Guard.ALWAYS)
@@ -224,30 +193,17 @@ class Scopes:
 
     def _walk(self) -> None:
         stack = self._stack
-        handlers = self._handlers
+        handlers = _HANDLERS
         while stack:
             node, scope, guard = stack.pop()
-            handler = handlers.get(type(node))
+            handler = handlers.get(node.__class__)
             if handler is not None:
-                handler(node, scope, guard)
+                handler(self, node, scope, guard)
             else:
-                self._push_children(node, scope, guard)
+                stack += [(child, scope, guard) for child in reversed(children(node))]
 
     def _push(self, nodes: Sequence[ast.AST], scope: Scope, guard: Guard) -> None:
         self._stack.extend([(node, scope, guard) for node in reversed(nodes)])
-
-    def _push_children(self, node: ast.AST, scope: Scope, guard: Guard) -> None:
-        children: list[_Frame] = []
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, ast.AST):
-                children.append((value, scope, guard))
-            elif isinstance(value, list):
-                children.extend(
-                    [(item, scope, guard) for item in value if isinstance(item, ast.AST)]
-                )
-        children.reverse()
-        self._stack.extend(children)
 
     def _bind(
         self,
@@ -275,6 +231,7 @@ class Scopes:
         body: Sequence[ast.AST],
     ) -> Scope:
         scope = Scope(kind, parent)
+        self.every.append(scope)
         self.of_node[id(node)] = scope
         if kind != "comprehension":
             self._declare_escapes(scope, body)
@@ -439,12 +396,12 @@ class Scopes:
 
     def _call(self, node: ast.Call | ast.Subscript, scope: Scope, guard: Guard) -> None:
         self.chains.append(node)
-        self._push_children(node, scope, guard)
+        self._push(children(node), scope, guard)
 
     def _handler(self, node: ast.ExceptHandler, scope: Scope, guard: Guard) -> None:
         if node.name:
             self._bind(node.name, Bound.OTHER, (node.lineno, node.col_offset), scope, Guard.PERHAPS)
-        self._push_children(node, scope, guard)
+        self._push(children(node), scope, guard)
 
     def _pattern(
         self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping, scope: Scope, guard: Guard
@@ -453,7 +410,7 @@ class Scopes:
         if name:
             place = (node.lineno, node.col_offset)
             self._bind(name, Bound.OTHER, place, scope, Guard.PERHAPS)
-        self._push_children(node, scope, guard)
+        self._push(children(node), scope, guard)
 
     # What may run, or runs instead of something above it
 
@@ -474,6 +431,39 @@ class Scopes:
                 frames.extend([(item, scope, inner) for item in value])
         frames.reverse()
         self._stack.extend(frames)
+
+
+_HANDLERS: dict[type[ast.AST], Callable[..., None]] = {
+    ast.FunctionDef: Scopes._function,
+    ast.AsyncFunctionDef: Scopes._function,
+    ast.Lambda: Scopes._lambda,
+    ast.ClassDef: Scopes._class,
+    ast.ListComp: Scopes._comprehension,
+    ast.SetComp: Scopes._comprehension,
+    ast.GeneratorExp: Scopes._comprehension,
+    ast.DictComp: Scopes._comprehension,
+    ast.Import: Scopes._import,
+    ast.ImportFrom: Scopes._import_from,
+    ast.Assign: Scopes._assign,
+    ast.AnnAssign: Scopes._assign,
+    ast.NamedExpr: Scopes._assign,
+    ast.Name: Scopes._name,
+    ast.Attribute: Scopes._attribute,
+    ast.Call: Scopes._call,
+    ast.Subscript: Scopes._call,
+    ast.ExceptHandler: Scopes._handler,
+    ast.MatchAs: Scopes._pattern,
+    ast.MatchStar: Scopes._pattern,
+    ast.MatchMapping: Scopes._pattern,
+    ast.If: Scopes._branches,
+    ast.Try: Scopes._branches,
+    ast.For: Scopes._branches,
+    ast.AsyncFor: Scopes._branches,
+    ast.While: Scopes._branches,
+    ast.match_case: Scopes._branches,
+}
+if hasattr(ast, "TryStar"):
+    _HANDLERS[ast.TryStar] = Scopes._branches
 
 
 def _end(node: ast.stmt | ast.expr) -> Place:

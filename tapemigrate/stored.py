@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Links, Position
+from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
 
 Plain = list[Any]
 
@@ -24,6 +24,17 @@ def links(plain: Plain) -> Links:
 def plain_handed(plain: Plain) -> frozenset[Handed]:
     """Functions that are handed a tape, from lists."""
     return frozenset(Handed(name, frozenset(anchors)) for name, anchors in plain)
+
+
+def plain_hidden(hidden: Hidden) -> Plain:
+    """``hidden`` as lists."""
+    return [sorted(hidden.names), sorted(hidden.uses)]
+
+
+def hidden(plain: Plain) -> Hidden:
+    """What ``plain_hidden`` was given."""
+    names, uses = plain
+    return Hidden(frozenset(names), frozenset(uses))
 
 
 def plain_diagnostic(each: Diagnostic) -> Plain:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tapemigrate import cache as caching
 from tapemigrate import runner, stored
 from tapemigrate.cache import Cache, key_of, open_cache
-from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Links, Position
+from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
 from tapemigrate.runner import Outcome, run
 from tapemigrate.settings import Settings
 from tests.programs import BROKEN, CLEAN, LOCAL
@@ -347,8 +347,9 @@ words = st.frozensets(text)
 handed = st.frozensets(st.builds(Handed, text, words))
 
 
-@given(diagnostics, st.builds(Links, words, handed, words))
-def test_what_is_kept_comes_back_as_it_was(each: Diagnostic, links: Links) -> None:
+@given(diagnostics, st.builds(Links, words, handed, words), st.builds(Hidden, words, words))
+def test_what_is_kept_comes_back_as_it_was(each: Diagnostic, links: Links, hidden: Hidden) -> None:
     plain = json.loads(json.dumps(stored.plain_diagnostic(each)))
     assert stored.diagnostic(plain) == each
     assert stored.links(json.loads(json.dumps(stored.plain_links(links)))) == links
+    assert stored.hidden(json.loads(json.dumps(stored.plain_hidden(hidden)))) == hidden

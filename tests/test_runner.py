@@ -37,12 +37,6 @@ def test_a_name_that_hides_in_another_encoding_is_not_passed_over(tmp_path: Path
     assert [each.code for each in found(tmp_path).diagnostics] == ["TM903"]
 
 
-def test_a_name_in_too_many_files_has_callers_out_of_sight() -> None:
-    many = [f"{number}.py" for number in range(100)]
-    callers = runner._callers({"main", "rare"}, {"main": many, "rare": ["a.py"]})
-    assert list(callers) == ["", "a.py"]
-
-
 HELPER = """\
 import tensorflow as tf
 

@@ -6,9 +6,12 @@ A file that calls one of them looks harmless by itself.
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import PurePath
+from threading import Lock
 from weakref import WeakKeyDictionary
 
+from tapemigrate.model import Hidden
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import MARKS, Hazards, hazards, hidden, with_users
 from tapemigrate.rules.project import Project
@@ -17,6 +20,9 @@ from tapemigrate.tape.request import Refusal
 # Through how many files such functions are followed.
 _MOST_STEPS = 3
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
+_MOST_TEXTS = 200
+_HIDDEN: dict[tuple[str, str], dict[str, Refusal]] = {}
+_FINDING = Lock()
 _FOUND: WeakKeyDictionary[Project, Elsewhere] = WeakKeyDictionary()
 
 
@@ -27,8 +33,7 @@ class Elsewhere:
         self._by_name: dict[str, list[tuple[Unit, Refusal]]] = {}
         units = list(project.units.values())
         for unit in units:
-            if any(mark in unit.text for mark in MARKS):
-                self._add(unit, unit.once(hidden))
+            self._add(unit, _hidden(unit))
         for _ in range(_MOST_STEPS if self._by_name else 0):
             more = [(unit, self._importing(unit)) for unit in units]
             if not sum(self._add(unit, found) for unit, found in more):
@@ -48,7 +53,7 @@ class Elsewhere:
         """The functions of ``unit`` that use such a one of another file."""
         found: dict[str, Refusal] = {}
         # What an import means has its name in the file.
-        if not any(name in unit.text for name in self._by_name):
+        if unit.once(_words).isdisjoint(self._by_name):
             return found
         for expr, _ in unit.names.references():
             refusal = self.refuse(unit, expr)
@@ -75,6 +80,33 @@ class Elsewhere:
                 where = PurePath(other.filename).name
                 return Refusal(f"`{last}` comes from {where}: {refusal.reason}", refusal.recipe)
         return None
+
+
+def _hidden(unit: Unit) -> dict[str, Refusal]:
+    """Such functions of ``unit``, found once for a text: many analyses have it in their context."""
+    if not any(mark in unit.text for mark in MARKS):
+        return {}
+    key = (unit.filename, unit.text)
+    with _FINDING:
+        found = _HIDDEN.get(key)
+    if found is None:
+        found = hidden(unit)
+        with _FINDING:
+            _HIDDEN[key] = found
+            if len(_HIDDEN) > _MOST_TEXTS:
+                del _HIDDEN[next(iter(_HIDDEN))]
+    return found
+
+
+def _words(unit: Unit) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", unit.text))
+
+
+def held(unit: Unit) -> Hidden:
+    """What ``unit`` has of the kind for others, and what it may use of theirs."""
+    paths = [path for _, path in unit.names.references() if not path.startswith("tensorflow.")]
+    uses = frozenset(path.rpartition(".")[2] for path in paths)
+    return Hidden(frozenset(_hidden(unit)), uses)
 
 
 def elsewhere(project: Project) -> Elsewhere:

@@ -39,6 +39,7 @@ class Unit:
     text: str
     tree: ast.Module
     notebook: Notebook | None = None
+    users: int = field(default=0, init=False, repr=False, compare=False)
     _once: dict[Callable[[Unit], object], object] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -51,6 +52,11 @@ class Unit:
         if make not in self._once:
             self._once[make] = make(self)
         return cast("_T", self._once[make])
+
+    def forget(self) -> None:
+        """Drops what was worked out: views and calls refer back, and would keep the file alive."""
+        self._once.clear()
+        self._above = None
 
     @property
     def lines(self) -> Lines:

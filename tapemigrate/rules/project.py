@@ -33,7 +33,7 @@ _keeping = Lock()
 
 
 def unit(file: SourceFile) -> Unit:
-    """The file, parsed, once for all analyses that it takes part in.
+    """The file, parsed, once for all analyses that it takes part in. See ``let_go``.
 
     Raises:
         SourceError: where it does not parse.
@@ -42,15 +42,30 @@ def unit(file: SourceFile) -> Unit:
         found = _kept.get(file)
         if found is not None:
             _kept.move_to_end(file)
+            found.users += 1
             return found
     tree = parse(file.text, file.filename)
     made = Unit(file.filename, file.text, tree, file.notebook)
+    made.users = 1
     with _keeping:
         _kept[file] = made
         size = sum(len(each.text) for each in _kept)
         while size > _KEPT_CHARACTERS and len(_kept) > 1:
-            size -= len(_kept.popitem(last=False)[0].text)
+            _, old = _kept.popitem(last=False)
+            size -= len(old.text)
+            if not old.users:
+                old.forget()
     return made
+
+
+def let_go(units: Iterable[Unit]) -> None:
+    """Ends the part of some units in one analysis; what nobody needs is freed at once."""
+    with _keeping:
+        kept = {id(each) for each in _kept.values()}
+        for each in units:
+            each.users -= 1
+            if not each.users and id(each) not in kept:
+                each.forget()
 
 
 @dataclass(eq=False, slots=True)

@@ -1,0 +1,126 @@
+"""Which files are read beside a file: those that may call its functions, and hardly any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tapemigrate.context import Choice, words
+from tapemigrate.model import Handed, Hidden, Links
+from tapemigrate.reading import FOREIGN, Search, Words, words_in
+
+METHOD = Links(frozenset({"loss"}), frozenset({Handed("loss", frozenset({"Model"}))}))
+
+
+def reaches_out(folder: Path, text: str) -> bool:
+    path = folder / "other.py"
+    path.write_text(text, encoding="utf-8")
+    return words_in(Search([str(path)], frozenset({FOREIGN + "loss"}))) == [[FOREIGN + "loss"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def loss(x):\n    return x\n\n\nloss(1)\n",
+        "loss = 1\nprint(f(loss), loss)\n",
+        "x = 1  # the loss of it\n",
+        "x = '''\nthe loss of it\n'''\n",
+        "import losses\nlosses.run()\nloss = 2\n",
+        "import os; loss = 1\n",
+        "from os import (path,  # (one)\n    sep)\nloss = 3\n",
+        "self.my_loss = x.loss_of\n",
+    ],
+)
+def test_a_name_of_the_file_itself_is_none_of_another(tmp_path: Path, text: str) -> None:
+    assert not reaches_out(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model.loss(x)\n",
+        "model . loss(x)\n",
+        "(model\n    .loss)(x)\n",
+        "(model.\n    loss)(x)\n",
+        "(model.  # of it\n    # all\n    loss)(x)\n",
+        "model.\\\n    loss(x)\n",
+        "getattr(model, 'loss')\n",
+        'getattr(model, r"""loss""")\n',
+        "from helper import loss\n",
+        "from helper import other, loss as it\n",
+        "from helper import loss\r\n",
+        "from helper import other, \\\n    loss\n",
+        "from helper import (\n    other,  # (one)\n    loss,\n)\n",
+        "from.import loss\n",
+        "from helper import(loss)\n",
+        "import helper.loss\n",
+        "from helper import *\nloss(x)\n",
+        "from helper import(*)\nloss(x)\n",
+        "from helper import \\\n    *\nloss(x)\n",
+        "exec(open('helper.py').read())\nloss(x)\n",
+        "globals().update(vars(helper))\nloss(x)\n",
+        "loss(x)\n%run helper.py\n",
+    ],
+)
+def test_a_name_that_may_come_from_another_file(tmp_path: Path, text: str) -> None:
+    assert reaches_out(tmp_path, text)
+
+
+def test_a_name_in_too_many_files_has_callers_out_of_sight() -> None:
+    many = [f"{number}.py" for number in range(100)]
+    found = {"main": many, FOREIGN + "main": many, "rare": ["a.py"], FOREIGN + "rare": ["a.py"]}
+    choice = Choice(found)
+    assert list(choice.callers(Links(frozenset({"main", "rare"})))) == ["", "a.py"]
+
+
+def test_files_in_which_a_name_means_their_own_do_not_count() -> None:
+    many = [f"{number}.py" for number in range(100)]
+    choice = Choice({"loss": many, FOREIGN + "loss": ["7.py"], "Model": []})
+    assert list(choice.callers(METHOD)) == ["7.py"]
+
+
+def test_a_subclass_may_have_the_method_anew_and_say_its_name_nowhere_else(tmp_path: Path) -> None:
+    path = tmp_path / "sub.py"
+    path.write_text("from m import Model\n\n\nclass Sub(Model):\n    def loss(self): ...\n")
+    choice = Choice(Words([str(path)])(words([METHOD])))
+    assert list(choice.callers(METHOD)) == [str(path)]
+
+
+def test_what_makes_ops_by_hand_counts_where_its_name_stands(tmp_path: Path) -> None:
+    texts = {
+        "ops.py": "def made(x):\n    return g.create_op(x)\n\n\ndef plain(x):\n    return x\n",
+        "more.py": "from ops import made\nS = tf.saved_model\n\n\ndef twice(x):\n    made(x)\n",
+        "uses.py": "from ops import made\n",
+        "plain.py": "from ops import plain\n\nmade = 1\n",
+        "further.py": "from more import twice\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    paths = {name: str(tmp_path / name) for name in texts}
+    known = {
+        paths["ops.py"]: Hidden(frozenset({"made"})),
+        paths["more.py"]: Hidden(frozenset(), frozenset({"made"})),
+    }
+    links = {
+        paths[name]: Links(frozenset({"f"}), imports=frozenset({module, "made", "plain", "twice"}))
+        for name, module in {"uses.py": "ops", "plain.py": "ops", "further.py": "more"}.items()
+    }
+
+    def hidden_in(asked: list[str]) -> Iterator[Hidden | None]:
+        return map(known.get, asked)
+
+    choice = Choice(Words(list(paths.values()))(words(links.values())))
+    assert choice.marked(links, hidden_in) == {
+        paths["uses.py"]: [paths["ops.py"]],
+        paths["plain.py"]: [],
+        paths["further.py"]: [paths["more.py"]],
+    }
+    links[paths["uses.py"]] = Links(frozenset({"f"}), imports=frozenset({"ops", "more"}))
+    (tmp_path / "uses.py").write_text("from ops import made\nfrom more import twice\n")
+    assert choice.marked(links, hidden_in)[paths["uses.py"]] == [paths["ops.py"], paths["more.py"]]
+    # Of a file that does not parse nothing is known.
+    assert choice.marked(links, lambda asked: [None for _ in asked])[paths["plain.py"]] == [
+        paths["ops.py"]
+    ]
