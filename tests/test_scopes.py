@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 from tapemigrate import names, scopes
-from tapemigrate.scopes import Scope, Scopes
+from tapemigrate.scopes import Scopes
 
 
 def compiled(table: symtable.SymbolTable) -> Iterator[frozenset[str]]:
@@ -33,10 +33,10 @@ def compiled(table: symtable.SymbolTable) -> Iterator[frozenset[str]]:
         yield from compiled(child)
 
 
-def ours(scope: Scope) -> Iterator[frozenset[str]]:
-    for child in scope.children:
-        yield frozenset(name for name in child.bindings if plain(name))
-        yield from ours(child)
+def ours(found: Scopes) -> Iterator[frozenset[str]]:
+    for scope in found.every:
+        if scope is not found.module:
+            yield frozenset(name for name in scope.bindings if plain(name))
 
 
 def plain(name: str) -> bool:
@@ -53,4 +53,4 @@ def plain(name: str) -> bool:
 def test_scopes_bind_what_the_compiler_says(module: ModuleType) -> None:
     text = inspect.getsource(module)
     expected = Counter(compiled(symtable.symtable(text, "text.py", "exec")))
-    assert Counter(ours(Scopes(ast.parse(text)).module)) == expected
+    assert Counter(ours(Scopes(ast.parse(text)))) == expected
