@@ -223,6 +223,12 @@ def _run_by(region: Region, view: View) -> list[ast.AST]:
     uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
     made = [u.made for u in uses if u.made.value is not None]
     row = _row_of_new(region.sources)
+    # The blocks around it may change what its ops are.
+    node = view.unit.parents.get(region.request.stmt)
+    while node is not None and node is not view.scope:
+        if isinstance(node, ast.With | ast.AsyncWith):
+            found += [item.context_expr for item in node.items]
+        node = view.unit.parents.get(node)
     # What was there before its sources were made cannot come from them.
     found += [d.value for d in made if d.value and (d.stmt is None or d.stmt.lineno >= row)]
     return found
