@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.flow.defuse import parameters
+from tapemigrate.flow.defuse import Def, Kind, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -207,7 +207,11 @@ class ShapeEvidence:
 
     def _made_in(self, view: View, node: ast.expr) -> bool | None:
         uses = view.flow.reads.get(node, frozenset())
-        values = [u.made.value for u in uses if u.made.value is not None]
+        values = [
+            _element(u.made.value) if _is_unpacked(u.made) else u.made.value
+            for u in uses
+            if u.made.value is not None
+        ]
         if not values or len(values) != len(uses):
             return None
         return self._verdict(view, values)
@@ -252,11 +256,24 @@ def _assigned_values(target: ast.expr, value: ast.expr | None) -> Iterator[tuple
         pairs = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
         for place, part in enumerate(target.elts):
             inner = (
-                value.elts[place] if pairs and isinstance(value, ast.Tuple | ast.List) else value
+                value.elts[place]
+                if pairs and isinstance(value, ast.Tuple | ast.List)
+                else _element(value)
             )
             yield from _assigned_values(part, inner)
     elif isinstance(target, ast.Attribute):
         yield target.attr, value
+
+
+def _is_unpacked(made: Def) -> bool:
+    """Whether it is one of what was unpacked, and not the rest (``*rest``)."""
+    parts = walk(made.stmt) if made.stmt is not None else ()
+    return made.kind is Kind.ELEMENT and not any(isinstance(n, ast.Starred) for n in parts)
+
+
+def _element(value: ast.expr) -> ast.expr:
+    """``[a, b] = [f(n) for n in names]``: each is one of those that are listed."""
+    return value.elt if isinstance(value, ast.ListComp) else value
 
 
 def global_values(tree: ast.Module, name: str) -> list[ast.expr]:
