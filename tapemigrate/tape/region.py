@@ -20,6 +20,7 @@ from tapemigrate.tape.syntax import (
     VARIABLES_BY_NAME,
     base,
     binds,
+    container_of,
     gives_data,
     has_computed_defaults,
     holds,
@@ -379,6 +380,9 @@ class RegionFinder:
         """What is assumed of sources out of calls, with no path to the target in sight."""
         found: list[str] = []
         for leaf in sources.leaves:
+            name = self._looked_up_beside(request, target, leaf, stops)
+            if name is not None:
+                return _together(name)
             made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
             if not made or leaf.watch is None:
                 continue
@@ -531,6 +535,29 @@ class RegionFinder:
             for path in read
             for holder in holders
         )
+
+    def _looked_up_beside(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> str | None:
+        """The container in which the source is looked up, if the target reads others from it."""
+        values = [d.value for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
+        xs = request.sources
+        values += xs.elts if isinstance(xs, ast.List | ast.Tuple) else [xs]
+        holders = {
+            path
+            for value in values
+            if isinstance(value, ast.Subscript) and (path := container_of(value)) is not None
+            if any(
+                d.kind in _OUTSIDE or isinstance(d.value, ast.Call)
+                for d in origins(self._flow.reads.get(value.value, frozenset()))
+            )
+        }
+        if not holders or leaf.watch is None:
+            return None
+        behind = self._cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+        read = self._paths_read([request.target, *(d.value for d in behind)])
+        beside = [h for h in holders if any(p[: len(h)] == h and p[-1] not in STATIC for p in read)]
+        return text_of(min(beside)) if beside else None
 
     def _unpacked_beside(
         self, target: frozenset[Use], leaf: Leaf, stops: list[Def]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.blocks import Block
 from tapemigrate.flow.defuse import Def, Kind
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, short
 
@@ -106,6 +106,13 @@ def is_named_after_variables(made: Def) -> bool:
     path = path_of(value.func) if isinstance(value, ast.Call) else None
     names = [*(path or ()), made.path[-1]]
     return any(VARIABLES_BY_NAME.search(name) for name in names)
+
+
+def container_of(value: ast.expr) -> Path | None:
+    """``model.layers`` of ``model.layers[name]``; a slice is taken of a tensor."""
+    if not isinstance(value, ast.Subscript) or isinstance(value.slice, ast.Slice | ast.Tuple):
+        return None
+    return path_of(value.value) if path_of(value) is None else None
 
 
 def gives_data(call: ast.expr | None) -> bool:
