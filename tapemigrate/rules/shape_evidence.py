@@ -190,10 +190,11 @@ class ShapeEvidence:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return None
-        for site in self._project.mentions(scope.name).calls[:8]:
+        found: set[bool | None] = set()
+        for site in self._project.mentions(scope.name).calls:
             argument = argument_for(site.call, scope, name, view.cls is not None)
-            if argument is None:
-                continue
+            if argument is None or len(found) > 1:
+                return None
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
             verdict = self._verdict(caller, [argument])
             path = path_of(argument)
@@ -201,9 +202,8 @@ class ShapeEvidence:
                 verdict = self._made_in(caller, argument)
                 if verdict is None:
                     verdict = self._judge(caller, path, depth + 1)
-            if verdict is not None:
-                return verdict
-        return None
+            found.add(verdict)
+        return found.pop() if len(found) == 1 else None
 
     def _made_in(self, view: View, node: ast.expr) -> bool | None:
         uses = view.flow.reads.get(node, frozenset())
