@@ -150,9 +150,35 @@ class Places:
                 return verdict
             region.assumptions = verdict
             region.resumes = kept.tape if kept is not None else ""
+            if kept is not None and self._computes_anew(region, kept.attribute):
+                own = (self._view.kinds.self_name, f".{kept.attribute}")
+                if path_of(request.target) != own:
+                    return _ANEW
+                return self._finder.kept(request, kept.tape)
         return region
 
+    def _computes_anew(self, region: Region, attribute: str) -> bool:
+        """Whether the region runs the very method that opens the tape, and keeps it."""
+        cls, effects = self._view.cls, self._project.effects(self._view.unit)
+        stack: list[ast.AST] = list(region.block.body[region.first : region.last + 1])
+        seen: set[ast.AST] = set()
+        while stack and cls is not None:
+            for node in ast.walk(stack.pop()):
+                if not isinstance(node, ast.Attribute):
+                    continue
+                if isinstance(node.ctx, ast.Store) and node.attr == attribute:
+                    return True
+                method = effects.method(cls, node.attr)
+                if method is not None and method not in seen:
+                    seen.add(method)
+                    stack.append(method)
+        return False
 
+
+_ANEW = Refusal(
+    "the target is computed anew here, by the method that keeps the tape of its forward pass",
+    "Compute what is differentiated in that method as well, or open a tape of your own round both.",
+)
 _ASKS = frozenset({"gradient", "jacobian", "batch_jacobian"})
 _HIGHER = Refusal(
     "it differentiates a gradient whose forward pass runs outside of this function",
