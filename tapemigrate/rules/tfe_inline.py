@@ -56,6 +56,9 @@ def forward(writer: Writer, site: Site, call: ast.Call, block: Block) -> Tape:
     """The tape of the forward pass of ``call``."""
     assert site.f is not None
     callee = writer.callees.of(site.f)
+    if not isinstance(site.f, ast.Lambda):
+        # They are read under the tape now, however early they stood before.
+        block.used |= {n.id for n in ast.walk(site.f) if isinstance(n, ast.Name)}
     tape = Tape(site.kind, writer.tensorflow(site), check_none=bool(callee.returns_none))
     if site.kind.implicit:
         passed = [writer.lower(a, block) for a in call.args]
