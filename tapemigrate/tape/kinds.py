@@ -121,6 +121,14 @@ class Kinds:
         """The dotted path of the imported thing that ``node`` means, None if it means none."""
         return self._names.qualified(node)
 
+    def tensorflow(self, node: ast.expr) -> str | None:
+        """The name within TensorFlow of what ``node`` means; None for what is not its own."""
+        return short(self._names.qualified(node))
+
+    def is_barren(self, node: ast.expr) -> bool:
+        """Whether no gradient flows through ``node``: a number, a constant, a new variable."""
+        return self.make(node) in _BARREN
+
     def make(self, node: ast.expr) -> Make:
         """What ``node`` makes, read from its own text alone."""
         match node:
@@ -268,12 +276,12 @@ class Kinds:
     def element(self, made: Def) -> Make:
         """What is unpacked from the call of a function of this file, which tells what it gives."""
         place = place_of(made)
-        function = self._called(made.value) if isinstance(made.value, ast.Call) else None
+        function = self.called(made.value) if isinstance(made.value, ast.Call) else None
         values = [] if function is None or place is None else given(function, place)
         makes = {self.make(v) for v in values}
         return makes.pop() if len(makes) == 1 else Make.UNKNOWN
 
-    def _called(self, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    def called(self, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function of this file that the call means, if it can mean no other."""
         path = path_of(call.func)
         if path is None or self._names.qualified(call.func) is not None:
@@ -354,6 +362,7 @@ class Kinds:
         return Effect((func.value,), contents=args, writes_hidden=True)
 
 
+_BARREN = {Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN}
 _TENSORS = {Make.TENSOR, Make.LEAF, Make.VARIABLE, Make.FROZEN}
 
 

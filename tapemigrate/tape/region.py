@@ -10,8 +10,9 @@ from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.defuse import Def, Flow, Kind, Use
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import Backward, backward, origins
-from tapemigrate.source.trees import children, walk
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.operands import Operands, values_in
 from tapemigrate.tape.recipes import SOURCE, STOP, THREAD
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import Leaf, SourceReader, Sources
@@ -96,6 +97,7 @@ class RegionFinder:
         self._reader = reader
         self._parents = parents
         self._apart = apart
+        self._operands = Operands(kinds)
         self._makes: dict[Def, Make] = {}
         self._opaque: dict[Def, bool] = {}
 
@@ -966,7 +968,9 @@ class RegionFinder:
         while stack:
             node = stack.pop()
             if isinstance(node, ast.Call):
-                stack += [*node.args, *(k.value for k in node.keywords)]
+                if self._kinds.is_barren(node):
+                    continue
+                stack += self._operands.of(node)
                 owner = node.func.value if isinstance(node.func, ast.Attribute) else None
                 if path_of(node.func) is None or self._is_passed_in(node.func):
                     stack.append(node.func)
@@ -975,7 +979,7 @@ class RegionFinder:
             elif isinstance(node, ast.expr) and path_of(node) is not None:
                 found.append(node)
             elif not isinstance(node, ast.Lambda):
-                stack.extend(children(node))
+                stack.extend(values_in(node))
         return found
 
     def _is_passed_in(self, func: ast.expr) -> bool:

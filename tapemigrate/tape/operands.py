@@ -1,0 +1,114 @@
+"""Which arguments of a call a gradient can flow through: sizes, axes, names and flags are none.
+
+Argument orders: https://www.tensorflow.org/versions/r1.15/api_docs/python/tf
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tapemigrate.flow.defuse import parameters
+from tapemigrate.source.trees import children
+
+if TYPE_CHECKING:
+    from tapemigrate.tape.kinds import Kinds
+
+# Keywords that hold sizes, axes, names, flags, or what makes the values variables begin with.
+_KEYWORDS = frozenset(
+    {"name", "scope", "default_name", "reuse", "axis", "axes", "dim", "dims", "dtype", "shape"}
+    | {"keepdims", "keep_dims", "reduction_indices", "units", "filters", "kernel_size", "strides"}
+    | {"padding", "data_format", "training", "is_training", "trainable", "seed", "num_outputs"}
+    | {"depth", "num_classes", "transpose_a", "transpose_b", "collections", "initializer"}
+    | {"kernel_initializer", "bias_initializer", "weights_initializer", "biases_initializer"}
+    | {"use_bias", "num_or_size_splits", "multiples", "perm", "indices", "size", "stride", "ksize"}
+    | {"dilation_rate", "use_resource", "adjoint_a", "adjoint_b"}
+)
+# The positions of such arguments, by the last part of the function's name.
+_PLACES: dict[str, tuple[int, ...]] = {
+    **{
+        f"reduce_{each}": (1, 2, 3, 4)
+        for each in ("sum", "mean", "max", "min", "prod", "logsumexp", "any", "all")
+    },
+    **dict.fromkeys(("variable_scope", "name_scope", "device"), tuple(range(9))),
+    **dict.fromkeys(("cast", "expand_dims", "squeeze", "tile", "transpose", "concat"), (1, 2)),
+    **dict.fromkeys(("reshape", "stack", "unstack", "split", "slice", "gather"), (1, 2, 3)),
+    **dict.fromkeys(("pad", "softmax", "log_softmax", "moments", "cumsum", "norm"), (1, 2, 3)),
+    **dict.fromkeys(("embedding_lookup", "dense", "fully_connected", "flatten"), (1,)),
+    **dict.fromkeys(("max_pool", "avg_pool", "conv1d", "separable_conv2d"), (2, 3)),
+    "conv2d": (2, 3),
+    "batch_normalization": (1,),
+}
+# How deep calls of the user's own functions are looked into.
+_DEPTH = 3
+
+
+class Operands:
+    """Reads them off the calls, and off the functions of the file that is called in."""
+
+    def __init__(self, kinds: Kinds) -> None:
+        self._kinds = kinds
+        self._carried: dict[tuple[ast.AST, str], bool] = {}
+
+    def of(self, call: ast.Call, depth: int = 0) -> list[ast.expr]:
+        """The arguments through which a gradient may flow into what the call gives."""
+        name = self._kinds.tensorflow(call.func)
+        if name is not None:
+            places = _PLACES.get(name.split(".")[-1], ())
+            kept = [a for place, a in enumerate(call.args) if place not in places]
+            return kept + [k.value for k in call.keywords if k.arg not in _KEYWORDS]
+        function = self._kinds.called(call)
+        args = [(a, None) for a in call.args]
+        named = [(k.value, k.arg) for k in call.keywords]
+        if (
+            function is None
+            or depth >= _DEPTH
+            or any(isinstance(a, ast.Starred) for a in call.args)
+        ):
+            return [value for value, _ in (*args, *named)]
+        own = [a.arg for a in parameters(function.args)]
+        bound = own[1:] if isinstance(call.func, ast.Attribute) else own
+        known = [(a, bound[i] if i < len(bound) else None) for i, (a, _) in enumerate(args)]
+        return [
+            value
+            for value, name in (*known, *named)
+            if name not in own or self._is_carried(function, name, depth + 1)
+        ]
+
+    def _is_carried(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, depth: int
+    ) -> bool:
+        key = (function, name)
+        if key not in self._carried:
+            self._carried[key] = True  # a function that calls itself takes nothing for granted
+            self._carried[key] = any(self._carries(s, name, depth) for s in function.body)
+        return self._carried[key]
+
+    def _carries(self, node: ast.AST, name: str, depth: int) -> bool:
+        """Whether the value of ``name`` may go on from ``node``, into anything but a size."""
+        match node:
+            case ast.Name():
+                return node.id == name
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
+                return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+            case ast.Call() if not self._kinds.is_barren(node):
+                parts: list[ast.AST] = [node.func, *self.of(node, depth)]
+            case _:
+                parts = values_in(node)
+        return any(self._carries(part, name, depth) for part in parts)
+
+
+def values_in(node: ast.AST) -> list[ast.AST]:
+    """The children of ``node``, which is no call, but for tests, indices and texts."""
+    match node:
+        case ast.Compare() | ast.JoinedStr() | ast.Call():
+            return []
+        case ast.Subscript():
+            return [node.value]
+        case ast.IfExp():
+            return [node.body, node.orelse]
+        case ast.If() | ast.While():
+            return [*node.body, *node.orelse]
+        case ast.Assert() | ast.Raise():
+            return []
+    return children(node)
