@@ -179,7 +179,8 @@ _ANEW = Refusal(
     "the target is computed anew here, by the method that keeps the tape of its forward pass",
     "Compute what is differentiated in that method as well, or open a tape of your own round both.",
 )
-_ASKS = frozenset({"gradient", "jacobian", "batch_jacobian"})
+#: The methods by which a tape is asked.
+ASKS = frozenset({"gradient", "jacobian", "batch_jacobian"})
 _HIGHER = Refusal(
     "it differentiates a gradient whose forward pass runs outside of this function",
     "Open a second tape round that forward pass, outside of the first, and ask it here.",
@@ -201,7 +202,7 @@ def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             owner = node.func.value
-            if node.func.attr not in _ASKS or view.kinds.name(owner) is not None:
+            if node.func.attr not in ASKS or view.kinds.name(owner) is not None:
                 continue
             made = [u.made.stmt for u in view.flow.reads.get(owner, ())]
             opened = any(s in inside for s in made)

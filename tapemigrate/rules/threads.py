@@ -10,11 +10,11 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tapemigrate.flow.defuse import Kind, Scope
+from tapemigrate.flow.defuse import Kind, Scope, parameters
 from tapemigrate.rules.callers import callers, is_called_from_outside
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.kept import keep
-from tapemigrate.rules.placing import Keeping, Places
+from tapemigrate.rules.placing import ASKS, Keeping, Places
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.shape_evidence import argument_for
@@ -314,6 +314,9 @@ class Threads:
         assert isinstance(scope, ast.FunctionDef)
         if placed.view.flow.yields:
             return "it is a generator"
+        own = _own_tape(scope)
+        if own is not None:
+            return f"it takes a tape already, as `{own}`; callers without one can hand in theirs"
         helper = Helper(placed, scope)
         targets: set[str] = set()
         sources: set[str] = set()
@@ -435,3 +438,14 @@ class Threads:
                 placed.found[request] = Refusal(
                     f"{outcome.reason}, and no tape can be handed in: {reason}", outcome.recipe
                 )
+
+
+def _own_tape(function: ast.FunctionDef) -> str | None:
+    """The parameter by which the function takes a tape as it stands."""
+    names = {a.arg for a in parameters(function.args)}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if node.func.attr in ASKS and isinstance(owner, ast.Name) and owner.id in names:
+                return owner.id
+    return None
