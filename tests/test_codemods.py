@@ -166,6 +166,16 @@ def test_new_code_takes_the_layout_of_the_file(unit: str, newline: str) -> None:
     )
 
 
+def test_what_was_cut_out_of_the_text_keeps_its_margins() -> None:
+    call = "h(\n             a,\n  # odd\n  b)"
+    t = Text(f"if x:\n  if y:\n    z = {call}\n")
+    replace = Replace(t.expr(call), call[:-1] + ", tape=tape)", verbatim=True)
+    assert t.apply(replace) == t.text.replace("b)", "b, tape=tape)")
+    wrapped = t.apply(replace, Wrap(t.stmt("z"), t.stmt("z"), "with q:"))
+    assert "\n      z = h(\n" in wrapped
+    assert "b, tape=tape)" in wrapped
+
+
 def test_mixed_newlines_stay() -> None:
     t = Text("def f():\r\n    a\r    b\n    c\r\n\nd\r")
     new = t.apply(Wrap(t.stmt("a"), t.stmt("b"), "with q:"))

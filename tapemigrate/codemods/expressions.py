@@ -83,7 +83,10 @@ def _splice(op: Replace, site: Site, text: str, lines: Lines, layout: Layout) ->
     elif isinstance(site.node, ast.Lambda) and code.isidentifier() and not _is_argument(site):
         # The name needs no parentheses where the lambda did.
         start, end = parentheses(text, start, end) or (start, end)
-    code = layout.bring(code, margin(lines.row(op.span.row)))
+    if op.verbatim:
+        code = code.replace("\r\n", "\n").replace("\n", layout.newline)
+    else:
+        code = layout.bring(code, margin(lines.row(op.span.row)))
     if _shares_parentheses(site):
         code = f"({code})"
     if start and _WORD_END.match(text[start - 1]) and _WORD_START.match(code):

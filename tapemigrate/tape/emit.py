@@ -88,7 +88,9 @@ class Emitter:
             elif not self._inside_another(request):
                 found += self._references(request)
                 span = self._around.lines.span(request.node)
-                found.append(Replace(span, self._either(request)))
+                code = self._either(request)
+                cut = "\n" in code and not code.startswith("(\n")
+                found.append(Replace(span, code, verbatim=cut))
         return found
 
     def _is_asked_elsewhere(self, tape: Tape) -> bool:

@@ -21,10 +21,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """The expression at ``span`` becomes the expression ``code``. Replacements never overlap."""
+    """The expression at ``span`` becomes the expression ``code``. Replacements never overlap.
+
+    ``verbatim``: the lines of ``code`` were cut out of the text there, and keep their margins.
+    """
 
     span: Span
     code: str
+    verbatim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
