@@ -21,6 +21,7 @@ from tapemigrate.tape.kinds import Make, short
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.sources import Leaf
+from tapemigrate.tape.syntax import given_back
 
 # Names by which configuration is passed about everywhere; it holds no tensors.
 _CONFIGURATION = frozenset(
@@ -70,7 +71,7 @@ class Judge:
 
         ``recorded`` is an attribute of ``self`` that the tape has recorded elsewhere.
         """
-        aliased = {x: _aliased(x) for x in region.sources.leaves}
+        aliased = {x: _aliased(x, self._view) for x in region.sources.leaves}
         hidden = [
             replace(
                 x,
@@ -534,7 +535,9 @@ class Judge:
                 return None
         cut = frozenset[Def]()
         if given is not None and all(path_of(e) is not None for e in _elements(given)):
-            cut = _with_aliases(origins(caller.flow.uses_in(given)))
+            cut = _with_aliases(origins(caller.flow.uses_in(given)), caller)
+        elif given is not None:
+            cut = _another_name(given, caller)
         elif source.kind is Kind.ENTRY:
             cut = frozenset(d for d in caller.flow.defs.values() if d.path == source.path)
         if closure is not None:
@@ -569,7 +572,7 @@ class Judge:
                 passed = argument_for(site.call, init, name, True)
                 if passed is None:
                     continue
-                mine = _with_aliases(origins(caller.flow.uses_in(passed)))
+                mine = _with_aliases(origins(caller.flow.uses_in(passed)), caller)
                 if mine & cut or cut & self._tracer.behind(caller, passed):
                     return False
         return True
@@ -694,23 +697,32 @@ def _passed_on(leaf: Leaf) -> frozenset[Def]:
     )
 
 
-def _aliased(leaf: Leaf) -> frozenset[Def]:
+def _aliased(leaf: Leaf, view: View) -> frozenset[Def]:
     """What came from outside and is merely given another name: ``self.x = x``."""
     own = frozenset(d for d in leaf.defs if d.kind is Kind.ASSIGN)
-    return frozenset(d for d in _with_aliases(own) - own if d.kind in _OUTSIDE)
+    return frozenset(d for d in _with_aliases(own, view) - own if d.kind in _OUTSIDE)
 
 
-def _with_aliases(made: frozenset[Def]) -> frozenset[Def]:
-    """The definitions, and those of which they are merely another name."""
+def _with_aliases(made: frozenset[Def], view: View) -> frozenset[Def]:
+    """The definitions, and those of which they are, or may be, merely another name."""
     found, stack = set(made), list(made)
     while stack:
         current = stack.pop()
         if current.kind is Kind.ASSIGN and current.value is not None:
-            if path_of(current.value) is not None:
-                new = origins(current.uses) - found
-                found |= new
-                stack += new
+            new = _named_by(current.value, view) - found
+            found |= new
+            stack += new
     return frozenset(found)
+
+
+def _named_by(value: ast.expr, view: View) -> frozenset[Def]:
+    names = given_back(value, view.kinds)
+    return frozenset(d for n in names for d in origins(view.flow.reads.get(n, frozenset())))
+
+
+def _another_name(value: ast.expr, view: View) -> frozenset[Def]:
+    """What an argument may be another name of: ``f(tf.convert_to_tensor(x))``."""
+    return _with_aliases(_named_by(value, view), view)
 
 
 def is_linear(region: Region) -> bool:

@@ -46,6 +46,7 @@ Apart = Callable[[Def, Def], "bool | None"]
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
 _SETTINGS = frozenset({"FLAGS", "args", "config", "hps", "hparams", "opts", "options"})
+_COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
 _NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
 
 
@@ -382,9 +383,12 @@ class RegionFinder:
         """What is assumed of sources out of calls, with no path to the target in sight."""
         found: list[str] = []
         for leaf in sources.leaves:
-            name = self._looked_up_beside(request, target, leaf, stops)
-            if name is not None:
-                return _together(name)
+            holder = self._looked_up_beside(request, target, leaf, stops)
+            if holder is not None and (len(holder) > 1 or not self._is_counted(request, leaf)):
+                return _together(text_of(holder))
+            if holder is not None:
+                part = leaf.watch or "the source"
+                found.append(f"no other part of `{holder[0]}` was computed from `{part}`")
             made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
             if not made or leaf.watch is None:
                 continue
@@ -540,7 +544,7 @@ class RegionFinder:
 
     def _looked_up_beside(
         self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
-    ) -> str | None:
+    ) -> Path | None:
         """The container in which the source is looked up, if the target reads others from it."""
         values = [d.value for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
         xs = request.sources
@@ -550,7 +554,8 @@ class RegionFinder:
             for value in values
             if isinstance(value, ast.Subscript) and (path := container_of(value)) is not None
             if any(
-                d.kind in _OUTSIDE or isinstance(d.value, ast.Call)
+                d.kind in _OUTSIDE
+                or (isinstance(d.value, ast.Call) and self._make(d) is Make.UNKNOWN)
                 for d in origins(self._flow.reads.get(value.value, frozenset()))
             )
         }
@@ -559,7 +564,20 @@ class RegionFinder:
         behind = self._cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
         read = self._paths_read([request.target, *(d.value for d in behind)])
         beside = [h for h in holders if any(p[: len(h)] == h and p[-1] not in STATIC for p in read)]
-        return text_of(min(beside)) if beside else None
+        return min(beside) if beside else None
+
+    def _is_counted(self, request: Request, leaf: Leaf) -> bool:
+        """Whether the source is looked up by numbers: in a list of inputs, not by its name."""
+        xs = request.sources
+        parts = [*(xs.elts if isinstance(xs, ast.List | ast.Tuple) else [xs])]
+        parts += [d.value for d in leaf.defs if d.value is not None]
+        found = [p.slice for p in parts if isinstance(p, ast.Subscript)]
+        return all(
+            isinstance(index.value, int)
+            if isinstance(index, ast.Constant)
+            else any(u.made.kind in _COUNTED for u in self._flow.reads.get(index, ()))
+            for index in found
+        )
 
     def _unpacked_beside(
         self, target: frozenset[Use], leaf: Leaf, stops: list[Def]

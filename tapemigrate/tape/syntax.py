@@ -197,6 +197,30 @@ def base(node: ast.expr) -> ast.expr:
     return node
 
 
+def given_back(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
+    """The names of which ``value`` may be another name, or hold the very tensors in a list."""
+    match value:
+        case ast.IfExp():
+            parts = [value.body, value.orelse]
+        case ast.BoolOp():
+            parts = value.values
+        case ast.List() | ast.Tuple():
+            parts = value.elts
+        case ast.ListComp():
+            listed = isinstance(value.elt, ast.Name) or may_give_back(value.elt, kinds)
+            parts = [g.iter for g in value.generators] if listed else []
+        case ast.Call():
+            named = isinstance(value.func, ast.Name) and value.func.id in _ITERATORS - {"len"}
+            name = kinds.tensorflow(value.func) or ""
+            given = named or may_give_back(value, kinds) or name.startswith("nest.")
+            parts = value.args if given else []
+        case ast.Starred() | ast.NamedExpr():
+            parts = [value.value]
+        case _:
+            return [value] if path_of(value) is not None else []
+    return [name for part in parts for name in given_back(part, kinds)]
+
+
 def may_give_back(value: ast.expr, kinds: Kinds) -> bool:
     """Whether the value may be one of its operands itself: ``tf.cast(x, x.dtype)``, ``a or b``."""
     if isinstance(value, ast.IfExp | ast.BoolOp):
