@@ -13,9 +13,10 @@ from tapemigrate.rules.assumptions import Judge, is_linear
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.provenance import Tracer
-from tapemigrate.rules.shape_evidence import ShapeEvidence
+from tapemigrate.rules.shape_evidence import ShapeEvidence, attribute_values
 from tapemigrate.rules.siblings import Siblings
 from tapemigrate.tape.emit import several
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region, RegionFinder
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import SourceReader, Sources
@@ -46,6 +47,7 @@ class Places:
             lambda n: unit.lines.segment(unit.lines.span(n)),
             ShapeEvidence(project, view),
             lambda path: _holds_variables(tracer, view, path),
+            lambda path: _kept_values(project, view, path),
         )
         self._project = project
         self._view = view
@@ -240,6 +242,17 @@ def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:
     if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
         return False
     return tracer.attribute(view, path[1].lstrip(".")).network
+
+
+def _kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
+    """What the methods of the class assign to an attribute of ``self``; empty if others do too."""
+    if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
+        return frozenset()
+    name = path[1].lstrip(".")
+    if project.foreign_stores(view.unit, view.cls, name):
+        return frozenset()
+    values = attribute_values(project, view, name)
+    return frozenset(view.kinds.make(v) for v in values)
 
 
 def _run_by(region: Region, view: View) -> list[ast.AST]:

@@ -73,12 +73,14 @@ class SourceReader:
         segment: Segment,
         evidence: KindEvidence,
         holds_variables: Callable[[Path], bool] = lambda path: False,
+        kept_values: Callable[[Path], frozenset[Make]] = lambda path: frozenset(),
     ) -> None:
         self._flow = flow
         self._kinds = kinds
         self._segment = segment
         self._evidence = evidence
         self._holds_variables = holds_variables
+        self._kept_values = kept_values
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
         """What ``node`` stands for at its place."""
@@ -313,6 +315,11 @@ class SourceReader:
         if isinstance(made.value, ast.Constant):
             return Sources()  # ``x = None`` is no tensor, and must not be watched
         if made.kind in _OUTSIDE:
+            makes = self._kept_values(made.path)
+            if makes and makes <= {Make.VARIABLES, Make.ANY_VARIABLES}:
+                trainable = None if makes == {Make.VARIABLES} else _all_trainable(text)
+                leaf = Leaf(defs, None, True, True, variables=True, assumption=trainable)
+                return Sources([leaf], False, None, True)
             variables = self._holds_variables(made.path)
             return Sources([Leaf(defs, text, True, None, variables)], None)
         if made.kind is Kind.ASSIGN and made.value is not None:
@@ -406,7 +413,7 @@ class SourceReader:
                 outside=True,
                 many=True,
                 variables=True,
-                assumption=f"every variable in `{text}` is trainable",
+                assumption=_all_trainable(text),
             )
             return Sources([leaf], False, None, True)
         if make is Make.VARIABLE:
@@ -452,6 +459,10 @@ def _is_object(value: ast.expr) -> bool:
     """Whether what is called has the name of a class."""
     path = path_of(value.func) if isinstance(value, ast.Call) else None
     return path is not None and path[-1].lstrip(".")[:1].isupper()
+
+
+def _all_trainable(text: str) -> str:
+    return f"every variable in `{text}` is trainable"
 
 
 def _is_kept(leaf: Leaf) -> bool:
