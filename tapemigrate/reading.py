@@ -27,7 +27,7 @@ _FEW = 6
 # The names that an import statement names: up to the end of its line, or of its parentheses.
 _IMPORTS = re.compile(rb"import\b(?:[ \t]|\\\r?\n)*(?:\((?:[^)#]|#[^\n]*)*|(?:[^\n\\;]|\\\r?\n)*)")
 # What brings names in that stand in no statement.
-_WHOLESALE = re.compile(rb"%run\b|\b(?:exec|execfile|globals)\b")
+_WHOLESALE = (re.compile(rb"exec(?:file)?\b"), re.compile(rb"globals\b"), re.compile(rb"%run\b"))
 _SPACE = b" \t\r\n\f\\"
 
 #: Before a word: only where it may mean something of another file. See ``Text.reaches_out``.
@@ -246,9 +246,7 @@ class Text:
         """Whether names may come in that stand in no statement."""
         if b"*" in self._imports:
             return True
-        data = self._data
-        likely = b"exec" in data or b"globals" in data or b"%run" in data
-        return likely and _WHOLESALE.search(data) is not None
+        return any(pattern.search(self._data) for pattern in _WHOLESALE)
 
 
 def _words_of(data: bytes) -> frozenset[bytes]:

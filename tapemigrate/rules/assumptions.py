@@ -357,15 +357,16 @@ class Judge:
         unit, effects = self._view.unit, self._project.effects(self._view.unit)
         pending: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
         pending.append(region.request.target)
-        entered: set[ast.AST] = set()
         read: set[str] = set()
+        loaded = unit.once(_loaded)
         while pending:
-            for node in ast.walk(pending.pop()):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                    read.add(node.id)
-                    functions = set(effects.functions(node.id)) - entered
-                    entered |= functions
-                    pending += [s for f in functions for s in f.body]
+            node = pending.pop()
+            if node not in loaded:
+                names = (n for n in walk(node) if isinstance(n, ast.Name))
+                loaded[node] = frozenset(n.id for n in names if isinstance(n.ctx, ast.Load))
+            new = loaded[node] - read
+            read |= new
+            pending += [s for name in new for f in effects.functions(name) for s in f.body]
         found = sorted(read & unit.once(filled_state))
         return [f"`{name}` holds nothing that was computed from {_names(leaves)}" for name in found]
 
@@ -833,6 +834,11 @@ def _wrong(text: str, how: str, source: str, threads: bool = False, keeps: str =
 
 def _name(leaves: list[Leaf]) -> str:
     return next((text_of(d.path) for x in leaves for d in x.defs), "the source")
+
+
+def _loaded(unit: Unit) -> dict[ast.AST, frozenset[str]]:
+    """The names that statements read, filled where they are asked for."""
+    return {}
 
 
 def _names(leaves: list[Leaf]) -> str:

@@ -10,6 +10,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules import caches, cells
 from tapemigrate.rules.assumptions import Judge, is_linear
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.provenance import Tracer
@@ -189,11 +190,18 @@ _HIGHER = Refusal(
 )
 
 
+def _has_asked_tapes(unit: Unit) -> bool:
+    calls = (call.func for call in unit.nodes(ast.Call))
+    return any(isinstance(func, ast.Attribute) and func.attr in ASKS for func in calls)
+
+
 def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
     """Whether the region holds a gradient of a tape that was not opened in it.
 
     Or of one that was, where parts of it must not be recorded.
     """
+    if not view.unit.once(_has_asked_tapes):
+        return False
     inside = {
         node
         for stmt in region.block.body[region.first : region.last + 1]

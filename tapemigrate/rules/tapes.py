@@ -15,7 +15,7 @@ from tapemigrate.rules.elsewhere import dangers
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.placing import Places
-from tapemigrate.rules.project import CallSite, Project
+from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.threads import Helper, Placed, Threads
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter, Surroundings
@@ -54,6 +54,7 @@ class Tapes:
     placed: dict[Scope, Placed] = field(default_factory=dict)
     _calls: dict[str, Calls] = field(default_factory=dict)
     _dangers: dict[str, Hazards] = field(default_factory=dict)
+    _names: dict[Scope, frozenset[str]] = field(default_factory=dict)
 
     def calls(self, unit: Unit) -> Calls:
         """The gradient calls of ``unit``."""
@@ -152,11 +153,19 @@ class Tapes:
             unit.lines,
             view.blocks,
             unit.parents,
-            unit.names.bound_names(view.scope) | _nested_names(view.scope),
+            self._taken(view),
             lambda node: unit.names.tensorflow_alias(getattr(node, "func", node)) or "tf",
             lambda row: 0 if unit.notebook is None else unit.notebook.cell_of(row),
         )
         return Emitter(part.layout, around).ops()
+
+    def _taken(self, view: View) -> frozenset[str]:
+        """The names that a new one in the scope must not take, found once."""
+        names = self._names.get(view.scope)
+        if names is None:
+            names = view.unit.names.bound_names(view.scope) | _nested_names(view.scope)
+            self._names[view.scope] = names
+        return names
 
     def _tell(
         self,

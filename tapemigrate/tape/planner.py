@@ -179,15 +179,14 @@ def _slots(region: Region, layout: Layout) -> tuple[Slot, Slot]:
 def _merge(tapes: list[Tape]) -> list[Tape]:
     """Tapes of one order whose statements overlap become one."""
     merged: list[Tape] = []
+    alike: dict[tuple[object, ...], list[Tape]] = {}
     for tape in sorted(tapes, key=lambda t: (t.order, _line(t), t.end)):
-        for other in merged:
+        others = alike.setdefault((id(tape.block), tape.order, tape.kept, tape.resumes), [])
+        for other in others:
             if (
-                other.block is tape.block
-                and other.order == tape.order
-                and other.regions[0].stops == tape.regions[0].stops
-                and (other.kept, other.resumes) == (tape.kept, tape.resumes)
+                tape.start <= other.end
                 and other.start <= tape.end
-                and tape.start <= other.end
+                and other.regions[0].stops == tape.regions[0].stops
             ):
                 other.start = min(other.start, tape.start)
                 other.end = max(other.end, tape.end)
@@ -195,14 +194,13 @@ def _merge(tapes: list[Tape]) -> list[Tape]:
                 break
         else:
             merged.append(tape)
+            others.append(tape)
     return merged if len(merged) == len(tapes) else _merge(merged)
 
 
 def _nest(tapes: list[Tape]) -> None:
     """No two tapes of a block cross: recording more than is needed changes no gradient."""
-    changed = True
-    while changed:
-        changed = False
+    while _cross(tapes):
         for a in tapes:
             for b in tapes:
                 if a is b or a.block is not b.block:
@@ -212,7 +210,19 @@ def _nest(tapes: list[Tape]) -> None:
                         b.start = a.start
                     else:
                         a.end = b.end
-                    changed = True
+
+
+def _cross(tapes: list[Tape]) -> bool:
+    """Whether one of them ends while another one, begun after it in the same block, goes on."""
+    ends: dict[int, list[Slot]] = {}
+    for tape in sorted(sorted(tapes, key=lambda t: t.end, reverse=True), key=lambda t: t.start):
+        around = ends.setdefault(id(tape.block), [])
+        while around and around[-1] < tape.start:
+            around.pop()
+        if around and around[-1] < tape.end:
+            return True
+        around.append(tape.end)
+    return False
 
 
 def _asked_often(tape: Tape, blocks: Blocks, parents: dict[ast.AST, ast.AST]) -> bool:
