@@ -32,7 +32,7 @@ _CONFIGURATION = frozenset(
 
 _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})
 # What a tensor knows of itself without an op.
-_STATIC = frozenset({".shape", ".dtype", ".name", ".get_shape"})
+_STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
@@ -131,7 +131,7 @@ class Judge:
             if root.path[0] in self._parameters:
                 if any(step in _STATIC for step in root.path):
                     continue
-                if len(root.path) > 1:
+                if not all(step.startswith("[") for step in root.path[1:]):
                     return _wrong(text_of(root.path), "made out of sight", "the source")
                 targets.add(root.path[0])
                 continue

@@ -824,6 +824,18 @@ class RegionFinder:
                 THREAD,
                 keeps=_attribute(request.target),
             )
+        passed = {
+            d.path[0]
+            for d in backward(target).made
+            if d.kind is Kind.PARAM and d.path != (self._kinds.self_name,)
+        }
+        if passed:
+            return Refusal(
+                f"the target `{what}` is computed from `{min(passed)}`, a parameter: its forward "
+                "pass begins in the callers",
+                THREAD,
+                threads=True,
+            )
         entered = {
             d.path[1].lstrip(".")
             for d in backward(target).made

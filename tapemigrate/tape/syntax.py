@@ -12,7 +12,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, short
 
-STATIC = frozenset({".shape", ".dtype", ".name", ".get_shape"})
+STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
 # https://www.tensorflow.org/api_docs/python/tf/cast: no new tensor where nothing is to be done.
 _GIVES_BACK = frozenset(
     {"cast", "to_float", "to_double", "saturate_cast", "convert_to_tensor", "real", "conj", "add_n"}
