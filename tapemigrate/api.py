@@ -71,12 +71,13 @@ def _analysed(
     ]
     found = _held_back(_within(_unsuppressed(found, suppressions), files), settings.held)
     found = _in_one_cell(found, project)
+    texts = _Texts(project)
     if (
         rewrite
         or edits
         or any(f.notebook is not None and f.notebook.has_magics for f in files.values())
     ):
-        found = _tried(files, project, found)
+        found = _tried(files, texts, found)
     chosen = [r for r in _rewrites(found) if _allowed(r, settings)] if rewrite else []
     result = Result()
     for name, file in files.items():
@@ -85,10 +86,10 @@ def _analysed(
         here = [r for r in chosen if name in r.ops]
         if here or (rewrite and unused):
             cleared = replace(file, text=remove(file.text, unused))
-            result.rewritten[name] = _applied(cleared, project.units[name], here)
+            result.rewritten[name] = texts.with_rewrites(cleared, here)
         told = [
             replace(
-                _diagnostic(f, files, project if edits else None),
+                _diagnostic(f, files, texts if edits else None),
                 comment_row=suppressions[name].comment_row(f.span.row),
             )
             for f in found
@@ -284,16 +285,13 @@ def _allowed(rewrite: Rewrite, settings: Settings) -> bool:
     )
 
 
-def _tried(
-    files: Mapping[str, SourceFile], project: Project, found: list[Finding]
-) -> list[Finding]:
+def _tried(files: Mapping[str, SourceFile], texts: _Texts, found: list[Finding]) -> list[Finding]:
     """Without the rewrites that cannot be written into their texts, and with the reason instead."""
     from tapemigrate.codemods import CodemodError
 
     def attempt(rewrites: list[Rewrite], names: Iterable[str]) -> None:
         for name in names:
-            here = [r for r in rewrites if name in r.ops]
-            _parsed(_applied(files[name], project.units[name], here))
+            _parsed(texts.with_rewrites(files[name], rewrites))
 
     problems: dict[int, str] = {}
     rewrites = _rewrites(found)
@@ -331,6 +329,45 @@ def _parsed(text: str) -> None:
         raise CodemodError(f"the rewritten text would not parse ({error.msg})") from None
 
 
+class _Texts:
+    """What rewrites make of the files of a project: each text is made once, and so is each edit."""
+
+    def __init__(self, project: Project) -> None:
+        self._units = project.units
+        self._made: dict[tuple[SourceFile, tuple[int, ...]], str] = {}
+        self._edits: dict[tuple[str, int], tuple[Edit, ...]] = {}
+
+    def with_rewrites(self, file: SourceFile, rewrites: Iterable[Rewrite]) -> str:
+        """The text of ``file`` with those of the rewrites that change it.
+
+        Raises:
+            CodemodError: when they cannot be written.
+        """
+        here = [rewrite for rewrite in rewrites if file.filename in rewrite.ops]
+        key = (file, tuple(map(id, here)))
+        if key not in self._made:
+            self._made[key] = _applied(file, self._units[file.filename], here)
+        return self._made[key]
+
+    def edits(
+        self, files: Mapping[str, SourceFile], rewrite: Rewrite, first: str
+    ) -> tuple[Edit, ...]:
+        """What ``rewrite`` changes, in the file ``first`` before the others."""
+        from tapemigrate.codemods.edits import edits
+
+        key = (first, id(rewrite))
+        if key not in self._edits:
+            self._edits[key] = tuple(
+                Edit(name, start, end, content, cell)
+                for name in sorted(rewrite.ops, key=lambda n: (n != first, n))
+                for cell, old, new in _changes(
+                    files[name], self.with_rewrites(files[name], [rewrite])
+                )
+                for start, end, content in edits(old, new)
+            )
+        return self._edits[key]
+
+
 def _applied(file: SourceFile, here: Unit, rewrites: Iterable[Rewrite]) -> str:
     from tapemigrate.codemods import CodemodError, apply
     from tapemigrate.source.magics import TornError
@@ -356,23 +393,13 @@ def _changes(file: SourceFile, new: str) -> Iterable[tuple[int | None, str, str]
 
 
 def _diagnostic(
-    finding: Finding, files: Mapping[str, SourceFile], project: Project | None
+    finding: Finding, files: Mapping[str, SourceFile], texts: _Texts | None
 ) -> Diagnostic:
     fix = None
-    if finding.rewrite is not None:
-        made: tuple[Edit, ...] = ()
-        if project is not None:
-            from tapemigrate.codemods.edits import edits
-
-            made = tuple(
-                Edit(name, start, end, content, cell)
-                for name in sorted(finding.rewrite.ops, key=lambda n: (n != finding.filename, n))
-                for cell, old, new in _changes(
-                    files[name], _applied(files[name], project.units[name], [finding.rewrite])
-                )
-                for start, end, content in edits(old, new)
-            )
-        fix = Fix(finding.rewrite.applicability, finding.rewrite.message, made)
+    rewrite = finding.rewrite
+    if rewrite is not None:
+        made = texts.edits(files, rewrite, finding.filename) if texts is not None else ()
+        fix = Fix(rewrite.applicability, rewrite.message, made)
     return Diagnostic(
         finding.code,
         finding.message,

@@ -7,13 +7,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from libcst import Module
 
 from tapemigrate import runner
+from tapemigrate.codemods import structure
+from tapemigrate.codemods.layout import Layout
 from tapemigrate.deep import call_with_room
 from tapemigrate.model import Diagnostic
 from tapemigrate.runner import FileResult, Outcome, _Workers, run, run_text, write
 from tapemigrate.settings import Settings
-from tests.programs import BROKEN, CLEAN, LOCAL
+from tests.programs import BROKEN, CLEAN, FLAGGED, LOCAL
 
 PLAIN = Settings()
 
@@ -88,6 +91,27 @@ def test_files_that_belong_together_are_written_together_or_not_at_all(tmp_path:
     failures, _ = write(outcome.results)
     assert [Path(each.filename).name for each in failures] == ["helper.py", "caller.py"]
     assert (tmp_path / "caller.py").read_text() == CALLER
+
+
+def test_libcst_parses_what_changes_once_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {"caller.py": CALLER, "helper.py": HELPER, "local.py": LOCAL, "clean.py": CLEAN}
+    texts["flagged.py"] = FLAGGED
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text + f"\n\nNAME = {name!r}\n")
+    parsed: list[str] = []
+    real = structure.parse
+
+    def counted(source: str, layout: Layout) -> Module:
+        parsed.append(source)
+        return real(source, layout)
+
+    monkeypatch.setattr(structure, "parse", counted)
+    outcome = found(tmp_path, "fix")
+    assert [r.new is not None for r in outcome.results] == [True, False, True, True]
+    # The one statement of each file that gets a tape; the helper changes in expressions alone.
+    assert sorted(source.split("(")[0] for source in parsed) == ["def run", "def slope"]
 
 
 def test_a_broken_file_does_not_stop_those_that_go_with_it(tmp_path: Path) -> None:
