@@ -39,6 +39,8 @@ def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
     if any(not (isinstance(d, ast.Name) and d.id in _STATIC) for d in function.decorator_list):
         found.problem = f"`{function.name}` is decorated"
         return found
+    if function.name == "__init__":
+        return _constructions(project, unit, function, found)
     if function.name.startswith("__"):
         found.problem = f"`{function.name}` is called by Python itself"
         return found
@@ -60,6 +62,41 @@ def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
                 f"the call in {where} may be one of `{function.name}`, or of another"
             )
     return found
+
+
+def _constructions(
+    project: Project, unit: Unit, function: ast.FunctionDef, found: Callers
+) -> Callers:
+    """Where objects of the class are made: ``Class(…)``; its subclasses call as they like."""
+    cls = unit.parents.get(function)
+    if not isinstance(cls, ast.ClassDef) or isinstance(unit.parents.get(cls), ast.FunctionDef):
+        found.problem = "`__init__` is called by Python itself"
+        return found
+    found.problem = _replaced(project, unit, cls.name)
+    if cls.decorator_list or cls.keywords:
+        found.problem = f"`{cls.name}` is made by more than its own `__init__`"
+    for each in sorted(Classes(project).extending(cls.name)):
+        found.unseen.append(f"`{each}` extends `{cls.name}`")
+    mentions = project.mentions(cls.name)
+    for unit_, node in mentions.others:
+        parent = unit_.parents.get(node)
+        if not isinstance(parent, ast.ClassDef) and _is_class_of(unit, cls, unit_, node):
+            where = _where(unit, unit_, node)
+            found.unseen.append(f"`{cls.name}` is passed on as a value in {where}")
+    sites = [c for c in mentions.calls if _is_class_of(unit, cls, c.unit, c.call.func)]
+    found.calls += sites
+    return found
+
+
+def _is_class_of(home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST) -> bool:
+    """Whether the node, which bears the name of the class, means it."""
+    path = unit.names.qualified(node) if isinstance(node, ast.expr) else None
+    if path is None:
+        return unit is home and isinstance(node, ast.Name)
+    file = PurePath(home.filename)
+    modules = [file.stem, file.parent.name] if file.stem != "__init__" else [file.parent.name]
+    steps = path.split(".")
+    return steps[-1] == cls.name and len(steps) > 1 and steps[-2] in (*modules, "")
 
 
 def _replaced(project: Project, home: Unit, name: str) -> str:
@@ -279,7 +316,8 @@ def anchors(
     """The names one of which a file has to hold in order to call ``function``."""
     cls = project.class_of(unit, function)
     file = PurePath(unit.filename)
-    found = {cls.name} if cls is not None else {file.stem, file.parent.name}
+    own = cls is None or function.name == "__init__"
+    found = {file.stem, file.parent.name} if own or cls is None else {cls.name}
     return frozenset(found - {"", "__init__"})
 
 

@@ -79,12 +79,9 @@ def links(project: Project, unit: Unit) -> Links:
     handed: set[Handed] = set()
     for scope in collect(project, unit).by_scope:
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
-            cls = project.class_of(unit, scope)
-            if cls is not None and scope.name == "__init__":
-                names.add(cls.name)
-                continue
-            names.add(scope.name)
-            handed.add(Handed(scope.name, anchors(project, unit, scope)))
+            each = _handed(project, unit, scope)
+            names.add(each.name)
+            handed.add(each)
         elif isinstance(scope, ast.Lambda):
             names |= bound_to(unit, scope)
     for _ in range(_MOST_HANDS if handed else 0):
@@ -103,10 +100,15 @@ def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset
         project.scope_of(unit, site.call) for name in names for site in project.mentions(name).calls
     }
     return frozenset(
-        Handed(s.name, anchors(project, unit, s))
-        for s in scopes
-        if isinstance(s, ast.FunctionDef) and s.name != "__init__" and s.args.args
+        _handed(project, unit, s) for s in scopes if isinstance(s, ast.FunctionDef) and s.args.args
     )
+
+
+def _handed(project: Project, unit: Unit, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> Handed:
+    """By what a file calls the function: a constructor goes by its class."""
+    cls = project.class_of(unit, scope)
+    name = cls.name if cls is not None and scope.name == "__init__" else scope.name
+    return Handed(name, anchors(project, unit, scope))
 
 
 def _lambda_findings(
