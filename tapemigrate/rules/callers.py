@@ -45,7 +45,9 @@ def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
         found.problem = f"`{function.name}` is called by Python itself"
         return found
     resolver = _Resolver(project, unit, function)
-    found.problem = resolver.problem() or _replaced(project, unit, function.name)
+    found.problem = resolver.problem() or _replaced(
+        project, unit, function.name, project.class_of(unit, function) is not None
+    )
     found.unseen += _by_another_name(project, unit, function.name, resolver)
     mentions = project.mentions(function.name)
     for unit_, node in mentions.others:
@@ -99,11 +101,13 @@ def _is_class_of(home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST) -> bo
     return steps[-1] == cls.name and len(steps) > 1 and steps[-2] in (*modules, "")
 
 
-def _replaced(project: Project, home: Unit, name: str) -> str:
+def _replaced(project: Project, home: Unit, name: str, method: bool = False) -> str:
     """Where another function may take the place of this one, with parameters of its own."""
     for unit in project.units.values():
         for node in unit.nodes(ast.Attribute):
-            if node.attr == name and not isinstance(node.ctx, ast.Load):
+            # An object may keep something else under that name; a module has the function there.
+            own = method or unit.names.qualified(node.value) is not None
+            if node.attr == name and own and not isinstance(node.ctx, ast.Load):
                 return f"`{name}` is set anew in {_where(home, unit, node)}"
         for text in unit.nodes(ast.Constant):
             if isinstance(text.value, str) and text.value.split(".")[-1] == name:
