@@ -13,6 +13,7 @@ from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import Project, View
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import Leaf, Sources
 
@@ -159,6 +160,10 @@ def _known(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Ref
         path = (me, f".{name}")
         made = [d for d in producer.flow.defs.values() if d.path == path]
         own = [d for d in made if d.kind not in (Kind.ENTRY, Kind.MUTATE)]
+        variables = _variables(producer, own, f"{me}.{name}")
+        if variables is not None:
+            known.leaves.append(variables)
+            continue
         if any(isinstance(d.value, ast.List | ast.Dict | ast.Set) for d in own):
             return _refused(f"`self.{name}` is filled there, one by one")
         if len(own) > 1 or any(d.stmt is None or d.stmt.lineno > stmt.lineno for d in own):
@@ -171,6 +176,17 @@ def _known(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Ref
         outside = not own or any(o.kind in (Kind.PARAM, Kind.ENTRY) for o in others)
         known.leaves.append(Leaf(defs, f"{me}.{name}", outside, None))
     return known
+
+
+def _variables(producer: View, own: list[Def], text: str) -> Leaf | None:
+    """What a tape watches by itself, wherever it is looked up."""
+    if len(own) != 1 or own[0].kind is not Kind.ASSIGN or own[0].value is None:
+        return None
+    make = producer.kinds.make(own[0].value)
+    if make not in (Make.VARIABLES, Make.ANY_VARIABLES):
+        return None
+    sentence = f"every variable in `{text}` is trainable" if make is Make.ANY_VARIABLES else None
+    return Leaf(frozenset(), None, True, True, variables=True, assumption=sentence)
 
 
 def _request(
