@@ -80,8 +80,10 @@ _LEAF_PREFIXES = (
 _AFFINE = frozenset({"mean", "stddev", "minval", "maxval"})
 _PYTHON_CALLS = frozenset(
     {"len", "int", "float", "str", "bool", "range", "isinstance", "hasattr", "type", "id", "repr"}
-    | {"min", "max", "abs", "round", "print", "callable", "issubclass", "open", "format", "input"}
+    | {"print", "callable", "issubclass", "open", "format", "input"}
 )
+# Built-in functions that are ops where they are given tensors.
+_OPERATORS = frozenset({"abs", "min", "max", "round", "sum", "pow", "divmod"})
 # Methods that change nothing a later forward pass could see.
 _QUIET = frozenset(
     {"run", "eval", "get_shape", "as_list", "numpy", "format", "join", "items", "keys", "values"}
@@ -155,7 +157,11 @@ class Kinds:
         while isinstance(node, ast.BinOp):
             parts.append(node.right)
             node = node.left
-        makes = {self.make(p) for p in [*parts, node]}
+        return self._joint([*parts, node])
+
+    def _joint(self, parts: list[ast.expr]) -> Make:
+        """What an operator makes of ``parts``."""
+        makes = {self.make(p) for p in parts}
         if makes <= {Make.PYTHON}:
             return Make.PYTHON
         if makes <= {Make.PYTHON, Make.LEAF}:
@@ -313,6 +319,8 @@ class Kinds:
         if isinstance(func, ast.Name) and qualified is None:
             if func.id in _PYTHON_CALLS and hasattr(builtins, func.id):
                 return Make.PYTHON
+            if func.id in _OPERATORS and not self._effects.functions(func.id):
+                return self._joint(call.args)
         if isinstance(func, ast.Attribute):
             if func.attr in ("get_shape", "as_list", "format", "run", "num_elements"):
                 return Make.PYTHON

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 # Keywords that hold sizes, axes, names, flags, or what makes the values variables begin with.
 _KEYWORDS = frozenset(
     {"name", "scope", "default_name", "reuse", "axis", "axes", "dim", "dims", "dtype", "shape"}
-    | {"keepdims", "keep_dims", "reduction_indices", "units", "filters", "kernel_size", "strides"}
+    | {"keepdims", "keep_dims", "reduction_indices", "units", "kernel_size", "strides"}
     | {"padding", "data_format", "training", "is_training", "trainable", "seed", "num_outputs"}
-    | {"depth", "num_classes", "transpose_a", "transpose_b", "collections", "initializer"}
+    | {"depth", "num_classes", "transpose_a", "transpose_b", "collections"}
     | {"kernel_initializer", "bias_initializer", "weights_initializer", "biases_initializer"}
     | {"use_bias", "num_or_size_splits", "multiples", "perm", "indices", "size", "stride", "ksize"}
     | {"dilation_rate", "use_resource", "adjoint_a", "adjoint_b"}
@@ -31,13 +31,11 @@ _PLACES: dict[str, tuple[int, ...]] = {
         for each in ("sum", "mean", "max", "min", "prod", "logsumexp", "any", "all")
     },
     **dict.fromkeys(("variable_scope", "name_scope", "device"), tuple(range(9))),
-    **dict.fromkeys(("cast", "expand_dims", "squeeze", "tile", "transpose", "concat"), (1, 2)),
-    **dict.fromkeys(("reshape", "stack", "unstack", "split", "slice", "gather"), (1, 2, 3)),
+    **dict.fromkeys(("cast", "expand_dims", "squeeze", "tile", "transpose"), (1, 2)),
+    **dict.fromkeys(("reshape", "stack", "unstack", "slice", "gather"), (1, 2, 3)),
     **dict.fromkeys(("pad", "softmax", "log_softmax", "moments", "cumsum", "norm"), (1, 2, 3)),
     **dict.fromkeys(("embedding_lookup", "dense", "fully_connected", "flatten"), (1,)),
-    **dict.fromkeys(("max_pool", "avg_pool", "conv1d", "separable_conv2d"), (2, 3)),
-    "conv2d": (2, 3),
-    "batch_normalization": (1,),
+    **dict.fromkeys(("max_pool", "avg_pool", "conv1d", "conv2d"), (2, 3)),
 }
 # How deep calls of the user's own functions are looked into.
 _DEPTH = 3

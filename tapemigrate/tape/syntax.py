@@ -216,6 +216,8 @@ def given_back(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
             parts = value.args if given else []
         case ast.Starred() | ast.NamedExpr():
             parts = [value.value]
+        case ast.Subscript() if not isinstance(value.slice, ast.Slice | ast.Tuple):
+            parts = [value.value]
         case _:
             return [value] if path_of(value) is not None else []
     return [name for part in parts for name in given_back(part, kinds)]
