@@ -169,9 +169,15 @@ class Judge:
         if len(root.path) > 1:
             if any(d.path[0] == root.path[0] for d in sources):
                 return _wrong(text, "computed where its object was made", f"`{_name(leaves)}`")
-            if variables:
+            if variables and not self._is_element(root):
                 return _wrong(text, "computed where its object was made", "the variables")
         return self._global(root, leaves)
+
+    def _is_element(self, root: Def) -> bool:
+        """Whether it is an element of a list or dict that is kept at module level."""
+        return bool(global_values(self._view.unit.tree, root.path[0])) and all(
+            step.startswith("[") for step in root.path[1:]
+        )
 
     def _is_plain(self, root: Def) -> bool:
         """Whether the root is an import, or configuration by its name."""

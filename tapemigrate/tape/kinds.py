@@ -7,7 +7,7 @@ import builtins
 from collections import Counter
 from enum import Enum
 
-from tapemigrate.flow.defuse import Def, Effect
+from tapemigrate.flow.defuse import Def, Effect, parameters
 from tapemigrate.flow.effects import CHANGERS, Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
@@ -286,6 +286,20 @@ class Kinds:
         values = [] if function is None or place is None else given(function, place)
         makes = {self.make(v) for v in values}
         return makes.pop() if len(makes) == 1 else Make.UNKNOWN
+
+    def hands_back(self, made: Def) -> bool:
+        """Whether what is unpacked may be, or hold, what the function was called with."""
+        if not isinstance(made.value, ast.Call):
+            return isinstance(made.value, ast.IfExp | ast.Tuple)
+        place, function = place_of(made), self.called(made.value)
+        if function is None or place is None:
+            return False
+        own = {a.arg for a in parameters(function.args)} - {self.self_name}
+        return any(
+            isinstance(part, ast.Name) and part.id in own
+            for value in given(function, place)
+            for part in (value.elts if isinstance(value, ast.List | ast.Tuple) else [value])
+        )
 
     def called(self, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The function of this file that the call means, if it can mean no other."""

@@ -351,6 +351,7 @@ class SourceReader:
         tensor = isinstance(value, ast.Call) and self._kinds.make(value) is Make.TENSOR
         new = value is not None and self._kinds.is_new(value)
         found = value is not None and self._may_find(value)
+        found |= made.kind is Kind.ELEMENT and self._kinds.hands_back(made)
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
 
