@@ -336,7 +336,9 @@ class Kinds:
             if func.id in _OPERATORS and not self._effects.functions(func.id):
                 return self._joint(call.args)
         if isinstance(func, ast.Attribute):
-            if func.attr in ("get_shape", "as_list", "format", "run", "num_elements"):
+            if func.attr in ("get_shape", "as_list", "num_elements") or _is_session(func):
+                return Make.PYTHON
+            if func.attr == "format" and isinstance(func.value, ast.Constant):
                 return Make.PYTHON
             if func.attr in ("trainable_variables", "get_trainable_variables"):
                 return Make.VARIABLES
@@ -386,6 +388,12 @@ class Kinds:
 
 _BARREN = {Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN}
 _TENSORS = {Make.TENSOR, Make.LEAF, Make.VARIABLE, Make.FROZEN}
+
+
+def _is_session(func: ast.Attribute) -> bool:
+    """``self.sess.run``: numbers come back. Whatever else has a ``run`` may be a network."""
+    path = path_of(func.value)
+    return func.attr == "run" and path is not None and "sess" in path[-1].lower()
 
 
 def _trainable(call: ast.Call) -> bool | None:
