@@ -99,7 +99,7 @@ class Choice:
 
 def _may_name(text: Text, names: frozenset[bytes] | None) -> bool:
     """Whether a text imports one of the names, by itself or with its module; None: not known."""
-    return names is None or any(text.names(name) for name in names & text.words)
+    return names is None or any(map(text.names, text.among(names)))
 
 
 def _encoded(name: str) -> bytes:

@@ -195,7 +195,7 @@ def words_in(search: Search) -> Found:
         here: list[str] = []
         if len(wanted) > _FEW or any(word in data for word in wanted):
             text = Text(data)
-            for plain in wanted.keys() & text.words:
+            for plain in text.among(wanted):
                 here += [w for w in wanted[plain] if w[0] != FOREIGN or text.reaches_out(plain)]
         found.append(sorted(here))
     if search.cache is not None:
@@ -209,10 +209,9 @@ class Text:
     def __init__(self, data: bytes) -> None:
         self._data = data
 
-    @cached_property
-    def words(self) -> frozenset[bytes]:
-        """All words."""
-        return _words_of(self._data)
+    def among(self, words: Collection[bytes]) -> frozenset[bytes]:
+        """Those of ``words`` that stand in the file."""
+        return frozenset(words).intersection(_words_of(self._data))
 
     def reaches_out(self, word: bytes) -> bool:
         """Whether ``word``, which stands in the file, may mean something of another file there.
@@ -239,7 +238,7 @@ class Text:
 
     @cached_property
     def _imported(self) -> frozenset[bytes]:
-        return _words_of(self._imports)
+        return frozenset(_words_of(self._imports))
 
     @cached_property
     def _is_wholesale(self) -> bool:
@@ -249,9 +248,9 @@ class Text:
         return any(pattern.search(self._data) for pattern in _WHOLESALE)
 
 
-def _words_of(data: bytes) -> frozenset[bytes]:
-    """All words of a text."""
-    return frozenset(data.translate(_APART).split())
+def _words_of(data: bytes) -> list[bytes]:
+    """All words of a text, as often as they stand in it."""
+    return data.translate(_APART).split()
 
 
 def _is_after_dot_or_quote(data: bytes, place: int) -> bool:

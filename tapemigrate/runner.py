@@ -187,7 +187,8 @@ def run(
         mine = everything if shard is None else _of_shard(shard, tasks, everything)
         chosen = frozenset(mine)
         tasks = [task for task in tasks if task.filename in chosen]
-        analysed = _analyse_all(tasks, workers, progress, digests)
+        # Backwards: what was read last for its links is still parsed.
+        analysed = _analyse_all(tasks[::-1], workers, progress, digests)
         results = {result.filename: result for result in analysed}
     if cache is not None:
         cache.sweep()

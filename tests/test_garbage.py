@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import weakref
 
 import pytest
 
-from tapemigrate import garbage
+from tapemigrate import api, garbage
+from tapemigrate.rules import project
+from tapemigrate.settings import Settings
+from tapemigrate.source import SourceFile
+from tests.programs import LOCAL
+
+HELPER = "import tensorflow as tf\n\n\ndef slope(y, x):\n    return tf.gradients(y, x)[0]\n"
+CALLER = "from helper import slope\n\n\ndef f(x):\n    y = x * x\n    return slope(y, x)\n"
 
 
 class Circle:
@@ -50,3 +58,28 @@ def test_nothing_is_done_where_python_looks_itself(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(garbage, "_MANY", -1)
     monkeypatch.setattr(gc, "collect", lambda: pytest.fail("collected"))
     garbage.collect()
+
+
+def test_what_an_analysis_read_is_freed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    trees: list[weakref.ref[ast.Module]] = []
+    real = project.parse
+
+    def parse(text: str, filename: str) -> ast.Module:
+        tree = real(text, filename)
+        trees.append(weakref.ref(tree))
+        return tree
+
+    kept = project._Kept()
+    kept.most = 0
+    monkeypatch.setattr(project, "parse", parse)
+    monkeypatch.setattr(project, "_kept", kept)
+    files = {"helper.py": HELPER, "caller.py": CALLER}
+    sources = {name: SourceFile(name, text) for name, text in files.items()}
+    gc.disable()
+    try:
+        assert api.analyse(sources, Settings(), rewrite=False).diagnostics
+        assert api.links(SourceFile("other.py", LOCAL)).names
+        # The last one that was asked for is always kept.
+        assert [tree() is None for tree in trees] == [True, True, False]
+    finally:
+        gc.enable()

@@ -26,10 +26,54 @@ _LONGEST_PATH = 8
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-# The units that were asked for last, up to so many characters: one takes up to 200 times its text.
-_KEPT_CHARACTERS = 400_000
-_kept: OrderedDict[SourceFile, Unit] = OrderedDict()
-_keeping = Lock()
+class _Kept:
+    """The units that were asked for last, up to so many characters."""
+
+    # A unit takes up to 200 times its text.
+    most = 400_000
+
+    def __init__(self) -> None:
+        self._units: OrderedDict[SourceFile, Unit] = OrderedDict()
+        self._characters = 0
+        self._lock = Lock()
+
+    def get(self, file: SourceFile) -> Unit | None:
+        """The unit of ``file``, in use from now on."""
+        with self._lock:
+            found = self._units.get(file)
+            if found is not None:
+                self._units.move_to_end(file)
+                found.users += 1
+            return found
+
+    def put(self, file: SourceFile, unit: Unit) -> None:
+        """Keeps a unit, which is in use, and lets the oldest go for it."""
+        with self._lock:
+            unit.users += 2  # the one who asked for it, and this
+            other = self._units.pop(file, None)  # of a thread that was as quick
+            gone = [] if other is None else [other]
+            self._units[file] = unit
+            self._characters += len(unit.text) - sum(len(each.text) for each in gone)
+            while self._characters > self.most and len(self._units) > 1:
+                gone.append(self._units.popitem(last=False)[1])
+                self._characters -= len(gone[-1].text)
+            for each in gone:
+                _let_go(each)
+
+    def let_go(self, units: Iterable[Unit]) -> None:
+        """Ends the use of some units."""
+        with self._lock:
+            for each in units:
+                _let_go(each)
+
+
+def _let_go(unit: Unit) -> None:
+    unit.users -= 1
+    if not unit.users:
+        unit.forget()
+
+
+_kept = _Kept()
 
 
 def unit(file: SourceFile) -> Unit:
@@ -38,34 +82,17 @@ def unit(file: SourceFile) -> Unit:
     Raises:
         SourceError: where it does not parse.
     """
-    with _keeping:
-        found = _kept.get(file)
-        if found is not None:
-            _kept.move_to_end(file)
-            found.users += 1
-            return found
-    tree = parse(file.text, file.filename)
-    made = Unit(file.filename, file.text, tree, file.notebook)
-    made.users = 1
-    with _keeping:
-        _kept[file] = made
-        size = sum(len(each.text) for each in _kept)
-        while size > _KEPT_CHARACTERS and len(_kept) > 1:
-            _, old = _kept.popitem(last=False)
-            size -= len(old.text)
-            if not old.users:
-                old.forget()
-    return made
+    found = _kept.get(file)
+    if found is None:
+        tree = parse(file.text, file.filename)
+        found = Unit(file.filename, file.text, tree, file.notebook)
+        _kept.put(file, found)
+    return found
 
 
 def let_go(units: Iterable[Unit]) -> None:
     """Ends the part of some units in one analysis; what nobody needs is freed at once."""
-    with _keeping:
-        kept = {id(each) for each in _kept.values()}
-        for each in units:
-            each.users -= 1
-            if not each.users and id(each) not in kept:
-                each.forget()
+    _kept.let_go(units)
 
 
 @dataclass(eq=False, slots=True)
