@@ -586,7 +586,7 @@ class RegionFinder:
         for made in sorted(leaf.defs, key=lambda d: d.path):
             call = made.value
             unknown = isinstance(call, ast.Call) and self._make(made) is Make.UNKNOWN
-            if made.kind is not Kind.ELEMENT or not unknown:
+            if made.kind is not Kind.ELEMENT or not unknown or self._maps(call):
                 continue
             behind = self._cut(target, leaf.defs, frozenset(stops)).made
             beside = {d for d in behind - leaf.defs if d.value is call}
@@ -596,6 +596,15 @@ class RegionFinder:
             for other in sorted(d.path for d, apart in verdicts.items() if apart is None):
                 return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
         return None
+
+    def _maps(self, call: ast.expr | None) -> bool:
+        """``map(f, [x, y])``: each is made of its own."""
+        return (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id == "map"
+            and self._kinds.called(call) is None
+        )
 
     def _share_a_part(
         self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
