@@ -130,6 +130,10 @@ class Places:
         """Whether ops that run here lie between what was passed in and the target."""
         return self._finder.records(region)
 
+    def joins(self, region: Region) -> bool:
+        """Whether such ops lead from the sources that were passed in to the target."""
+        return self._finder.joins(region)
+
     def _region(
         self, request: Request, requests: Sequence[Request], kept: Keeping | None
     ) -> Region | Refusal:

@@ -85,6 +85,7 @@ class Helper:
     sources: tuple[str, ...] = ()
     variables: bool = False
     records: bool = False
+    joins: bool = True
     often: bool = False
     assumptions: list[str] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
@@ -92,7 +93,7 @@ class Helper:
     @property
     def needs(self) -> tuple[object, ...]:
         """What its callers have to know of it."""
-        return (self.targets, self.sources, self.variables, self.records, self.often)
+        return (self.targets, self.sources, self.variables, self.records, self.joins, self.often)
 
 
 PlacedFor = Callable[[CallSite, "Scope | None"], "Placed | None"]
@@ -334,6 +335,7 @@ class Threads:
             count += 1
             targets |= given[0]
             helper.records |= placed.places.records(region)
+            helper.joins &= placed.places.joins(region)
             helper.often |= request.often or placed.repeats(request)
             helper.assumptions += [a for a in given[1] if a not in helper.assumptions]
             for leaf in region.sources.leaves:
@@ -393,6 +395,7 @@ class Threads:
             parameter=helper.placed.tape,
             often=helper.often,
             records=helper.records,
+            joins=helper.joins,
             variables=helper.variables,
         )
 

@@ -367,10 +367,9 @@ class Emitter:
         old, test = lines.segment(lines.span(node)), f"{self._tape_of[request].name} is not None"
         parent = self._around.parents.get(node)
         code = f"{code} if {test} else {old}"
-        if not isinstance(parent, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
-            return f"({code})"
+        plain = isinstance(parent, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
         if "\n" not in code and lines.span(node).column + len(code) <= _WIDTH:
-            return code
+            return code if plain else f"({code})"
         parts = [self._call(request), f"if {test}", f"else {old}"]
         return "\n".join(["(", *(f"    {p}" for p in parts), ")"])
 

@@ -290,6 +290,13 @@ class RegionFinder:
             or any(d.stmt is not None and self._makes_ops(d) for d in made)
         )
 
+    def joins(self, region: Region) -> bool:
+        """Whether a path leads here from each source that was passed in to the target."""
+        made = backward(self._flow.uses_in(region.request.target)).made
+        passed = [x for x in region.sources.leaves if any(d.kind is Kind.PARAM for d in x.defs)]
+        own = bool(passed) and all(made & leaf.defs for leaf in passed)
+        return region.request.joins or (own and self.records(region))
+
     def second(self, request: Request, inner: Region) -> Region:
         """The region of a jacobian of the gradient whose region is ``inner``."""
         hoist = request.stmt is inner.block.body[inner.call] and self._hoistable(request)
@@ -362,7 +369,7 @@ class RegionFinder:
         self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
     ) -> bool:
         """Whether a path from a source to the target is seen, or may run in a call made here."""
-        if request.records:
+        if request.joins:
             return True
         for leaf in sources.leaves:
             if not leaf.outside:

@@ -18,8 +18,9 @@ class Request:
     statement around it. ``first`` says that only the first of the result's list is used.
 
     ``api`` is "threaded" for the call of a function that is handed the tape as ``parameter``, and
-    asks it itself: ``often``, more than once; ``records``, after more ops; ``variables``, for those
-    that are trainable, beside the ``sources``. It is "kept" where no gradient is asked for, but the
+    asks it itself: ``often``, more than once; ``records``, after more ops; ``joins``, which lead
+    from the sources to the target; ``variables``, for those that are trainable, beside the
+    ``sources``. It is "kept" where no gradient is asked for, but the
     tape is kept, as ``parameter``, for a method that asks it; ``known`` are its sources then.
     """
 
@@ -37,6 +38,7 @@ class Request:
     parameter: str = ""
     often: bool = False
     records: bool = False
+    joins: bool = False
     variables: bool = False
     known: Sources | None = None
     extras: dict[str, ast.expr] = field(default_factory=dict)
