@@ -346,7 +346,7 @@ class Emitter:
                 first = lines.offset(inner.row, inner.column) - start
                 last = lines.offset(inner.end_row, inner.end_column) - start
                 code = self._either(request)
-                if self._is_optional(request) and not code.startswith("("):
+                if self._is_optional(request) and not code.startswith(("(", "\n")):
                     code = f"({code})"
                 edits.append((first, last, code))
                 continue
@@ -368,10 +368,13 @@ class Emitter:
         parent = self._around.parents.get(node)
         code = f"{code} if {test} else {old}"
         plain = isinstance(parent, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
+        listed = isinstance(parent, ast.keyword | ast.List) or _is_argument(node, parent)
         if "\n" not in code and lines.span(node).column + len(code) <= _WIDTH:
-            return code if plain else f"({code})"
+            return code if plain or listed else f"({code})"
         parts = [self._call(request), f"if {test}", f"else {old}"]
-        return "\n".join(["(", *(f"    {p}" for p in parts), ")"])
+        alone = isinstance(parent, ast.Call) and parent.args == [node] and not parent.keywords
+        ends = ("", "") if alone else ("(", ")")
+        return "\n".join([ends[0], *(f"    {p}" for p in parts), ends[1]])
 
     def _call(self, request: Request) -> str:
         tape = self._tape_of[request]
@@ -560,6 +563,10 @@ class Emitter:
     def _repeated(self, tape: Tape) -> bool:
         blocks = self._around.blocks
         return any(blocks.loops_around(g.request.stmt, tape.block) for g in tape.regions)
+
+
+def _is_argument(node: ast.expr, parent: ast.AST | None) -> bool:
+    return isinstance(parent, ast.Call) and any(a is node for a in parent.args)
 
 
 def _assigned(stmt: ast.stmt) -> str:
