@@ -565,24 +565,57 @@ class Judge:
 
     def _constructed(
         self, view: View, traced: Provenance, caller: View, cut: frozenset[Def]
-    ) -> bool:
-        """Whether the caller made the object of nothing that has to do with the source."""
+    ) -> bool | None:
+        """Whether the caller made and filled the object of nothing that the source comes from."""
         assert view.cls is not None
-        init = self._project.effects(view.unit).method(view.cls, "__init__")
-        if not isinstance(init, ast.FunctionDef) or init is view.scope:
-            return True
-        own = set(self._project.view(view.unit, init).flow.defs.values())
-        names = {d.path[0] for d in traced.defs if d.kind is Kind.PARAM and d in own}
-        for site in self._project.mentions(view.cls.name).calls:
-            scope = self._project.scope_of(site.unit, site.call)
-            for name in sorted(names) if scope is caller.scope else ():
-                passed = argument_for(site.call, init, name, True)
-                if passed is None:
+        me = view.kinds.self_name
+        passed = {d for d in traced.defs if d.kind is Kind.PARAM and d.path != (me,)}
+        verdict: bool | None = True
+        work = [(m, d.path[0]) for m in self._methods(view, passed) for d in passed]
+        seen = set(work)
+        while work:
+            method, name = work.pop()
+            if name not in {a.arg for a in parameters(method.args)}:
+                continue
+            init = method.name == "__init__"
+            for site in self._project.mentions(view.cls.name if init else method.name).calls:
+                given = argument_for(site.call, method, name, True)
+                scope = self._project.scope_of(site.unit, site.call)
+                if given is None:
                     continue
-                mine = _with_aliases(origins(caller.flow.uses_in(passed)), caller)
-                if mine & cut or cut & self._tracer.behind(caller, passed):
-                    return False
-        return True
+                if scope is caller.scope:
+                    mine = _with_aliases(origins(caller.flow.uses_in(given)), caller)
+                    if mine & cut or cut & self._tracer.behind(caller, given):
+                        return False
+                elif isinstance(scope, ast.FunctionDef) and scope in self._methods(view, None):
+                    inner = self._project.view(site.unit, scope)
+                    for made in self._tracer.behind(inner, given):
+                        step = (scope, made.path[0])
+                        if made.kind is Kind.PARAM and step not in seen:
+                            seen.add(step)
+                            work.append(step)
+                elif not init:
+                    verdict = None
+        return verdict
+
+    def _methods(self, view: View, passed: set[Def] | None) -> list[ast.FunctionDef]:
+        """The other methods of the class: those that have one of the parameters, or all."""
+        assert view.cls is not None
+        names = None if passed is None else {d.path[0] for d in passed}
+        found = [
+            stmt
+            for cls in self._project.effects(view.unit).lineage(view.cls)
+            for stmt in cls.body
+            if isinstance(stmt, ast.FunctionDef) and stmt is not view.scope
+            if names is None or names & {a.arg for a in parameters(stmt.args)}
+        ]
+        if passed is None:
+            return found
+        return [
+            method
+            for method in found
+            if passed & set(self._project.view(view.unit, method).flow.defs.values())
+        ]
 
     def _are_handed_on(
         self, site: CallSite, caller: View, other: ast.expr, cut: frozenset[Def]

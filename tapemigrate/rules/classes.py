@@ -34,7 +34,7 @@ class Classes:
             while before != len(found):
                 before = len(found)
                 for each, classes in self._named.items():
-                    if any(found & set(_bases(cls)) for _, cls in classes):
+                    if any(found & set(bases(cls)) for _, cls in classes):
                         found.add(each)
             self._extended[name] = frozenset(found - {name})
         return self._extended[name]
@@ -44,7 +44,7 @@ class Classes:
         pending, seen = [(unit, cls)], {cls}
         while pending:
             home, current = pending.pop()
-            for base, name in zip(current.bases, _bases(current), strict=True):
+            for base, name in zip(current.bases, bases(current), strict=True):
                 found = [each for each in self.named(name) if each[1] not in seen]
                 if found:
                     seen |= {each for _, each in found}
@@ -66,5 +66,6 @@ _LIBRARIES = frozenset(
 )
 
 
-def _bases(cls: ast.ClassDef) -> list[str]:
+def bases(cls: ast.ClassDef) -> list[str]:
+    """The names of what the class extends."""
     return [(path_of(base) or ("",))[-1].lstrip(".") for base in cls.bases]

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.slices import backward
+from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.attributes import contents, inherited_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
@@ -180,14 +181,20 @@ class Tracer:
             found.blind = True
         strangers = self._project.foreign_stores(view.unit, view.cls, name)
         found.foreign = any(view.kinds.make(v) not in _PLAIN for v in strangers)
-        for value in values:
+        given = [(view.unit, value) for value in values]
+        given += inherited_values(self._project, view, name)
+        for unit, value in given:
             if view.kinds.make(value) in _PLAIN:
                 continue
             found.values.add(value)
-            scope = self._project.scope_of(view.unit, value)
-            inner = self._project.view(view.unit, scope)
+            scope = self._project.scope_of(unit, value)
+            inner = self._project.view(unit, scope)
             traced = self.value(inner, value)
             found.add(traced)
+        for unit, value in contents(self._project, view, name):
+            inner = self._project.view(unit, self._project.scope_of(unit, value))
+            if not _is_variable(inner, value):
+                found.add(self.value(inner, value))
         return found
 
     def method(self, view: View, name: str) -> Provenance:
@@ -227,6 +234,22 @@ class Tracer:
             if view.kinds.make(value) not in _PLAIN:
                 found.add(self.value(module, value))
         return found
+
+
+def _is_variable(view: View, value: ast.expr) -> bool:
+    """Whether the value is a new variable: by its own text, or by what the function gives."""
+    made = origins(view.flow.uses_in(value)) if path_of(value) is not None else frozenset()
+    values = [d.value for d in made] if made else [value]
+    for each in values:
+        if each is None:
+            return False
+        function = view.kinds.called(each) if isinstance(each, ast.Call) else None
+        ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
+        if view.kinds.make(each) in (*_VARIABLE, *_PLAIN):
+            continue
+        if not ends or not all(e is not None and view.kinds.make(e) in _VARIABLE for e in ends):
+            return False
+    return True
 
 
 def _root(node: ast.expr) -> str | None:

@@ -226,12 +226,17 @@ def attribute_values(project: Project, view: View, attribute: str) -> list[ast.e
     found: list[ast.expr] = []
     if view.cls is None:
         return found
-    assigned = view.unit.once(_assigned)
     for cls in project.family(view.unit, view.cls):
-        if cls not in assigned:
-            assigned[cls] = _assigned_in(cls)
-        found += assigned[cls].get(attribute, ())
+        found += assigned_in(view.unit, cls).get(attribute, ())
     return found
+
+
+def assigned_in(unit: Unit, cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
+    """What methods of ``cls``, a class of ``unit``, assign to attributes, by their names."""
+    assigned = unit.once(_assigned)
+    if cls not in assigned:
+        assigned[cls] = _assigned_in(cls)
+    return assigned[cls]
 
 
 def _assigned(unit: Unit) -> dict[ast.ClassDef, dict[str, list[ast.expr]]]:

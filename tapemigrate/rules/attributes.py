@@ -1,0 +1,79 @@
+"""What is put into attributes of ``self`` after they were made, and what other files put there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeGuard
+from weakref import WeakKeyDictionary
+
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.rules.classes import Classes, bases
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.shape_evidence import assigned_in
+from tapemigrate.source.trees import walk
+
+_CLASSES: WeakKeyDictionary[Project, Classes] = WeakKeyDictionary()
+
+
+def inherited_values(project: Project, view: View, name: str) -> list[tuple[Unit, ast.expr]]:
+    """What base classes of other files assign to ``self.name``."""
+    return [
+        (unit, value)
+        for unit, cls in _bases_elsewhere(project, view)
+        for value in assigned_in(unit, cls).get(name, ())
+    ]
+
+
+def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.expr]]:
+    """What methods put into ``self.name``, a list or a dict, after it was made."""
+    if view.cls is None:
+        return []
+    classes = [(view.unit, cls) for cls in project.family(view.unit, view.cls)]
+    found: list[tuple[Unit, ast.expr]] = []
+    for unit, cls in [*classes, *_bases_elsewhere(project, view)]:
+        filled = unit.once(_filled)
+        if cls not in filled:
+            filled[cls] = {}
+            for attribute, value in _filled_in(cls):
+                filled[cls].setdefault(attribute, []).append(value)
+        found += [(unit, value) for value in filled[cls].get(name, ())]
+    return found
+
+
+def _bases_elsewhere(project: Project, view: View) -> list[tuple[Unit, ast.ClassDef]]:
+    if view.cls is None:
+        return []
+    if project not in _CLASSES:
+        _CLASSES[project] = Classes(project)
+    known = set(project.family(view.unit, view.cls))
+    found: list[tuple[Unit, ast.ClassDef]] = []
+    pending = list(known)
+    while pending:
+        for name in bases(pending.pop()):
+            for unit, cls in _CLASSES[project].named(name):
+                if cls not in known:
+                    known.add(cls)
+                    pending.append(cls)
+                    found.append((unit, cls))
+    return found
+
+
+def _filled(unit: Unit) -> dict[ast.ClassDef, dict[str, list[ast.expr]]]:
+    return {}
+
+
+def _filled_in(cls: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    for node in walk(cls):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Subscript) and _is_own(target.value):
+                    yield target.value.attr, node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in CHANGERS and _is_own(node.func.value) and node.args:
+                yield node.func.value.attr, node.args[-1]
+
+
+def _is_own(node: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
