@@ -346,7 +346,7 @@ class Emitter:
                 first = lines.offset(inner.row, inner.column) - start
                 last = lines.offset(inner.end_row, inner.end_column) - start
                 code = self._either(request)
-                if self._is_optional(request) and not code.startswith(("(", "\n")):
+                if self._is_optional(request) and not code.startswith("("):
                     code = f"({code})"
                 edits.append((first, last, code))
                 continue
@@ -372,9 +372,7 @@ class Emitter:
         if "\n" not in code and lines.span(node).column + len(code) <= _WIDTH:
             return code if plain or listed else f"({code})"
         parts = [self._call(request), f"if {test}", f"else {old}"]
-        alone = isinstance(parent, ast.Call) and parent.args == [node] and not parent.keywords
-        ends = ("", "") if alone else ("(", ")")
-        return "\n".join([ends[0], *(f"    {p}" for p in parts), ends[1]])
+        return "\n".join(["(", *(f"    {p}" for p in parts), ")"])
 
     def _call(self, request: Request) -> str:
         tape = self._tape_of[request]
