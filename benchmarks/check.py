@@ -9,12 +9,15 @@ changed: ``fix`` runs with ``--diff``.
 from __future__ import annotations
 
 import argparse
+import ast
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -45,6 +48,21 @@ print(len(sys.modules), *[name for name in sys.argv[2:] if name in sys.modules])
 """
 
 
+# Every file by itself: no callers are read, and no tape is handed from function to function.
+_ALONE = """
+import sys
+from tapemigrate import runner
+from tapemigrate.rules.threads import Threads
+
+solve = Threads.solve
+runner._with_others = lambda tasks, *_: tasks
+Threads.solve = lambda self, scopes, alone: solve(self, scopes, True)
+
+from tapemigrate.cli import main
+main(["check", "--quiet", "--no-cache", sys.argv[1]])
+"""
+
+
 def peers(folder: Path, cache: Path) -> dict[str, list[str]]:
     """Commands that look at every file of ``folder``, by name, the floor first.
 
@@ -68,15 +86,25 @@ def peers(folder: Path, cache: Path) -> dict[str, list[str]]:
     return commands
 
 
-def fixers(folder: Path) -> dict[str, list[str]]:
-    """Commands that work out what to write into the files of ``folder``, and do not write it."""
-    commands = {
-        "tapemigrate fix --diff": [*TAPEMIGRATE, "fix", "--diff", "--no-cache", str(folder)]
-    }
+def fixers(folder: Path, twins: Path) -> dict[str, list[str]]:
+    """Commands that work out what to write into the files of ``folder``, and do not write it.
+
+    Those of another library's tool have ``twins`` of these files.
+    """
+    fix = [*TAPEMIGRATE, "fix", "--diff", "--unsafe-fixes", "--no-cache"]
+    commands = {"tapemigrate fix --diff --unsafe-fixes": [*fix, str(folder)]}
     torchfix = shutil.which("torchfix", path=_path())
     if torchfix:
-        commands["torchfix --select ALL"] = [torchfix, "--select", "ALL", str(folder)]
+        commands["torchfix"] = [torchfix, "--select", "ALL", str(twins)]
     return commands
+
+
+def with_and_without_callers(folder: Path) -> dict[str, list[str]]:
+    """``check`` as it is, and reading every file by itself."""
+    return {
+        "tapemigrate check": [*TAPEMIGRATE, "check", "--quiet", "--no-cache", str(folder)],
+        "the same, every file by itself": [sys.executable, "-c", _ALONE, str(folder)],
+    }
 
 
 def against_peers(title: str, folder: Path, commands: dict[str, list[str]], rounds: int) -> None:
@@ -85,16 +113,18 @@ def against_peers(title: str, folder: Path, commands: dict[str, list[str]], roun
         run(command)  # so that the bytes are in memory, and what is kept is kept, for all of them
     costs = interleaved(commands, rounds)
     rows = []
-    own = median(costs[next(name for name in costs if name.startswith("tapemigrate"))])
+    ours = costs[next(name for name in costs if name.startswith("tapemigrate"))]
+    own, own_cpu = median(ours), median(ours, lambda cost: cost.cpu)
     for name, each in costs.items():
-        if name.startswith("tapemigrate"):
-            own = median(each)
         memory = max(cost.memory for cost in each)
         cpu = median(each, lambda cost: cost.cpu)
-        ratio = f"{own / median(each):.2f}"
-        rows.append([name, f"{median(each):.2f} s", f"{cpu:.2f} s", f"{memory:.0f} MiB", ratio])
+        if name.startswith("tapemigrate"):
+            own, own_cpu = median(each), cpu
+        ratios = [f"{own / median(each):.2f}", f"{own_cpu / max(cpu, 1e-3):.2f}"]
+        rows.append([name, f"{median(each):.2f} s", f"{cpu:.2f} s", f"{memory:.0f} MiB", *ratios])
     print(f"{title}: {sum(1 for _ in python_files(folder))} files\n")
-    print(table(["command", "clock", "cores", "memory", "tapemigrate / this"], rows))
+    head = ["command", "clock", "cores", "memory", "tapemigrate / this, clock", "cores"]
+    print(table(head, rows))
 
 
 def start_up(folder: Path, rounds: int) -> None:
@@ -182,12 +212,33 @@ def without_tensorflow(folder: Path, target: Path) -> Path:
 
 
 def calling(folder: Path, target: Path) -> None:
-    """Copies the files with gradient calls, as text tells them."""
+    """Copies the files with gradient calls, as text tells them, if Python 3 can read them."""
     for path in python_files(folder):
-        if path.is_file() and b"tf.gradients(" in path.read_bytes():
+        if path.is_file() and b"tf.gradients(" in path.read_bytes() and _parses(path):
             copy = target / path.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes())
+
+
+def twins_of(folder: Path, target: Path) -> None:
+    """The same files, written for torch: their gradient calls are ones that torchfix rewrites."""
+    for path in python_files(folder):
+        text = path.read_bytes().replace(b"tf.gradients(", b"torch.qr(")
+        text = re.sub(rb"import tensorflow(?:\.[\w.]+)? as tf\b", b"import torch", text)
+        text = re.sub(rb"\btf\.", b"torch.", text).replace(b"tensorflow", b"torch")
+        copy = target / path.relative_to(folder)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(text)
+
+
+def _parses(path: Path) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _few_lines(arguments: Iterable[str]) -> float:
@@ -213,12 +264,15 @@ def main() -> None:
     print(f"{machine()}\n\n## Beside peers\n")
     with tempfile.TemporaryDirectory() as name:
         bare = without_tensorflow(options.folder, Path(name) / "bare")
-        few = Path(name) / "calling"
+        few, twins = Path(name) / "calling", Path(name) / "twins"
         calling(options.folder, few)
+        twins_of(few, twins)
         for title, folder in (("The whole tree", options.folder), ("Without TensorFlow", bare)):
             cache = Path(name) / title
             against_peers(title, folder, peers(folder, cache), options.rounds)
-        against_peers("With gradient calls", few, fixers(few), options.rounds)
+        against_peers("With gradient calls", few, fixers(few, twins), options.rounds)
+        callers = with_and_without_callers(options.folder)
+        against_peers("With callers and without", options.folder, callers, options.rounds)
         print("## Imports\n")
         imports(bare)
     print("## Start-up\n")
