@@ -15,7 +15,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
 _VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
@@ -128,7 +128,7 @@ class Tracer:
                 or "get_variable" in name
             ):
                 found.network = True
-            elif not name.startswith(("tensorflow", "numpy", "math")):
+            elif not name.startswith("tensorflow") and not gives_no_tensors(name):
                 found.calls = True
             return
         make = view.kinds.make(call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections import Counter
 from enum import Enum
 
@@ -98,6 +99,24 @@ _LIBRARIES = frozenset(
     {"tensorflow", "numpy", "math", "scipy", "keras", "tensorflow_probability", "six"}
     | {"itertools", "functools", "copy", "collections", "os", "sys", "time", "random"}
 )
+
+# Of the standard library, what hands on what it is given, tensors too.
+_HANDS_ON = frozenset(
+    {"asyncio", "builtins", "collections", "concurrent", "contextlib", "copy", "dataclasses"}
+    | {"enum", "functools", "importlib", "inspect", "itertools", "multiprocessing", "operator"}
+    | {"contextvars", "heapq", "queue", "threading", "types", "typing", "weakref"}
+)
+# Libraries that give numbers, texts and objects of their own.
+_NO_TENSORS = sys.stdlib_module_names - _HANDS_ON | frozenset(
+    {"numpy", "gym", "pandas", "scipy", "sklearn", "matplotlib", "cv2", "PIL", "h5py", "absl"}
+    | {"skimage", "imageio", "yaml", "nltk", "requests", "pylab", "seaborn", "mpi4py"}
+)
+_CHOOSE = frozenset({"random.choice", "random.choices", "random.sample"})
+
+
+def gives_no_tensors(qualified: str) -> bool:
+    """Whether what an import path leads to makes no tensors, and gives back none."""
+    return qualified.split(".")[0] in _NO_TENSORS and qualified not in _CHOOSE
 
 
 def short(qualified: str | None) -> str | None:
@@ -327,7 +346,7 @@ class Kinds:
         return Make.UNKNOWN
 
     def _other_call(self, call: ast.Call, qualified: str | None) -> Make:
-        if qualified is not None and qualified.split(".")[0] in ("numpy", "math", "random", "time"):
+        if qualified is not None and gives_no_tensors(qualified):
             return Make.PYTHON
         func = call.func
         if isinstance(func, ast.Name) and qualified is None:

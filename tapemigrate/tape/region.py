@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -46,6 +47,7 @@ Apart = Callable[[Def, Def], "bool | None"]
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
 _SETTINGS = frozenset({"FLAGS", "args", "config", "hps", "hparams", "opts", "options"})
+_VALUES = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.MUTATE)
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
 _NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
 
@@ -650,13 +652,37 @@ class RegionFinder:
 
     def _barren(self, made: Def) -> bool:
         """Whether no gradient can pass through this definition."""
-        return made.kind is Kind.ASSIGN and self._make(made) in (Make.PYTHON, Make.LEAF)
+        make = self._make(made)
+        if make is Make.LEAF:
+            return made.kind is Kind.ASSIGN
+        changed = made.kind in (Kind.AUGMENT, Kind.MUTATE)
+        before = {u.made for u in made.before} if changed else set()
+        if make is not Make.PYTHON or made.kind not in _VALUES or (changed and not before):
+            return False
+        return all(self._is_number(d) for d in before)
 
     def _make(self, made: Def) -> Make:
         if made not in self._makes:
             value = made.value
             self._makes[made] = Make.UNKNOWN if value is None else self._kinds.make(value)
+            if self._makes[made] is Make.UNKNOWN and self._is_of_numbers(made):
+                self._makes[made] = Make.PYTHON
         return self._makes[made]
+
+    def _is_of_numbers(self, made: Def) -> bool:
+        """``args = parser.parse_args()``: what a method of an object without tensors gives."""
+        value, root = made.value, made.value
+        while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
+            root = root.func if isinstance(root, ast.Call) else root.value
+        reads = self._flow.reads.get(root, frozenset()) if isinstance(root, ast.Name) else ()
+        if value is None or value is root or not reads or made.kind not in _VALUES:
+            return False
+        return all(self._is_number(u.made) for u in (*reads, *self._flow.uses_in(value)))
+
+    def _is_number(self, made: Def) -> bool:
+        if made.kind is Kind.ENTRY:
+            return len(made.path) == 1 and hasattr(builtins, made.path[0])
+        return self._barren(made)
 
     def _may_hide_a_source(self, made: Def) -> bool:
         """Whether a value from out of sight may reach the target through this definition."""
