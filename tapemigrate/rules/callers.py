@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from tapemigrate.flow.defuse import Function
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.classes import Classes, is_of_library
+from tapemigrate.rules.elsewhere import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import walk
@@ -17,6 +18,8 @@ from tapemigrate.source.trees import walk
 _STATIC = frozenset({"staticmethod", "classmethod"})
 _NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
 _SETTERS = frozenset({"setattr", "patch", "setitem"})
+# Through how many packages an imported name is followed.
+_MOST_PACKAGES = 4
 _PLAIN_BASES = frozenset({"object", "ABC"})
 
 
@@ -48,7 +51,7 @@ def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
     found.problem = resolver.problem() or _replaced(
         project, unit, function.name, project.class_of(unit, function) is not None
     )
-    found.unseen += _by_another_name(project, unit, function.name, resolver)
+    found.unseen += _by_another_name(project, unit, function.name, resolver.is_path)
     mentions = project.mentions(function.name)
     for unit_, node in mentions.others:
         if resolver.means(unit_, node) is not False:
@@ -79,26 +82,28 @@ def _constructions(
         found.problem = f"`{cls.name}` is made by more than its own `__init__`"
     for each in sorted(Classes(project).extending(cls.name)):
         found.unseen.append(f"`{each}` extends `{cls.name}`")
+    found.unseen += _by_another_name(
+        project, unit, cls.name, lambda path: leads_to(project, path, unit, cls.name)
+    )
     mentions = project.mentions(cls.name)
     for unit_, node in mentions.others:
         parent = unit_.parents.get(node)
-        if not isinstance(parent, ast.ClassDef) and _is_class_of(unit, cls, unit_, node):
+        if not isinstance(parent, ast.ClassDef) and _is_class_of(project, unit, cls, unit_, node):
             where = _where(unit, unit_, node)
             found.unseen.append(f"`{cls.name}` is passed on as a value in {where}")
-    sites = [c for c in mentions.calls if _is_class_of(unit, cls, c.unit, c.call.func)]
+    sites = [c for c in mentions.calls if _is_class_of(project, unit, cls, c.unit, c.call.func)]
     found.calls += sites
     return found
 
 
-def _is_class_of(home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST) -> bool:
+def _is_class_of(
+    project: Project, home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST
+) -> bool:
     """Whether the node, which bears the name of the class, means it."""
     path = unit.names.qualified(node) if isinstance(node, ast.expr) else None
     if path is None:
         return unit is home and isinstance(node, ast.Name)
-    file = PurePath(home.filename)
-    modules = [file.stem, file.parent.name] if file.stem != "__init__" else [file.parent.name]
-    steps = path.split(".")
-    return steps[-1] == cls.name and len(steps) > 1 and steps[-2] in (*modules, "")
+    return leads_to(project, path, home, cls.name)
 
 
 def _replaced(project: Project, home: Unit, name: str, method: bool = False) -> str:
@@ -118,7 +123,9 @@ def _replaced(project: Project, home: Unit, name: str, method: bool = False) -> 
     return ""
 
 
-def _by_another_name(project: Project, home: Unit, name: str, resolver: _Resolver) -> Iterator[str]:
+def _by_another_name(
+    project: Project, home: Unit, name: str, is_path: Callable[[str], bool]
+) -> Iterator[str]:
     """How the function may be reached where its name is not called."""
     for unit in project.units.values():
         for node in unit.parents:
@@ -129,7 +136,7 @@ def _by_another_name(project: Project, home: Unit, name: str, resolver: _Resolve
                 stmt = unit.parents[node]
                 module = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else ""
                 other = node.asname not in (None, node.name)
-                if unit is home or (other and resolver.is_path(f"{module}.{name}")):
+                if unit is home or (other and is_path(f"{module}.{name}")):
                     where = _where(home, unit, stmt)
                     yield f"`{name}` is imported under another name in {where}"
 
@@ -255,14 +262,9 @@ class _Resolver:
 
     def is_path(self, path: str) -> bool:
         """Whether an import path ends in this file's module, or its package's, and this name."""
-        steps = path.split(".")
-        if steps[-1] != self._function.name:
-            return False
-        file = PurePath(self._unit.filename)
-        modules = [file.stem, file.parent.name] if file.stem != "__init__" else [file.parent.name]
         if self._cls is not None:
-            return len(steps) > 1 and steps[-2] == self._cls.name
-        return len(steps) > 1 and (steps[-2] in modules or not steps[-2])
+            return path.endswith(f"{self._cls.name}.{self._function.name}")
+        return leads_to(self._project, path, self._unit, self._function.name)
 
     def _attribute(self, unit: Unit, node: ast.Attribute) -> bool | None:
         path = unit.names.qualified(node)
@@ -314,6 +316,33 @@ class _Resolver:
         return None if self._classes.has_unseen_bases(home, cls) else False
 
 
+def leads_to(
+    project: Project, path: str, home: Unit, name: str, most: int = _MOST_PACKAGES
+) -> bool:
+    """Whether an import path ends in the module, or package, of ``home``, and ``name``.
+
+    Packages hand on what they import: ``most`` is the number of them that are followed.
+    """
+    module, _, last = path.rpartition(".")
+    if not module and not path.startswith("."):
+        return False
+    file = PurePath(home.filename)
+    modules = [file.stem, file.parent.name] if file.stem != "__init__" else [file.parent.name]
+    if last == name and module.split(".")[-1] in (*modules, ""):
+        return True
+    if most == 0 or is_of_library(path):
+        return False
+    return any(
+        leads_to(project, f"{stmt.module or ''}.{alias.name}", home, name, most - 1)
+        for unit in project.units.values()
+        if last in unit.text and unit is not home and may_hold(unit.filename, module)
+        for stmt in unit.tree.body
+        if isinstance(stmt, ast.ImportFrom)
+        for alias in stmt.names
+        if last == (alias.asname or alias.name)
+    )
+
+
 def anchors(
     project: Project, unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> frozenset[str]:
@@ -321,7 +350,9 @@ def anchors(
     cls = project.class_of(unit, function)
     file = PurePath(unit.filename)
     own = cls is None or function.name == "__init__"
-    found = {file.stem, file.parent.name} if own or cls is None else {cls.name}
+    # A package that hands the name on may lie above.
+    above = {each.name for each in list(file.parents)[:_MOST_PACKAGES]}
+    found = {file.stem, *above} if own or cls is None else {cls.name}
     return frozenset(found - {"", "__init__"})
 
 
