@@ -80,7 +80,7 @@ def test_a_file_whose_settings_differ_is_not_tied(tmp_path: Path) -> None:
         jobs=1,
     )
     assert [r.new for r in outcome.results] == [None]
-    assert "caller.py` as well" in outcome.diagnostics[0].message
+    assert "stands in a file that is not changed along" in outcome.diagnostics[0].message
 
 
 def test_files_that_belong_together_are_written_together_or_not_at_all(tmp_path: Path) -> None:
