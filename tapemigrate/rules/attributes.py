@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from typing import TypeGuard
-from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.rules.classes import Classes, bases
+from tapemigrate.rules.classes import bases, classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.shape_evidence import assigned_in
 from tapemigrate.source.trees import walk
-
-_CLASSES: WeakKeyDictionary[Project, Classes] = WeakKeyDictionary()
 
 
 def inherited_values(project: Project, view: View, name: str) -> list[tuple[Unit, ast.expr]]:
@@ -45,14 +42,12 @@ def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.ex
 def _bases_elsewhere(project: Project, view: View) -> list[tuple[Unit, ast.ClassDef]]:
     if view.cls is None:
         return []
-    if project not in _CLASSES:
-        _CLASSES[project] = Classes(project)
     known = set(project.family(view.unit, view.cls))
     found: list[tuple[Unit, ast.ClassDef]] = []
     pending = list(known)
     while pending:
         for name in bases(pending.pop()):
-            for unit, cls in _CLASSES[project].named(name):
+            for unit, cls in classes(project).named(name):
                 if cls not in known:
                     known.add(cls)
                     pending.append(cls)

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from tapemigrate.flow.defuse import Function
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.classes import Classes, is_of_library
+from tapemigrate.rules.classes import classes, is_of_library
 from tapemigrate.rules.elsewhere import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
@@ -80,7 +80,7 @@ def _constructions(
     found.problem = _replaced(project, unit, cls.name)
     if cls.decorator_list or cls.keywords:
         found.problem = f"`{cls.name}` is made by more than its own `__init__`"
-    for each in sorted(Classes(project).extending(cls.name)):
+    for each in sorted(classes(project).extending(cls.name)):
         found.unseen.append(f"`{each}` extends `{cls.name}`")
     found.unseen += _by_another_name(
         project, unit, cls.name, lambda path: leads_to(project, path, unit, cls.name)
@@ -109,17 +109,15 @@ def _is_class_of(
 def _replaced(project: Project, home: Unit, name: str, method: bool = False) -> str:
     """Where another function may take the place of this one, with parameters of its own."""
     for unit in project.units.values():
-        for node in unit.nodes(ast.Attribute):
+        for node in unit.once(_set_attributes).get(name, ()):
             # An object may keep something else under that name; a module has the function there.
-            own = method or unit.names.qualified(node.value) is not None
-            if node.attr == name and own and not isinstance(node.ctx, ast.Load):
+            if method or unit.names.qualified(node.value) is not None:
                 return f"`{name}` is set anew in {_where(home, unit, node)}"
-        for text in unit.nodes(ast.Constant):
-            if isinstance(text.value, str) and text.value.split(".")[-1] == name:
-                call = unit.parents[text]
-                path = path_of(call.func) if isinstance(call, ast.Call) else None
-                if path is not None and {s.lstrip(".") for s in path} & _SETTERS:
-                    return f"`{name}` is set anew in {_where(home, unit, text)}"
+        for text in unit.once(_texts).get(name, ()):
+            call = unit.parents[text]
+            path = path_of(call.func) if isinstance(call, ast.Call) else None
+            if path is not None and {s.lstrip(".") for s in path} & _SETTERS:
+                return f"`{name}` is set anew in {_where(home, unit, text)}"
     return ""
 
 
@@ -128,17 +126,50 @@ def _by_another_name(
 ) -> Iterator[str]:
     """How the function may be reached where its name is not called."""
     for unit in project.units.values():
-        for node in unit.parents:
-            if isinstance(node, ast.Constant) and node.value == name:
+        for node in unit.once(_namesakes).get(name, ()):
+            if isinstance(node, ast.Constant):
                 if not _is_exported(unit, node):
                     yield f"its name stands as a text in {_where(home, unit, node)}"
-            elif isinstance(node, ast.alias) and name in (node.name, node.asname):
+            else:
                 stmt = unit.parents[node]
                 module = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else ""
                 other = node.asname not in (None, node.name)
                 if unit is home or (other and is_path(f"{module}.{name}")):
                     where = _where(home, unit, stmt)
                     yield f"`{name}` is imported under another name in {where}"
+
+
+# What a file tells by itself; see ``Unit.once``.
+
+
+def _set_attributes(unit: Unit) -> dict[str, list[ast.Attribute]]:
+    """The attributes that are set or deleted, by name."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in unit.nodes(ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
+            found.setdefault(node.attr, []).append(node)
+    return found
+
+
+def _texts(unit: Unit) -> dict[str, list[ast.Constant]]:
+    """The texts, by what follows their last dot."""
+    found: dict[str, list[ast.Constant]] = {}
+    for node in unit.nodes(ast.Constant):
+        if isinstance(node.value, str):
+            found.setdefault(node.value.rpartition(".")[2], []).append(node)
+    return found
+
+
+def _namesakes(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
+    """The texts and the imported names, by what they are or are called from then on."""
+    found: dict[str, list[ast.Constant | ast.alias]] = {}
+    for node in unit.parents:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.setdefault(node.value, []).append(node)
+        elif isinstance(node, ast.alias):
+            for name in {node.name, node.asname or node.name}:
+                found.setdefault(name, []).append(node)
+    return found
 
 
 def _is_exported(unit: Unit, node: ast.AST) -> bool:
@@ -175,7 +206,7 @@ class _Resolver:
         self._project = project
         self._unit = unit
         self._function = function
-        self._classes = Classes(project)
+        self._classes = classes(project)
         holder = unit.parents.get(function)
         self._cls = holder if isinstance(holder, ast.ClassDef) else None
         self._enclosing = self._enclosing_function()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
@@ -15,7 +16,6 @@ class Classes:
     """Classes by name, over all files; two of one name count as one where they extend others."""
 
     def __init__(self, project: Project) -> None:
-        self._project = project
         self._named: dict[str, list[tuple[Unit, ast.ClassDef]]] = {}
         self._extended: dict[str, frozenset[str]] = {}
         for unit in project.units.values():
@@ -55,6 +55,13 @@ class Classes:
         return False
 
 
+def classes(project: Project) -> Classes:
+    """The classes of ``project``, found once. They know no project: nothing would free it."""
+    if project not in _CLASSES:
+        _CLASSES[project] = Classes(project)
+    return _CLASSES[project]
+
+
 def is_of_library(path: str | None) -> bool:
     """Whether an import path leads to a library that knows nothing of the user's classes."""
     return path is not None and path.split(".")[0] in _LIBRARIES
@@ -69,3 +76,6 @@ _LIBRARIES = frozenset(
 def bases(cls: ast.ClassDef) -> list[str]:
     """The names of what the class extends."""
     return [(path_of(base) or ("",))[-1].lstrip(".") for base in cls.bases]
+
+
+_CLASSES: WeakKeyDictionary[Project, Classes] = WeakKeyDictionary()
