@@ -16,6 +16,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
+from tapemigrate.tape.operands import Operands
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
 _VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
@@ -79,7 +80,8 @@ class Tracer:
         """All definitions of which a gradient could flow into the value of ``node``."""
         if view.kinds.make(node) in _PLAIN:
             return frozenset()
-        uses = view.flow.uses_in(node)
+        paths = Operands(view.kinds).paths(node)
+        uses = frozenset(u for p in paths for u in view.flow.uses_in(p))
         plain = {
             d
             for d in backward(uses).made

@@ -6,9 +6,10 @@ Argument orders: https://www.tensorflow.org/versions/r1.15/api_docs/python/tf
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from tapemigrate.flow.defuse import parameters
+from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import children
 
 if TYPE_CHECKING:
@@ -73,27 +74,76 @@ class Operands:
             if name not in own or self._is_carried(function, name, depth + 1)
         ]
 
+    def paths(self, expr: ast.expr) -> list[ast.expr]:
+        """The names, attributes and lambdas that a gradient may flow through ``expr`` from."""
+        found: list[ast.expr] = []
+        stack: list[ast.AST] = [expr]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Call):
+                if not self._kinds.is_barren(node):
+                    stack += [node.func, *self.of(node)]
+            elif isinstance(node, ast.expr) and (
+                isinstance(node, ast.Lambda) or path_of(node) is not None
+            ):
+                found.append(node)
+            else:
+                stack += values_in(node)
+        return found
+
     def _is_carried(
         self, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, depth: int
     ) -> bool:
         key = (function, name)
         if key not in self._carried:
             self._carried[key] = True  # a function that calls itself takes nothing for granted
-            self._carried[key] = any(self._carries(s, name, depth) for s in function.body)
+            names = {name}
+            before = 0
+            while before != len(names) and not (
+                found := any(self._leaves(s, names, depth) for s in function.body)
+            ):
+                before, found = len(names), False
+            self._carried[key] = found
         return self._carried[key]
 
-    def _carries(self, node: ast.AST, name: str, depth: int) -> bool:
-        """Whether the value of ``name`` may go on from ``node``, into anything but a size."""
+    def _leaves(self, node: ast.AST, names: set[str], depth: int) -> bool:
+        """Whether a value of ``names`` leaves the function; ``names`` takes in what it goes into."""
+        match node:
+            case ast.Assign(targets=targets, value=value) if _are_names(targets):
+                if self._carries(value, names, depth):
+                    names.update(n.id for t in targets for n in ast.walk(t) if _is_name(n))
+                return False
+            case ast.For(target=target, iter=value) if _are_names([target]):
+                if self._carries(value, names, depth):
+                    names.update(n.id for n in ast.walk(target) if _is_name(n))
+                return any(self._leaves(s, names, depth) for s in (*node.body, *node.orelse))
+            case ast.If() | ast.While() | ast.With() | ast.Try():
+                parts = values_in(node)
+                return any(self._leaves(part, names, depth) for part in parts)
+        return self._carries(node, names, depth)
+
+    def _carries(self, node: ast.AST, names: set[str], depth: int) -> bool:
+        """Whether the value of one of ``names`` may go on from ``node``, not only as a size."""
         match node:
             case ast.Name():
-                return node.id == name
+                return node.id in names
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
-                return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+                return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(node))
             case ast.Call() if not self._kinds.is_barren(node):
                 parts: list[ast.AST] = [node.func, *self.of(node, depth)]
             case _:
                 parts = values_in(node)
-        return any(self._carries(part, name, depth) for part in parts)
+        return any(self._carries(part, names, depth) for part in parts)
+
+
+def _are_names(targets: list[ast.expr]) -> bool:
+    """Whether names alone are assigned to, so that what they hold can be followed."""
+    parts = [e for t in targets for e in (t.elts if isinstance(t, ast.Tuple | ast.List) else [t])]
+    return all(isinstance(part, ast.Name) for part in parts)
+
+
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
 
 
 def values_in(node: ast.AST) -> list[ast.AST]:
