@@ -107,7 +107,7 @@ class Operands:
         return self._carried[key]
 
     def _leaves(self, node: ast.AST, names: set[str], depth: int) -> bool:
-        """Whether a value of ``names`` leaves the function; ``names`` takes in what it goes into."""
+        """Whether a value of ``names`` leaves the function; what it goes into joins ``names``."""
         match node:
             case ast.Assign(targets=targets, value=value) if _are_names(targets):
                 if self._carries(value, names, depth):
