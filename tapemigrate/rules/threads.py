@@ -43,6 +43,10 @@ class Placed:
     handed: dict[Request, Scope] = field(default_factory=dict)
     kept: dict[Request, Keeping] = field(default_factory=dict)
     found: dict[Request, Region | Refusal] = field(default_factory=dict)
+    # What was found for requests and tapes before: most are asked about again and again.
+    _known: dict[tuple[object, ...], dict[Request, Region | Refusal]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def tape(self) -> str:
@@ -69,7 +73,10 @@ class Placed:
 
         requests = [*self.requests, *self.handed]
         tape = self.tape if handed else ""
-        self.found = self.places.find(requests, named, tape, self.kept)
+        key = (tape, *requests, *((r, k.tape, k.attribute) for r, k in self.kept.items()))
+        if key not in self._known:
+            self._known[key] = self.places.find(requests, named, tape, self.kept)
+        self.found = dict(self._known[key])
 
 
 @dataclass(eq=False, slots=True)
