@@ -72,18 +72,18 @@ class Judge:
         ``recorded`` is an attribute of ``self`` that the tape has recorded elsewhere.
         """
         aliased = {x: _aliased(x, self._view) for x in region.sources.leaves}
-        hidden = [
-            replace(
-                x,
-                variables=x.variables or x.found or self._may_be_variables(x),
-                defs=x.defs if x.variables else x.defs | _passed_on(x) | aliased[x],
-            )
+        sources = [
+            replace(x, defs=x.defs if x.variables else x.defs | _passed_on(x) | aliased[x])
             for x in region.sources.leaves
             if (x.outside or x.found or aliased[x]) and not x.fresh
         ]
+        hidden = [
+            replace(x, variables=x.variables or x.found or self._may_be_variables(x))
+            for x in sources
+        ]
         assumptions = list(region.assumptions)
         if not hidden:
-            return assumptions
+            return assumptions + [s for s in _beside(region) if s not in assumptions]
         self._linear = is_linear(region)
         for root in sorted(region.roots, key=lambda d: d.path):
             if recorded and _attribute(root, self._view) == recorded:
@@ -94,14 +94,14 @@ class Judge:
                 return verdict
             if verdict and verdict not in assumptions:
                 assumptions.append(verdict)
-        for one, other in permutations([x for x in hidden if not x.variables], 2):
+        for one, other in permutations([x for x in sources if not x.variables], 2):
             for made in sorted(other.defs - one.defs, key=lambda d: d.path):
                 verdict = self._root(made, [one]) if made.kind in _OUTSIDE else None
                 if isinstance(verdict, Refusal):
                     return verdict
                 if verdict and verdict not in assumptions:
                     assumptions.append(verdict)
-        for sentence in self._stored(region, hidden):
+        for sentence in (*self._stored(region, hidden), *_beside(region)):
             if sentence not in assumptions:
                 assumptions.append(sentence)
         for verdict in self._hidden_reads(region, hidden, recorded):
@@ -219,6 +219,10 @@ class Judge:
                     )
                 if attribute is not None and attribute == name:
                     continue
+                if attribute is not None:
+                    handed = self._handed_in_with(attribute, traced, text)
+                    if handed is not None:
+                        return handed
                 if attribute is None and made.kind is Kind.PARAM:
                     verdict = self._by_callers(made, attribute=name, traced=traced, text=text)
                     if verdict is not None:
@@ -227,6 +231,33 @@ class Judge:
         unseen = traced.blind or ((traced.outside or traced.calls) and variables)
         if unseen and not self._is_module(name):
             return f"`{text}` was not computed from {_names(leaves)}"
+        return None
+
+    def _handed_in_with(
+        self, attribute: str, traced: Provenance, text: str
+    ) -> str | Refusal | None:
+        """What is known of two attributes that one method makes of parameters of its own."""
+        shown = f"`self.{attribute}`"
+        for value in attribute_values(self._project, self._view, attribute):
+            scope = self._project.scope_of(self._view.unit, value)
+            inner = self._project.view(self._view.unit, scope)
+            behind = backward(inner.flow.uses_in(value)).made
+            mine = sorted((d for d in behind if d.kind is Kind.PARAM), key=lambda d: d.path)
+            own = set(inner.flow.defs.values())
+            others = {d for d in traced.defs if d.kind is Kind.PARAM and d in own}
+            for source in mine:
+                for other in sorted(others - {source}, key=lambda d: d.path):
+                    name = other.path[0]
+                    if inner.kinds.self_name in (name, source.path[0]):
+                        continue
+                    verdict = self._all_sites(inner, source, name, None, None, None, _DEPTH)
+                    if isinstance(verdict, CallSite):
+                        line = (
+                            f"computed from the source by the caller in line {verdict.call.lineno}"
+                        )
+                        return _wrong(text, line, shown)
+                    if not verdict:
+                        return f"`{text}` was not computed from {shown}"
         return None
 
     def _share(self, attribute: str, traced: Provenance) -> bool:
@@ -547,6 +578,7 @@ class Judge:
             cut = _another_name(given, caller)
         elif source.kind is Kind.ENTRY:
             cut = frozenset(d for d in caller.flow.defs.values() if d.path == source.path)
+            cut |= self._put_into(view, source, caller)
         if closure is not None:
             return not cut & closure
         if parameter is not None:
@@ -597,6 +629,25 @@ class Judge:
                 elif not init:
                     verdict = None
         return verdict
+
+    def _put_into(self, view: View, source: Def, caller: View) -> frozenset[Def]:
+        """What the caller handed to the object for the attribute that is the source."""
+        name = _attribute(source, view)
+        if view.cls is None or name is None:
+            return frozenset()
+        made = self._tracer.attribute(view, name).defs
+        passed = {d for d in made if d.kind is Kind.PARAM and d.path != (view.kinds.self_name,)}
+        found: frozenset[Def] = frozenset()
+        for method in self._methods(view, passed) if passed else ():
+            called = view.cls.name if method.name == "__init__" else method.name
+            for site in self._project.mentions(called).calls:
+                if self._project.scope_of(site.unit, site.call) is not caller.scope:
+                    continue
+                for each in passed:
+                    given = argument_for(site.call, method, each.path[0], True)
+                    if given is not None:
+                        found |= _with_aliases(origins(caller.flow.uses_in(given)), caller)
+        return found
 
     def _methods(self, view: View, passed: set[Def] | None) -> list[ast.FunctionDef]:
         """The other methods of the class: those that have one of the parameters, or all."""
@@ -727,6 +778,22 @@ def _in_order(view: View, made: Iterable[Def]) -> list[int] | None:
             return None
         rows.append(top.body.index(each.stmt))
     return rows
+
+
+def _beside(region: Region) -> list[str]:
+    """What is assumed of sources that are parts of what was passed in, beside other parts of it."""
+    found: list[str] = []
+    for leaf in region.sources.leaves:
+        for made in leaf.defs:
+            if made.kind is Kind.ELEMENT and made.value is not None and leaf.watch:
+                path = path_of(made.value)
+                if path is not None and any(
+                    r.kind is Kind.PARAM and r.path == path for r in region.roots
+                ):
+                    found.append(
+                        f"no other part of `{text_of(path)}` was computed from `{leaf.watch}`"
+                    )
+    return found
 
 
 def _passed_on(leaf: Leaf) -> frozenset[Def]:

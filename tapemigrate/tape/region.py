@@ -518,10 +518,8 @@ class RegionFinder:
         match value:
             case ast.Call():
                 operands = value.args[:1] if known else value.args
-            case ast.IfExp():
-                operands = [value.body, value.orelse]
-            case ast.BoolOp():
-                operands = value.values
+            case ast.IfExp() | ast.BoolOp():
+                operands = _choices(value)
         return any(
             u.made is made
             for operand in operands
@@ -1063,6 +1061,16 @@ class RegionFinder:
     def _is_code(self, owner: ast.expr) -> bool:
         """Whether what a method hangs on is a module, or the object whose method is analysed."""
         return path_of(owner) == (self._kinds.self_name,) or self._kinds.name(owner) is not None
+
+
+def _choices(value: ast.expr) -> list[ast.expr]:
+    """What a choice may give, however deep it is nested."""
+    match value:
+        case ast.IfExp():
+            return [*_choices(value.body), *_choices(value.orelse)]
+        case ast.BoolOp():
+            return [c for part in value.values for c in _choices(part)]
+    return [value]
 
 
 def _is_passed_in(leaf: Leaf) -> bool:
