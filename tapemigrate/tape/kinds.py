@@ -331,7 +331,9 @@ class Kinds:
                 return None
             return self._effects.method(self.cls, name)
         functions = self._effects.functions(path[0]) if len(path) == 1 else []
-        return functions[0] if len(functions) == 1 else None
+        if len(functions) != 1 or [a.arg for a in functions[0].args.args[:1]] == ["self"]:
+            return None  # a method is not called by its name alone
+        return functions[0]
 
     def _collection(self, call: ast.Call) -> Make:
         key = call.args[0] if call.args else None
