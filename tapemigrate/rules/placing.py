@@ -10,6 +10,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules import caches, cells
 from tapemigrate.rules.assumptions import Judge, is_linear
+from tapemigrate.rules.callers import callers
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.project import Project, View
@@ -73,7 +74,7 @@ class Places:
         found: dict[Request, Region | Refusal] = {}
         for request in requests:
             refusal = self._danger.refuse(request) or self._danger.looked_up(named(request))
-            refusal = refusal or _left_for_others(request, self._view)
+            refusal = refusal or _left_for_others(request, self._project, self._view)
             if refusal is None and not self._view.blocks.holds(request.stmt):
                 refusal = _CLASS
             if refusal is not None:
@@ -225,21 +226,34 @@ def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
     return False
 
 
-def _left_for_others(request: Request, view: View) -> Refusal | None:
+def _left_for_others(request: Request, project: Project, view: View) -> Refusal | None:
     """``tape.gradient(…) if tape is not None else tf.gradients(…)``: for those without one."""
     node: ast.AST | None = request.node
     while node is not None and not isinstance(node, ast.stmt):
         node = view.unit.parents.get(node)
         match node:
             case ast.IfExp(
-                test=ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()]),
-                body=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="gradient")),
-            ) if name == owner:
+                test=ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()]), body=body
+            ) if any(path_of(n) == (name, ".gradient") for n in ast.walk(body)):
+                places = _calls_without(project, view, name)[:2]
+                where = f", as in {' and in '.join(places)}" if places else ""
                 return Refusal(
-                    f"it is for callers that hand in no `{name}`",
+                    f"it is for callers that hand in no `{name}`{where}",
                     f"Open the tape round the forward pass of each, and pass `{name}=`.",
                 )
     return None
+
+
+def _calls_without(project: Project, view: View, name: str) -> list[str]:
+    """Where the function is called without the parameter."""
+    if not isinstance(view.scope, ast.FunctionDef):
+        return []
+    sites = callers(project, view.unit, view.scope).calls
+    return [
+        f"line {s.call.lineno}" + ("" if s.unit is view.unit else f" of {s.unit.filename}")
+        for s in sites
+        if name not in {k.arg for k in s.call.keywords}
+    ]
 
 
 def _is_elsewhere(outcome: Region | Refusal) -> bool:

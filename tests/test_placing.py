@@ -1,0 +1,42 @@
+"""Calls that stay beside a tape, for the callers that hand in none."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import decode
+
+_HELPER = """\
+import tensorflow as tf
+
+
+def slope(u, x):
+    return tf.gradients(u, {sources}){index}
+
+
+def loss(x):
+    u = tf.sin(x) * x
+    return slope(u, x)
+
+
+def report(results, x):
+    return slope(results["u"], x)
+"""
+
+
+@pytest.mark.parametrize(("sources", "index"), [("x", ""), ("x", "[0]"), ("[x]", "[0]")])
+def test_the_caller_without_a_tape_is_named(sources: str, index: str) -> None:
+    text = _HELPER.format(sources=sources, index=index)
+    first = analyse({"a.py": decode(text.encode(), "a.py")}, Settings(), rewrite=True)
+    fixed = first.rewritten["a.py"]
+    assert "def slope(u, x, tape=None):" in fixed
+    assert "slope(u, x, tape=tape)" in fixed
+    assert 'slope(results["u"], x)' in fixed
+    again = analyse({"a.py": decode(fixed.encode(), "a.py")}, Settings(), rewrite=True)
+    (left,) = again.diagnostics
+    row = fixed.splitlines().index('    return slope(results["u"], x)') + 1
+    assert left.message.endswith(f"it is for callers that hand in no `tape`, as in line {row}")
+    assert left.fix is None
+    assert "a.py" not in again.rewritten or again.rewritten["a.py"] == fixed
