@@ -73,13 +73,17 @@ def keep(
 
 
 def _is_fixed(project: Project, view: View) -> bool:
-    """Whether objects of the class are copied or pickled, or say what attributes they have."""
+    """Whether objects of the class are copied or pickled, or asked what attributes they have."""
     assert view.cls is not None
     names = {"__slots__", "__getstate__", "__reduce__", "__setattr__", "__deepcopy__"}
     for cls in project.family(view.unit, view.cls):
         for node in ast.walk(cls):
             if getattr(node, "id", getattr(node, "name", None)) in names:
                 return True
+            if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+                return True
+    if any(isinstance(n.func, ast.Name) and n.func.id == "vars" for n in view.unit.nodes(ast.Call)):
+        return True
     return any(
         path.split(".")[0] in ("pickle", "cPickle", "dill", "joblib") or path == "copy.deepcopy"
         for unit in project.units.values()
