@@ -59,6 +59,7 @@ class Judge:
         self._view = view
         self._same: frozenset[Def] = frozenset()
         self._linear = False
+        self._computed = False
         scope = view.scope
         self._parameters = (
             frozenset()
@@ -220,7 +221,7 @@ class Judge:
                 if attribute is not None and attribute == name:
                     continue
                 if attribute is not None:
-                    handed = self._handed_in_with(attribute, traced, text)
+                    handed = self._handed_in_with(attribute, name, traced, text)
                     if handed is not None:
                         return handed
                 if attribute is None and made.kind is Kind.PARAM:
@@ -234,10 +235,21 @@ class Judge:
         return None
 
     def _handed_in_with(
-        self, attribute: str, traced: Provenance, text: str
+        self, attribute: str, name: str, traced: Provenance, text: str
     ) -> str | Refusal | None:
         """What is known of two attributes that one method makes of parameters of its own."""
         shown = f"`self.{attribute}`"
+        kept = attribute_values(self._project, self._view, name)
+        # Of one tensor handed in twice, what was made before the tape opens is lost.
+        self._computed = any(path_of(v) is None for v in kept)
+        try:
+            return self._handed_in(attribute, traced, text, shown)
+        finally:
+            self._computed = False
+
+    def _handed_in(
+        self, attribute: str, traced: Provenance, text: str, shown: str
+    ) -> str | Refusal | None:
         for value in attribute_values(self._project, self._view, attribute):
             scope = self._project.scope_of(self._view.unit, value)
             inner = self._project.view(self._view.unit, scope)
@@ -247,10 +259,10 @@ class Judge:
             others = {d for d in traced.defs if d.kind is Kind.PARAM and d in own}
             for source in mine:
                 for other in sorted(others - {source}, key=lambda d: d.path):
-                    name = other.path[0]
-                    if inner.kinds.self_name in (name, source.path[0]):
+                    passed = other.path[0]
+                    if inner.kinds.self_name in (passed, source.path[0]):
                         continue
-                    verdict = self._all_sites(inner, source, name, None, None, None, _DEPTH)
+                    verdict = self._all_sites(inner, source, passed, None, None, None, _DEPTH)
                     if isinstance(verdict, CallSite):
                         line = (
                             f"computed from the source by the caller in line {verdict.call.lineno}"
@@ -744,8 +756,9 @@ class Judge:
                     if isinstance(further, CallSite):
                         return further
             return None if value.blind else True
-        if cut & self._tracer.behind(caller, other) and not _same(cut, caller, other):
-            return False
+        if cut & self._tracer.behind(caller, other):
+            if self._computed or not _same(cut, caller, other):
+                return False
         name = path_of(given)
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
             return None if path_of(other) == name else False
