@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.defuse import Scope
+from tapemigrate.flow.defuse import Scope, parameters
+from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed, Links
 from tapemigrate.rules.callers import anchors
 from tapemigrate.rules.calls import Calls, collect, refused
@@ -77,11 +78,12 @@ def links(project: Project, unit: Unit) -> Links:
     """The functions of ``unit`` that hold gradient calls; a constructor goes by its class."""
     names: set[str] = set()
     handed: set[Handed] = set()
-    for scope in collect(project, unit).by_scope:
+    for scope, requests in collect(project, unit).by_scope.items():
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             each = _handed(project, unit, scope)
             names.add(each.name)
-            handed.add(each)
+            if scope.name != "__init__" or any(_is_passed_in(r, scope) for r in requests):
+                handed.add(each)
         elif isinstance(scope, ast.Lambda):
             names |= bound_to(unit, scope)
     for _ in range(_MOST_HANDS if handed else 0):
@@ -102,6 +104,12 @@ def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset
     return frozenset(
         _handed(project, unit, s) for s in scopes if isinstance(s, ast.FunctionDef) and s.args.args
     )
+
+
+def _is_passed_in(request: Request, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the target is a parameter, or a part of one. Most constructors make their own."""
+    path = path_of(request.target)
+    return path is not None and path[0] in {a.arg for a in parameters(scope.args)}
 
 
 def _handed(project: Project, unit: Unit, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> Handed:
