@@ -58,6 +58,9 @@ class Places:
             view.flow, view.blocks, view.kinds, reader, unit.parents, Siblings(project, view).apart
         )
         self.judge = Judge(project, tracer, view)
+        self._regions: dict[
+            tuple[Request, Keeping | None, frozenset[Request]], Region | Refusal
+        ] = {}
 
     def find(
         self,
@@ -136,6 +139,20 @@ class Places:
         return self._finder.joins(region)
 
     def _region(
+        self, request: Request, requests: Sequence[Request], kept: Keeping | None
+    ) -> Region | Refusal:
+        """What stands beside a request matters to its region only where it is of lower order."""
+        recorded = kept.attribute if kept is not None else ""
+        lower = self._finder.lower(request, requests, recorded)
+        if lower is None or (request, kept, lower) not in self._regions:
+            region = self._place(request, requests, kept)
+            lower = self._finder.lower(request, requests, recorded)
+            if lower is None:
+                return region
+            self._regions[request, kept, lower] = region
+        return self._regions[request, kept, lower]
+
+    def _place(
         self, request: Request, requests: Sequence[Request], kept: Keeping | None
     ) -> Region | Refusal:
         recorded = kept.attribute if kept is not None else ""

@@ -44,9 +44,6 @@ class Placed:
     kept: dict[Request, Keeping] = field(default_factory=dict)
     found: dict[Request, Region | Refusal] = field(default_factory=dict)
     # What was found for requests and tapes before: most are asked about again and again.
-    _known: dict[tuple[object, ...], dict[Request, Region | Refusal]] = field(
-        default_factory=dict, repr=False
-    )
 
     @property
     def tape(self) -> str:
@@ -73,10 +70,7 @@ class Placed:
 
         requests = [*self.requests, *self.handed]
         tape = self.tape if handed else ""
-        key = (tape, *requests, *((r, k.tape, k.attribute) for r, k in self.kept.items()))
-        if key not in self._known:
-            self._known[key] = self.places.find(requests, named, tape, self.kept)
-        self.found = dict(self._known[key])
+        self.found = self.places.find(requests, named, tape, self.kept)
 
 
 @dataclass(eq=False, slots=True)

@@ -103,6 +103,7 @@ class RegionFinder:
         self._operands = Operands(kinds)
         self._makes: dict[Def, Make] = {}
         self._opaque: dict[Def, bool] = {}
+        self._nodes: dict[tuple[Request, str], frozenset[Def]] = {}
 
     def find(
         self, request: Request, others: Sequence[Request], recorded: str = ""
@@ -120,6 +121,7 @@ class RegionFinder:
             return stops
         recorded_path = (self._kinds.self_name or "", f".{recorded}") if recorded else None
         nodes, edges = self._between(target, sources.leaves, frozenset(stops), recorded_path)
+        self._nodes[request, recorded] = nodes
         lower = self._lower(request, nodes, others)
         if self._may_be_passed_in(request.target):
             return Refusal(
@@ -195,6 +197,13 @@ class RegionFinder:
         region.assumptions += hidden
         region.assumptions += [x.assumption for x in sources.leaves if x.assumption]
         return region
+
+    def lower(
+        self, request: Request, others: Sequence[Request], recorded: str = ""
+    ) -> frozenset[Request] | None:
+        """Of ``others``, those whose results the target is made of; None if not looked for yet."""
+        nodes = self._nodes.get((request, recorded))
+        return None if nodes is None else frozenset(self._lower(request, nodes, others))
 
     def sources(self, request: Request) -> Sources | Refusal:
         """What ``request`` is differentiated by."""
