@@ -128,15 +128,19 @@ def _by_another_name(
     for unit in project.units.values():
         for node in unit.once(_namesakes).get(name, ()):
             if isinstance(node, ast.Constant):
-                if not _is_exported(unit, node):
+                if _is_exported(unit, node):
+                    yield f"`{name}` is exported in {_where(home, unit, node)}"
+                elif not _is_no_name(unit.parents[node], node):
                     yield f"its name stands as a text in {_where(home, unit, node)}"
             else:
                 stmt = unit.parents[node]
+                where = _where(home, unit, stmt)
                 module = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else ""
-                other = node.asname not in (None, node.name)
-                if unit is home or (other and is_path(f"{module}.{name}")):
-                    where = _where(home, unit, stmt)
+                meant = is_path(f"{module}.{name}")
+                if unit is home or (meant and node.asname not in (None, node.name)):
                     yield f"`{name}` is imported under another name in {where}"
+                elif meant and PurePath(unit.filename).stem == "__init__":
+                    yield f"`{name}` is exported in {where}"
 
 
 # What a file tells by itself; see ``Unit.once``.
@@ -173,18 +177,20 @@ def _namesakes(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
 
 
 def _is_exported(unit: Unit, node: ast.AST) -> bool:
-    """Whether the text stands in ``__all__``, or is a documentation of its own."""
+    """Whether the text stands in ``__all__``: callers out of sight may import what it names."""
     parent = unit.parents[node]
     if isinstance(parent, ast.List | ast.Tuple):
         parent = unit.parents[parent]
     if isinstance(parent, ast.Assign | ast.AugAssign):
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
         return any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets)
-    return isinstance(parent, ast.Expr) or _names_an_op(parent, node)
+    return False
 
 
-def _names_an_op(parent: ast.AST, node: ast.AST) -> bool:
-    """``tf.name_scope("penalty")``, ``name="penalty"``: the name of a scope, not of a function."""
+def _is_no_name(parent: ast.AST, node: ast.AST) -> bool:
+    """A documentation, or the name of a scope: ``tf.name_scope("penalty")``, ``name="penalty"``."""
+    if isinstance(parent, ast.Expr):
+        return True
     if isinstance(parent, ast.keyword):
         return parent.arg in ("name", "scope", "default_name", "family")
     if not isinstance(parent, ast.Call) or node not in parent.args:
