@@ -12,7 +12,7 @@ from tapemigrate.flow.defuse import Def, Flow, Kind, Use
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import Backward, backward, origins
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.operands import Operands, values_in
 from tapemigrate.tape.recipes import SOURCE, STOP, THREAD
 from tapemigrate.tape.request import Refusal, Request
@@ -183,6 +183,7 @@ class RegionFinder:
             inside = True
         if again and not inside:
             return Refusal("it differentiates its own result round a loop", SOURCE)
+        first = self._from_effects(request, block, first, last, sources)
         region = Region(
             request, sources, block, first, last, call, hoist, inside, tuple(stops), itself, lower
         )
@@ -197,6 +198,28 @@ class RegionFinder:
         region.assumptions += hidden
         region.assumptions += [x.assumption for x in sources.leaves if x.assumption]
         return region
+
+    def _from_effects(
+        self, request: Request, block: Block, first: int, last: int, sources: Sources
+    ) -> int:
+        """Where calls begin that are made for their effect alone, and were handed a source.
+
+        They may put what they make of it where a later call of such a module finds it.
+        """
+        run = [*block.body[first : last + 1], request.target]
+        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        if not any(self._is_of_module(n) for s in run for n in walk(s)):
+            return first
+        for index, stmt in enumerate(block.body[:first]):
+            if isinstance(stmt, ast.Expr) and self._is_of_module(stmt.value):
+                if backward(self._flow.uses_in(stmt.value)).made & cut:
+                    return index
+        return first
+
+    def _is_of_module(self, node: ast.AST) -> bool:
+        """Whether a function of another module of the user's is called."""
+        name = self._kinds.name(node.func) if isinstance(node, ast.Call) else None
+        return name is not None and not name.startswith("tensorflow") and not gives_no_tensors(name)
 
     def lower(
         self, request: Request, others: Sequence[Request], recorded: str = ""
