@@ -429,31 +429,54 @@ class Judge:
         body = region.block.body[region.first : region.last + 1]
         nodes = [n for s in body for n in walk(s)] + list(walk(region.request.target))
         for node in nodes:
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            used = node.func if isinstance(node, ast.Call) else node
+            if not isinstance(used, ast.Attribute) or not isinstance(used.ctx, ast.Load):
                 continue
-            if path_of(node.func.value) != (view.kinds.self_name,) or node.func.attr == recorded:
+            if path_of(used.value) != (view.kinds.self_name,) or used.attr == recorded:
                 continue
-            traced = self._tracer.method(view, node.func.attr)
-            name = f"self.{node.func.attr}"
-            if self._project.effects(view.unit).method(view.cls, node.func.attr) is None:
-                verdict = self._held_function(node.func.attr, leaves)
+            method = self._project.effects(view.unit).method(view.cls, used.attr)
+            if not isinstance(node, ast.Call) and (method is None or not method.decorator_list):
+                continue
+            if method is None:
+                verdict = self._held_function(used.attr, leaves)
                 if verdict is not None:
                     found.append(verdict)
+            elif not isinstance(node, ast.Call) and not _is_property(method):
+                found += self._remembered(used.attr, leaves)
+            else:
+                found += self._read_by(region, used.attr, leaves)
+        return found
+
+    def _remembered(self, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
+        """A property that is computed once, perhaps before: ``@lazy_property``."""
+        traced = self._tracer.method(self._view, name)
+        if any(x.variables for x in leaves):
+            return [_wrong(f"self.{name}", "computed when it was first asked for", "the variables")]
+        attributes = {_attribute(d, self._view) for x in leaves for d in x.defs}
+        if attributes & traced.attributes:
+            shown = _names(leaves)
+            return [_wrong(f"self.{name}", "computed when it was first asked for", shown)]
+        return [f"`self.{name}` was not computed from {_names(leaves)}"]
+
+    def _read_by(self, region: Region, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
+        """What a method of the class reads that is not passed to it."""
+        found: list[str | Refusal] = []
+        traced = self._tracer.method(self._view, name)
+        variables = any(x.variables for x in leaves)
+        sentence = f"`self.{name}` reads nothing that was computed from {_names(leaves)}"
+        for attribute in sorted(traced.attributes):
+            if self._is_module(attribute) or self._is_set_here(region, attribute):
                 continue
-            variables = any(x.variables for x in leaves)
-            for attribute in sorted(traced.attributes):
-                if self._is_module(attribute) or self._is_set_here(region, attribute):
-                    continue
-                inner = self._tracer.attribute(view, attribute)
-                if variables and not inner.attributes and not inner.blind:
-                    continue
-                verdict = self._kept(f"self.{attribute}", attribute, inner, leaves)
-                if isinstance(verdict, Refusal) and variables:
-                    verdict = f"`{name}` reads nothing that was computed from {_names(leaves)}"
-                if verdict:
-                    found.append(verdict)
-            if traced.blind and not traced.attributes:
-                found.append(f"`{name}` reads nothing that was computed from {_names(leaves)}")
+            inner = self._tracer.attribute(self._view, attribute)
+            if variables and not inner.attributes and not inner.blind:
+                continue
+            verdict = self._kept(f"self.{attribute}", attribute, inner, leaves)
+            if isinstance(verdict, Refusal) and variables:
+                verdict = sentence
+            if verdict:
+                found.append(verdict)
+        if traced.blind and not traced.attributes:
+            found.append(sentence)
         return found
 
     def _is_set_here(self, region: Region, attribute: str) -> bool:
@@ -807,6 +830,11 @@ def _beside(region: Region) -> list[str]:
                         f"no other part of `{text_of(path)}` was computed from `{leaf.watch}`"
                     )
     return found
+
+
+def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the property runs anew each time that it is asked for."""
+    return all(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
 
 
 def _passed_on(leaf: Leaf) -> frozenset[Def]:

@@ -288,9 +288,18 @@ def filled_state(unit: Unit) -> frozenset[str]:
             name, values = _filled(node)
             if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
                 found.add(name or "")
-            if isinstance(node, ast.FunctionDef) and _fills_a_default(node):
+            if isinstance(node, ast.FunctionDef) and (_fills_a_default(node) or _remembers(node)):
                 found.add(node.name)
     return frozenset(found)
+
+
+def _remembers(function: ast.FunctionDef) -> bool:
+    """Whether a decorator's name says that results are kept: ``@functools.lru_cache()``."""
+    for decorator in function.decorator_list:
+        path = path_of(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        if path is not None and any(word in path[-1].lower() for word in ("cache", "memo", "once")):
+            return True
+    return False
 
 
 def _fills_a_default(function: ast.FunctionDef) -> bool:
