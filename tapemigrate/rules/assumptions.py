@@ -9,7 +9,7 @@ from itertools import permutations
 
 from tapemigrate.flow.defuse import Def, Kind, Use, parameters
 from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callers import mentions_of
 from tapemigrate.rules.finding import Unit
@@ -159,6 +159,12 @@ class Judge:
             for d in sources
         ):
             return _wrong(text, "computed where its object was made", f"`{_name(leaves)}`")
+        if len(root.path) > 1 and not any(map(_is_size, root.path[1:])):
+            beside = [x for x in leaves if any(d.path == root.path[:1] for d in x.defs)]
+            taken = [x for x in beside if x.watch and x.watch.split(".")[0] != root.path[0]]
+            if taken and root.path not in _called_paths(view.scope):
+                # ``model.get_layer("conv").output`` and ``model.output``.
+                return _wrong(text, "computed where its object was made", f"`{taken[0].watch}`")
         if root.kind is Kind.PARAM or root.path[0] in self._parameters:
             return self._parameter(root, leaves)
         if root.path[0] == view.kinds.self_name and len(root.path) > 1:
@@ -830,6 +836,15 @@ def _beside(region: Region) -> list[str]:
                         f"no other part of `{text_of(path)}` was computed from `{leaf.watch}`"
                     )
     return found
+
+
+def _called_paths(scope: ast.AST) -> set[Path | None]:
+    """What is called, of what stands in the scope: methods are code, and no tensors."""
+    return {path_of(n.func) for n in walk(scope) if isinstance(n, ast.Call)}
+
+
+def _is_size(step: str) -> bool:
+    return step in _STATIC or any(word in step for word in ("shape", "size", "dim", "num_"))
 
 
 def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
