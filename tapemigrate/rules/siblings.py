@@ -9,6 +9,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.elsewhere import may_hold
 from tapemigrate.rules.project import Project, View
+from tapemigrate.tape.returned import place_of
 
 
 class Siblings:
@@ -76,7 +77,7 @@ class Siblings:
 
 def _returned(view: View, one: Def, other: Def) -> list[tuple[ast.expr, ast.expr]] | None:
     """What the function returns in the two places, at each of its ends."""
-    places = [_place(one), _place(other)]
+    places = [place_of(one), place_of(other)]
     if None in places or not view.flow.returns or view.flow.yields:
         return None
     found: list[tuple[ast.expr, ast.expr]] = []
@@ -91,19 +92,6 @@ def _returned(view: View, one: Def, other: Def) -> list[tuple[ast.expr, ast.expr
             return None
         found.append((chosen[0], chosen[1]))
     return found
-
-
-def _place(made: Def) -> int | None:
-    """Which of the values that a statement unpacks the definition is."""
-    targets = made.stmt.targets if isinstance(made.stmt, ast.Assign) else []
-    for target in targets:
-        if isinstance(target, ast.Tuple | ast.List):
-            if any(isinstance(e, ast.Starred) for e in target.elts):
-                return None
-            for place, each in enumerate(target.elts):
-                if path_of(each) == made.path:
-                    return place
-    return None
 
 
 def _carried(view: View, node: ast.expr) -> frozenset[Def] | None:
