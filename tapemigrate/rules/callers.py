@@ -82,6 +82,8 @@ def _constructions(
         found.problem = f"`{cls.name}` is made by more than its own `__init__`"
     for each in sorted(classes(project).extending(cls.name)):
         found.unseen.append(f"`{each}` extends `{cls.name}`")
+    if any(_makes_its_like(node) for node in walk(cls)):
+        found.unseen.append(f"`{cls.name}` makes objects of its own class, whichever that is")
     found.unseen += _by_another_name(
         project, unit, cls.name, lambda path: leads_to(project, path, unit, cls.name)
     )
@@ -94,6 +96,16 @@ def _constructions(
     sites = [c for c in mentions.calls if _is_class_of(project, unit, cls, c.unit, c.call.func)]
     found.calls += sites
     return found
+
+
+def _makes_its_like(node: ast.AST) -> bool:
+    """``cls(…)``, ``type(self)(…)``, ``self.__class__(…)``."""
+    func = node.func if isinstance(node, ast.Call) else None
+    if isinstance(func, ast.Call):
+        return isinstance(func.func, ast.Name) and func.func.id == "type"
+    if isinstance(func, ast.Attribute):
+        return func.attr == "__class__"
+    return isinstance(func, ast.Name) and func.id == "cls"
 
 
 def _is_class_of(

@@ -43,7 +43,6 @@ class Placed:
     handed: dict[Request, Scope] = field(default_factory=dict)
     kept: dict[Request, Keeping] = field(default_factory=dict)
     found: dict[Request, Region | Refusal] = field(default_factory=dict)
-    # What was found for requests and tapes before: most are asked about again and again.
 
     @property
     def tape(self) -> str:
