@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from tapemigrate.flow.defuse import Function
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.classes import classes, is_of_library
+from tapemigrate.rules.classes import PLAIN_BASES, classes, is_of_library
 from tapemigrate.rules.elsewhere import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
@@ -20,7 +20,6 @@ _NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placehold
 _SETTERS = frozenset({"setattr", "patch", "setitem"})
 # Through how many packages an imported name is followed.
 _MOST_PACKAGES = 4
-_PLAIN_BASES = frozenset({"object", "ABC"})
 
 
 @dataclass(slots=True)
@@ -272,7 +271,7 @@ class _Resolver:
             for base in cls.bases:
                 path = path_of(base)
                 last = path[-1].lstrip(".") if path else ""
-                if last not in known and last not in _PLAIN_BASES:
+                if last not in known and last not in PLAIN_BASES:
                     return True
         return False
 

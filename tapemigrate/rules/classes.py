@@ -9,7 +9,8 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 
-_PLAIN_BASES = frozenset({"object", "ABC"})
+#: Bases that bring no methods of anybody's.
+PLAIN_BASES = frozenset({"object", "ABC"})
 
 
 class Classes:
@@ -49,7 +50,7 @@ class Classes:
                 if found:
                     seen |= {each for _, each in found}
                     pending += found
-                elif not self.named(name) and name not in _PLAIN_BASES:
+                elif not self.named(name) and name not in PLAIN_BASES:
                     if not is_of_library(home.names.qualified(base)):
                         return True
         return False
