@@ -32,7 +32,8 @@ from tapemigrate.source.writing import write_file
 
 if TYPE_CHECKING:
     from tapemigrate.model import Diagnostic
-    from tapemigrate.runner import FileResult, Outcome, SettingsFor
+    from tapemigrate.results import FileResult, Outcome
+    from tapemigrate.runner import SettingsFor
 
 VERSION = 1
 

@@ -30,7 +30,8 @@ from tapemigrate.verify.options import WithCommand, running
 if TYPE_CHECKING:
     from tapemigrate.baseline import Baseline, BaselineError
     from tapemigrate.cache import Cache
-    from tapemigrate.runner import FileResult, Mode, Outcome, SettingsFor
+    from tapemigrate.results import FileResult, Mode, Outcome
+    from tapemigrate.runner import SettingsFor
     from tapemigrate.settings import Place, Resolver
     from tapemigrate.shard import Shard
     from tapemigrate.verify.pool import Device

@@ -11,24 +11,28 @@ Plain = list[Any]
 
 def plain_links(links: Links) -> Plain:
     """``links`` as lists."""
-    handed = [[each.name, sorted(each.anchors)] for each in links.handed]
-    return [sorted(links.names), sorted(handed), sorted(links.imports)]
+    return [sorted(links.names), plain_handed(links.handed), sorted(links.imports)]
 
 
 def links(plain: Plain) -> Links:
     """What ``plain_links`` was given."""
-    names, handed, imports = plain
-    return Links(frozenset(names), plain_handed(handed), frozenset(imports))
+    names, functions, imports = plain
+    return Links(frozenset(names), handed(functions), frozenset(imports))
 
 
-def plain_handed(plain: Plain) -> frozenset[Handed]:
-    """Functions that are handed a tape, from lists."""
+def plain_handed(functions: frozenset[Handed]) -> Plain:
+    """Functions that are handed a tape, as lists."""
+    return sorted([each.name, sorted(each.anchors)] for each in functions)
+
+
+def handed(plain: Plain) -> frozenset[Handed]:
+    """What ``plain_handed`` was given."""
     return frozenset(Handed(name, frozenset(anchors)) for name, anchors in plain)
 
 
-def plain_hidden(hidden: Hidden) -> Plain:
+def plain_hidden(hidden: Hidden | None) -> Plain | None:
     """``hidden`` as lists."""
-    return [sorted(hidden.names), sorted(hidden.uses)]
+    return None if hidden is None else [sorted(hidden.names), sorted(hidden.uses)]
 
 
 def hidden(plain: Plain) -> Hidden:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from tapemigrate.model import Diagnostic
 from tapemigrate.reports.common import printable
+from tapemigrate.results import Outcome
 from tapemigrate.rules import catalog
-from tapemigrate.runner import Outcome
 from tapemigrate.settings import ALWAYS_REPORTED
 
 _MOST_REASONS = 5

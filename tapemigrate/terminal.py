@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from tapemigrate.runner import FileResult
+    from tapemigrate.results import FileResult
 
 Stream = Literal["stdout", "stderr"]
 

@@ -14,12 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tapemigrate import analysing, stored
 from tapemigrate import cache as caching
-from tapemigrate import runner, stored
 from tapemigrate.cache import Cache, key_of, open_cache
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
-from tapemigrate.runner import Outcome, run
+from tapemigrate.runner import FileResult, Outcome, run
 from tapemigrate.settings import Settings
+from tapemigrate.tasks import Task
 from tests.programs import BROKEN, CLEAN, LOCAL
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -59,13 +60,13 @@ def project(tmp_path: Path) -> Path:
 def unanalysed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that are analysed rather than known."""
     names: list[str] = []
-    real = runner._analysed
+    real = analysing._analysed
 
-    def analysed(data: object, files: object, task: runner._Task) -> list[runner.FileResult]:
+    def analysed(data: object, files: object, task: Task) -> list[FileResult]:
         names.extend(os.path.basename(name) for name in task.filenames)
         return real(data, files, task)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(runner, "_analysed", analysed)
+    monkeypatch.setattr(analysing, "_analysed", analysed)
     return names
 
 

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's")
 
 POOL = """
 import time
-from tapemigrate.runner import _pool
+from tapemigrate.workers import pool
 
-with _pool(2) as pool:
+with pool(2) as processes:
     for _ in range(2):
-        pool.submit(time.sleep, 0.2)
-    print(*pool._processes, flush=True)
+        processes.submit(time.sleep, 0.2)
+    print(*processes._processes, flush=True)
     time.sleep(60)
 """
 CHILDREN = """

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from libcst import Module
 
-from tapemigrate import runner
+from tapemigrate import landing, runner
 from tapemigrate.codemods import structure
 from tapemigrate.codemods.layout import Layout
 from tapemigrate.deep import call_with_room
 from tapemigrate.model import Diagnostic
-from tapemigrate.runner import FileResult, Outcome, _Workers, run, run_text, write
+from tapemigrate.runner import FileResult, Outcome, run, run_text, write
 from tapemigrate.settings import Settings
+from tapemigrate.workers import Workers
 from tests.programs import BROKEN, CLEAN, FLAGGED, LOCAL
 
 PLAIN = Settings()
@@ -30,7 +31,7 @@ def test_files_that_cannot_matter_are_not_analysed(
 ) -> None:
     (tmp_path / "a.py").write_text(CLEAN)
     (tmp_path / "b.py").write_text("def broken(:\n")
-    monkeypatch.setattr(runner, "_analyse", None)
+    monkeypatch.setattr(runner, "analyse", None)
     outcome = found(tmp_path)
     assert (outcome.results, outcome.seen) == ([], 2)
 
@@ -165,7 +166,7 @@ def test_a_disk_that_is_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(runner, "replace_file", full)
+    monkeypatch.setattr(landing, "replace_file", full)
     failures, notes = write([FileResult(__file__, old=b"a", new=b"b")])
     (failure,) = failures
     (diagnostic,) = failure.diagnostics
@@ -182,7 +183,7 @@ def _deadly(task: int) -> int:
 
 def test_a_task_that_takes_its_process_down_is_alone_in_it() -> None:
     tasks = list(range(40))
-    with _Workers(2, len(tasks)) as workers:
+    with Workers(2, len(tasks)) as workers:
         expected = [None if task == 7 else task * task for task in tasks]
         assert list(workers.map(_deadly, tasks)) == expected
         # The processes are there again for what comes next.

@@ -16,7 +16,7 @@ from tapemigrate.verify.job import Job, Rewrite, Verdicts
 from tapemigrate.verify.waiting import waiting
 
 if TYPE_CHECKING:
-    from tapemigrate.runner import FileResult, Outcome
+    from tapemigrate.results import FileResult, Outcome
 
 Preview = Callable[[frozenset[Place]], "Outcome"]
 """What a fix would do that leaves these places as they are."""

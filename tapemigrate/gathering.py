@@ -1,0 +1,95 @@
+"""Which files are analysed together, and which are read beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from tapemigrate import facts
+from tapemigrate.context import Choice, may_import, words
+from tapemigrate.facts import Question
+from tapemigrate.grouping import grouped
+from tapemigrate.model import Handed, Hidden, Links
+from tapemigrate.reading import Words, words_in
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import SourceFile, is_notebook
+from tapemigrate.tasks import Task
+from tapemigrate.workers import Workers
+
+
+def with_others(
+    tasks: list[Task],
+    everything: list[str],
+    allowed: Mapping[str, Settings],
+    workers: Workers,
+    digests: Mapping[str, str] | None,
+) -> list[Task]:
+    """The tasks with the files that hold callers, those that go together made one."""
+    cache = tasks[0].cache if tasks else None
+    known = partial(facts.known, digests=digests)
+
+    def links_of(names: list[str]) -> Iterator[Links]:
+        asked = [Question(facts.LINKS, name, cache=cache) for name in names]
+        return (each or Links() for _, each in workers.map_unknown(facts.answer, asked, known))
+
+    def hidden_in(names: list[str]) -> Iterator[Hidden | None]:
+        asked = [Question(facts.HIDDEN, name, cache=cache) for name in names]
+        return (each for _, each in workers.map_unknown(facts.answer, asked, known))
+
+    def hand_on(calling: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
+        asked = [Question(facts.HANDING_ON, *each, cache) for each in calling]
+        found = workers.map_unknown(facts.answer, asked, known)
+        return (each or frozenset() for _, each in found)
+
+    def together(one: str, two: str) -> bool:
+        same = one in allowed and allowed[one] == allowed.get(two)
+        return same and not is_notebook(one) and not is_notebook(two)
+
+    names = [task.filename for task in tasks]
+    links = dict(zip(names, links_of(names), strict=True))
+    find = Words(everything, partial(workers.map, words_in), cache, digests)
+    # All words that are known to be needed, so that the files are read once for them.
+    choice = Choice(find(words(links.values())))
+    groups = grouped(links, find, hand_on, together)
+    rank = {path: number for number, path in enumerate(everything)}
+    marked = choice.marked(links, hidden_in)
+    found: dict[str, Task] = {}
+    for task in tasks:
+        members = sorted(groups.of(task.filename), key=rank.__getitem__)
+        if members[0] in found:
+            continue
+        context: dict[str, None] = {}
+        for member in members:
+            here = links.get(member, Links())
+            context.update(dict.fromkeys(choice.callers(here)))
+            context.update(dict.fromkeys(marked.get(member, ())))
+            for other, beyond in marked.items():
+                if beyond and may_import(here, other):
+                    context.update(dict.fromkeys([other, *beyond]))
+        for member in members:
+            context.pop(member, None)
+        found[members[0]] = replace(
+            task, filename=members[0], others=tuple(members[1:]), context=tuple(context)
+        )
+    return list(found.values())
+
+
+def beside(file: SourceFile, paths: list[str]) -> list[str]:
+    """The files among ``paths`` that are read beside ``file``, which is analysed by itself.
+
+    Raises:
+        SourceError: where it does not parse.
+    """
+    from tapemigrate import api
+
+    links = api.links(file)
+    choice = Choice(Words(paths)(words([links])))
+
+    def hidden_in(names: list[str]) -> Iterator[Hidden | None]:
+        return (facts.answer(Question(facts.HIDDEN, name)) for name in names)
+
+    marked = choice.marked({file.filename: links}, hidden_in)
+    found = dict.fromkeys([*choice.callers(links), *marked.get(file.filename, ())])
+    found.pop(file.filename, None)
+    return list(found)
