@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from tapemigrate.model import Hidden, Links
+from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.reading import FOREIGN, Text, read, searchable
 from tapemigrate.source.decoding import SourceError, is_notebook
 
@@ -27,9 +27,9 @@ _TOP = re.compile(rb"^(?:def|class)[\s\\]+([^\s(:\\\[]+)", re.MULTILINE)
 
 def words(links: Iterable[Links]) -> frozenset[str]:
     """What has to be looked for to know the files that concern files with these links."""
-    links = [each for each in links if each.names]
+    links = [each for each in links if each.names or each.handed]
     found = {word for each in links for name in each.names for word in (name, FOREIGN + name)}
-    found |= {anchor for each in links for handed in each.handed for anchor in handed.anchors}
+    found |= {word for each in links for h in each.handed for word in (h.name, *_anchors(h))}
     return frozenset(found) | _marks() if found else frozenset()
 
 
@@ -54,9 +54,9 @@ class Choice:
         """
         chosen = {name: set(self._places[FOREIGN + name]) for name in links.names}
         for handed in links.handed:
-            for anchor in handed.anchors:
-                chosen[handed.name].update(self._places[anchor])
-        for name in sorted(links.names):
+            for anchor in _anchors(handed):
+                chosen.setdefault(handed.name, set()).update(self._places[anchor])
+        for name in sorted(chosen):
             paths = [path for path in self._places[name] if path in chosen[name]]
             yield from paths if len(paths) <= _MOST_MENTIONS else ("",)
 
@@ -95,6 +95,10 @@ class Choice:
                 tops = None
             self._tops[path] = tops
         return self._tops[path]
+
+
+def _anchors(handed: Handed) -> Collection[str]:
+    return handed.anchors or (FOREIGN + handed.name,)
 
 
 def _may_name(text: Text, names: frozenset[bytes] | None) -> bool:

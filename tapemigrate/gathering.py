@@ -50,8 +50,11 @@ def with_others(
     links = dict(zip(names, links_of(names), strict=True))
     find = Words(everything, partial(workers.map, words_in), cache, digests)
     # All words that are known to be needed, so that the files are read once for them.
-    choice = Choice(find(words(links.values())))
+    known_words = words(links.values())
+    find(known_words)
     groups = grouped(links, find, hand_on, together)
+    further = {file: Links(handed=handed) for file, handed in groups.followed.items()}
+    choice = Choice(find(known_words | words(further.values())))
     rank = {path: number for number, path in enumerate(everything)}
     marked = choice.marked(links, hidden_in)
     found: dict[str, Task] = {}
@@ -63,6 +66,7 @@ def with_others(
         for member in members:
             here = links.get(member, Links())
             context.update(dict.fromkeys(choice.callers(here)))
+            context.update(dict.fromkeys(choice.callers(further.get(member, Links()))))
             context.update(dict.fromkeys(marked.get(member, ())))
             for other, beyond in marked.items():
                 if beyond and may_import(here, other):

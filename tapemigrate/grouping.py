@@ -24,6 +24,8 @@ class Groups:
     def __init__(self, allowed: Callable[[str, str], bool]) -> None:
         self._allowed = allowed
         self._members: dict[str, list[str]] = {}
+        #: What functions are handed to in files that others led to.
+        self.followed: dict[str, frozenset[Handed]] = {}
 
     def of(self, file: str) -> list[str]:
         """The files that go together with ``file``, itself among them."""
@@ -71,4 +73,7 @@ def grouped(
             file: {h for h in more if (file, h) not in seen}
             for (file, _), more in zip(asked, hand_on(asked), strict=True)
         }
+        for file, more in pending.items():
+            followed = frozenset(h for h in more if h.followed)
+            groups.followed[file] = groups.followed.get(file, frozenset()) | followed
     return groups

@@ -94,10 +94,12 @@ class Handed:
     """A function that may be handed a tape.
 
     A file that calls it names it, and one of ``anchors``: its module, package or class.
+    ``followed``: such a function is handed to it as a value. Without anchors, it is an attribute.
     """
 
     name: str
     anchors: frozenset[str]
+    followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

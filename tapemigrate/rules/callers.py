@@ -27,16 +27,17 @@ class Callers:
     """The calls of one function.
 
     ``problem`` says why a parameter more would break some of them, ``unseen`` what may call the
-    function besides, as it is.
+    function besides, as it is. ``passed`` is where it is handed on as a value.
     """
 
     calls: list[CallSite] = field(default_factory=list)
+    passed: list[tuple[Unit, ast.AST]] = field(default_factory=list)
     problem: str = ""
     unseen: list[str] = field(default_factory=list)
 
 
-def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
-    """Every call of ``function`` in the files at hand."""
+def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
+    """Every call of ``function`` by its name in the files at hand."""
     found = Callers()
     if any(not (isinstance(d, ast.Name) and d.id in _STATIC) for d in function.decorator_list):
         found.problem = f"`{function.name}` is decorated"
@@ -46,22 +47,21 @@ def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
     if function.name.startswith("__"):
         found.problem = f"`{function.name}` is called by Python itself"
         return found
-    resolver = _Resolver(project, unit, function)
+    resolver = Resolver(project, unit, function)
     found.problem = resolver.problem() or _replaced(
         project, unit, function.name, project.class_of(unit, function) is not None
     )
-    found.unseen += _by_another_name(project, unit, function.name, resolver.is_path)
+    found.unseen += by_another_name(project, unit, function.name, resolver.is_path)
     mentions = project.mentions(function.name)
     for unit_, node in mentions.others:
         if resolver.means(unit_, node) is not False:
-            where = _where(unit, unit_, node)
-            found.unseen.append(f"`{function.name}` is passed on as a value in {where}")
+            found.passed.append((unit_, node))
     for site in mentions.calls:
         meant = resolver.means(site.unit, site.call.func)
         if meant:
             found.calls.append(site)
         elif meant is None:
-            where = _where(unit, site.unit, site.call)
+            where = place_of(unit, site.unit, site.call)
             found.unseen.append(
                 f"the call in {where} may be one of `{function.name}`, or of another"
             )
@@ -83,16 +83,16 @@ def _constructions(
         found.unseen.append(f"`{each}` extends `{cls.name}`")
     if any(_makes_its_like(node) for node in walk(cls)):
         found.unseen.append(f"`{cls.name}` makes objects of its own class, whichever that is")
-    found.unseen += _by_another_name(
+    found.unseen += by_another_name(
         project, unit, cls.name, lambda path: leads_to(project, path, unit, cls.name)
     )
     mentions = project.mentions(cls.name)
     for unit_, node in mentions.others:
         parent = unit_.parents.get(node)
-        if not isinstance(parent, ast.ClassDef) and _is_class_of(project, unit, cls, unit_, node):
-            where = _where(unit, unit_, node)
+        if not isinstance(parent, ast.ClassDef) and is_class_of(project, unit, cls, unit_, node):
+            where = place_of(unit, unit_, node)
             found.unseen.append(f"`{cls.name}` is passed on as a value in {where}")
-    sites = [c for c in mentions.calls if _is_class_of(project, unit, cls, c.unit, c.call.func)]
+    sites = [c for c in mentions.calls if is_class_of(project, unit, cls, c.unit, c.call.func)]
     found.calls += sites
     return found
 
@@ -107,9 +107,7 @@ def _makes_its_like(node: ast.AST) -> bool:
     return isinstance(func, ast.Name) and func.id == "cls"
 
 
-def _is_class_of(
-    project: Project, home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST
-) -> bool:
+def is_class_of(project: Project, home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST) -> bool:
     """Whether the node, which bears the name of the class, means it."""
     path = unit.names.qualified(node) if isinstance(node, ast.expr) else None
     if path is None:
@@ -123,35 +121,47 @@ def _replaced(project: Project, home: Unit, name: str, method: bool = False) -> 
         for node in unit.once(_set_attributes).get(name, ()):
             # An object may keep something else under that name; a module has the function there.
             if method or unit.names.qualified(node.value) is not None:
-                return f"`{name}` is set anew in {_where(home, unit, node)}"
+                return f"`{name}` is set anew in {place_of(home, unit, node)}"
+    return set_by_text(project, home, name)
+
+
+def set_by_text(project: Project, home: Unit, name: str) -> str:
+    """Where an attribute of that name is given another value: ``setattr(model, "loss", …)``."""
+    for unit in project.units.values():
         for text in unit.once(_texts).get(name, ()):
             call = unit.parents[text]
             path = path_of(call.func) if isinstance(call, ast.Call) else None
             if path is not None and {s.lstrip(".") for s in path} & _SETTERS:
-                return f"`{name}` is set anew in {_where(home, unit, text)}"
+                return f"`{name}` is set anew in {place_of(home, unit, text)}"
     return ""
 
 
-def _by_another_name(
+def by_another_name(
     project: Project, home: Unit, name: str, is_path: Callable[[str], bool]
 ) -> Iterator[str]:
     """How the function may be reached where its name is not called."""
     for unit in project.units.values():
+        yield from named_in_text(home, unit, name)
         for node in unit.once(_namesakes).get(name, ()):
-            if isinstance(node, ast.Constant):
-                if _is_exported(unit, node):
-                    yield f"`{name}` is exported in {_where(home, unit, node)}"
-                elif not _is_no_name(unit.parents[node], node):
-                    yield f"its name stands as a text in {_where(home, unit, node)}"
-            else:
+            if isinstance(node, ast.alias):
                 stmt = unit.parents[node]
-                where = _where(home, unit, stmt)
+                where = place_of(home, unit, stmt)
                 module = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else ""
                 meant = is_path(f"{module}.{name}")
                 if unit is home or (meant and node.asname not in (None, node.name)):
                     yield f"`{name}` is imported under another name in {where}"
                 elif meant and PurePath(unit.filename).stem == "__init__":
                     yield f"`{name}` is exported in {where}"
+
+
+def named_in_text(home: Unit, unit: Unit, name: str) -> Iterator[str]:
+    """The texts of a file by which something of that name may be reached."""
+    for node in unit.once(_namesakes).get(name, ()):
+        if isinstance(node, ast.Constant):
+            if _is_exported(unit, node):
+                yield f"`{name}` is exported in {place_of(home, unit, node)}"
+            elif not _is_no_name(unit.parents[node], node):
+                yield f"its name stands as a text in {place_of(home, unit, node)}"
 
 
 # What a file tells by itself; see ``Unit.once``.
@@ -211,12 +221,13 @@ def _is_no_name(parent: ast.AST, node: ast.AST) -> bool:
     return last.endswith(_NAMED)
 
 
-def _where(home: Unit, unit: Unit, node: ast.AST) -> str:
+def place_of(home: Unit, unit: Unit, node: ast.AST) -> str:
+    """Where ``node`` stands, told in ``home``."""
     line = f"line {getattr(node, 'lineno', 0)}"
     return line if unit is home else f"{unit.filename}, {line}"
 
 
-class _Resolver:
+class Resolver:
     """Whether a name, at some place, means one function."""
 
     def __init__(self, project: Project, unit: Unit, function: ast.FunctionDef) -> None:
@@ -323,7 +334,7 @@ class _Resolver:
         owner = self._project.class_of(unit, self._project.scope_of(unit, node))
         if owner is not None and _is_self(node.value):
             return self._own(unit, owner, isinstance(node.value, ast.Call))
-        made = _constructors(unit, node.value)
+        made = constructors(unit, node.value)
         if made is None:
             return None
         verdicts = {self._instance(unit, maker) for maker in made}
@@ -404,14 +415,14 @@ def anchors(
     return frozenset(found - {"", "__init__"})
 
 
-def mentions_of(
+def named_mentions(
     project: Project, unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> Mentions:
-    """Where ``function`` may be meant, and no other one of its name is."""
+    """Where the name of ``function`` means it, or may, and no other one."""
     found = project.mentions(function.name)
     if isinstance(function, ast.AsyncFunctionDef):
         return found
-    meant = _Resolver(project, unit, function).means
+    meant = Resolver(project, unit, function).means
     return Mentions(
         [c for c in found.calls if meant(c.unit, c.call.func) is not False],
         [(u, n) for u, n in found.others if meant(u, n) is not False],
@@ -420,7 +431,7 @@ def mentions_of(
 
 def is_called_from_outside(project: Project, unit: Unit, function: ast.FunctionDef) -> bool:
     """Whether a library may call the method, whose class extends one of that library."""
-    return _Resolver(project, unit, function).is_called_from_outside()
+    return Resolver(project, unit, function).is_called_from_outside()
 
 
 def _is_self(node: ast.expr) -> bool:
@@ -431,7 +442,7 @@ def _is_self(node: ast.expr) -> bool:
     )
 
 
-def _constructors(unit: Unit, owner: ast.expr) -> list[ast.expr] | None:
+def constructors(unit: Unit, owner: ast.expr) -> list[ast.expr] | None:
     """What the file calls to make what ``owner`` names, if that is classes; None if it is not."""
     if isinstance(owner, ast.Call):
         return [owner.func] if _last(owner.func)[:1].isupper() else None

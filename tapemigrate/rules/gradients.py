@@ -12,6 +12,7 @@ import ast
 from tapemigrate.flow.defuse import Scope, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed, Links
+from tapemigrate.rules import callbacks
 from tapemigrate.rules.callers import anchors
 from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.elsewhere import imported
@@ -91,19 +92,20 @@ def links(project: Project, unit: Unit) -> Links:
         if not more:
             break
         handed |= more
-        names |= {h.name for h in more}
+        names |= {h.name for h in more if not h.followed}
     imports = imported(unit) if names else frozenset()
     return Links(frozenset(names), frozenset(handed), imports)
 
 
 def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset[Handed]:
-    """The functions of ``unit`` that call functions of these names."""
+    """The functions of ``unit`` that call functions of these names; what these are handed to."""
     scopes = {
         project.scope_of(unit, site.call) for name in names for site in project.mentions(name).calls
     }
-    return frozenset(
+    found = {
         _handed(project, unit, s) for s in scopes if isinstance(s, ast.FunctionDef) and s.args.args
-    )
+    }
+    return frozenset(found | callbacks.receivers(project, unit, names))
 
 
 def _is_passed_in(request: Request, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -10,7 +10,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules import caches, cells
 from tapemigrate.rules.assumptions import Judge, is_linear
-from tapemigrate.rules.callers import callers
+from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.project import Project, View

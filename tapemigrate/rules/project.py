@@ -19,6 +19,7 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
 
 if TYPE_CHECKING:
+    from tapemigrate.rules.callbacks import Arrival
     from tapemigrate.rules.tapes import Tapes
 
 # Longer chains of attributes are no names of tensors.
@@ -158,6 +159,8 @@ class Project:
         self.tapes: Tapes | None = None
         #: What ``callers`` found out about single names.
         self.meanings: dict[tuple[ast.AST, ast.AST], bool | None] = {}
+        #: What ``callbacks`` found out about functions that are passed on.
+        self.arrivals: dict[tuple[ast.AST, ast.AST], Arrival | str] = {}
         self._mentions: dict[str, Mentions] = {}
 
     def with_unit(self, unit: Unit) -> Project:

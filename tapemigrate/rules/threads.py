@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Kind, Scope, parameters
-from tapemigrate.rules.callers import callers, is_called_from_outside
+from tapemigrate.rules.callbacks import callers
+from tapemigrate.rules.callers import is_called_from_outside
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.kept import keep
 from tapemigrate.rules.placing import ASKS, Keeping, Places
