@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from tapemigrate.model import Handed, Hidden, Links
-from tapemigrate.reading import FOREIGN, Text, read, searchable
+from tapemigrate.reading import FOREIGN, HOME, USED, Text, read, searchable
 from tapemigrate.source.decoding import SourceError, is_notebook
 
 # A name that stands in more files than this (``main``, ``loss``) says little about who calls it,
@@ -29,8 +29,21 @@ def words(links: Iterable[Links]) -> frozenset[str]:
     """What has to be looked for to know the files that concern files with these links."""
     links = [each for each in links if each.names or each.handed]
     found = {word for each in links for name in each.names for word in (name, FOREIGN + name)}
-    found |= {word for each in links for h in each.handed for word in (h.name, *_anchors(h))}
+    found |= ways(handed for each in links for handed in each.handed)
     return frozenset(found) | _marks() if found else frozenset()
+
+
+def ways(functions: Iterable[Handed]) -> frozenset[str]:
+    """What stands in the files that use the functions: their names, and their anchors."""
+    found: set[str] = set()
+    for each in functions:
+        found.update((each.name, USED + each.name), each.anchors, _homes(each))
+    return frozenset(found)
+
+
+def _homes(handed: Handed) -> frozenset[str]:
+    """The words one of which stands in a file that uses the function; see ``Words``."""
+    return frozenset(HOME + each for each in handed.anchors) or frozenset({FOREIGN + handed.name})
 
 
 def may_import(links: Links, path: str) -> bool:
@@ -52,13 +65,20 @@ class Choice:
 
         They reach out for its name, or have its class beside it, of which they may have a subclass.
         """
-        chosen = {name: set(self._places[FOREIGN + name]) for name in links.names}
+        near = {name: set(self._places[FOREIGN + name]) for name in links.names}
+        chosen = {name: set(found) for name, found in near.items()}
         for handed in links.handed:
-            for anchor in _anchors(handed):
-                chosen.setdefault(handed.name, set()).update(self._places[anchor])
+            name = handed.name
+            near.setdefault(name, set()).update(*map(self._places.__getitem__, handed.anchors))
+            chosen.setdefault(name, set()).update(*map(self._places.__getitem__, _homes(handed)))
+            if not handed.anchors:
+                near[name].update(chosen[name])
         for name in sorted(chosen):
-            paths = [path for path in self._places[name] if path in chosen[name]]
-            yield from paths if len(paths) <= _MOST_MENTIONS else ("",)
+            paths = [path for path in self._places[name] if path in near[name]]
+            if len(paths) > _MOST_MENTIONS:
+                yield ""
+            else:
+                yield from (path for path in paths if path in chosen[name])
 
     def marked(self, links: Mapping[str, Links], hidden_in: HiddenIn) -> dict[str, list[str]]:
         """For each file with links those whose functions it may call, if they may make such ops.
@@ -95,10 +115,6 @@ class Choice:
                 tops = None
             self._tops[path] = tops
         return self._tops[path]
-
-
-def _anchors(handed: Handed) -> Collection[str]:
-    return handed.anchors or (FOREIGN + handed.name,)
 
 
 def _may_name(text: Text, names: frozenset[bytes] | None) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
+from tapemigrate.context import ways
 from tapemigrate.model import Handed, Links
+from tapemigrate.reading import HOME, USED
 
 # Files beyond this many are not tied together: a rewrite that long is no help to anybody.
 _MOST_FILES = 60
@@ -55,17 +57,20 @@ def grouped(
     pending = {file: set(each.handed) for file, each in links.items() if each.handed}
     seen: set[tuple[str, Handed]] = set()
     for _ in range(_MOST_STEPS):
-        words = {w for each in pending.values() for h in each for w in (h.name, *h.anchors)}
+        words = ways(handed for each in pending.values() for handed in each)
         found = places(words) if words else {}
         calling: dict[str, set[str]] = {}
         for file, each in pending.items():
             for handed in each:
                 seen.add((file, handed))
-                anchored = {p for a in handed.anchors for p in found.get(a, ())}
-                callers = [p for p in found.get(handed.name, ()) if p in anchored and p != file]
-                if len(callers) > _MOST_FILES:
+                near = {p for a in handed.anchors for p in found.get(a, ())}
+                near.intersection_update(found.get(handed.name, ()))
+                if len(near - {file}) > _MOST_FILES:
                     continue
-                for caller in callers:
+                anchored = {p for a in handed.anchors for p in found.get(HOME + a, ())}
+                for caller in found.get(USED + handed.name, ()):
+                    if caller == file or caller not in anchored:
+                        continue
                     if groups.join(file, caller):
                         calling.setdefault(caller, set()).add(handed.name)
         asked = [(file, frozenset(names)) for file, names in calling.items()]

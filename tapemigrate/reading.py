@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,17 +21,30 @@ _TF = re.compile(rb"tf(?<![\w\x80-\xff]tf)e?(?![\w\x80-\xff])")
 _APART = bytes(
     code if code >= 128 or chr(code).isalnum() or code == ord("_") else 32 for code in range(256)
 )
+_GAP = 32
 # Files that one process looks through at a time, and words from which on that pays.
 _CHUNK = 256
 _FEW = 6
 # The names that an import statement names: up to the end of its line, or of its parentheses.
 _IMPORTS = re.compile(rb"import\b(?:[ \t]|\\\r?\n)*(?:\((?:[^)#]|#[^\n]*)*|(?:[^\n\\;]|\\\r?\n)*)")
 # What brings names in that stand in no statement.
-_WHOLESALE = (re.compile(rb"exec(?:file)?\b"), re.compile(rb"globals\b"), re.compile(rb"%run\b"))
+_WHOLESALE = (
+    *(re.compile(rb"exec(?:file)?\b"), re.compile(rb"globals[ \t]*\(")),
+    re.compile(rb"%run\b"),
+)
+# The modules from which names are imported.
+_MODULES = re.compile(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
+_USE = re.compile(rb"(?:\s|\\)*[(),#]")
 _SPACE = b" \t\r\n\f\\"
 
 #: Before a word: only where it may mean something of another file. See ``Text.reaches_out``.
 FOREIGN = "."
+#: Only where it may mean a function or class of another file, and is called or passed on.
+USED = "("
+#: Only where it may mean a module, a package or a class of another file.
+HOME = "/"
+
+_PREFIXES = FOREIGN + USED + HOME
 
 #: The words that stand in each of some files.
 Found = list[list[str]]
@@ -39,7 +52,7 @@ Found = list[list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Some files, and words to look for in them, some of them ``FOREIGN``."""
+    """Some files, and words to look for in them, some of them ``FOREIGN`` and the like."""
 
     paths: Sequence[str]
     words: frozenset[str]
@@ -178,7 +191,7 @@ def words_in(search: Search) -> Found:
     # A word may come from the name of a file that is no text.
     wanted: dict[bytes, list[str]] = {}
     for word in search.words:
-        plain = word.removeprefix(FOREIGN).encode("utf-8", "backslashreplace")
+        plain = word.lstrip(_PREFIXES).encode("utf-8", "backslashreplace")
         wanted.setdefault(plain, []).append(word)
     digests: list[str] = []
     found: Found = []
@@ -196,7 +209,7 @@ def words_in(search: Search) -> Found:
         if len(wanted) > _FEW or any(word in data for word in wanted):
             text = Text(data)
             for plain in text.among(wanted):
-                here += [w for w in wanted[plain] if w[0] != FOREIGN or text.reaches_out(plain)]
+                here += [w for w in wanted[plain] if text.holds(w[0], plain)]
         found.append(sorted(here))
     if search.cache is not None:
         search.cache.put(search.key(digests), found)
@@ -213,6 +226,14 @@ class Text:
         """Those of ``words`` that stand in the file."""
         return frozenset(words).intersection(_words_of(self._data))
 
+    def holds(self, prefix: str, word: bytes) -> bool:
+        """Whether ``word``, which stands in the file, does so as its prefix, if any, says."""
+        if prefix == HOME:
+            return word in self._modules or self.reaches_out(word)
+        if prefix == USED and not self._uses(word):
+            return False
+        return prefix not in _PREFIXES or self.reaches_out(word)
+
     def reaches_out(self, word: bytes) -> bool:
         """Whether ``word``, which stands in the file, may mean something of another file there.
 
@@ -221,16 +242,26 @@ class Text:
         return self._is_wholesale or self.names(word)
 
     def names(self, word: bytes) -> bool:
-        """Whether ``word`` is imported, or stands after a dot or a quote."""
+        """Whether ``word`` is imported, stands after a dot, or is all of a text in quotes."""
         if word in self._imported:
             return True
         data = self._data
+        return any(_is_after_dot_or_in_quotes(data, *place) for place in self._places(word))
+
+    def _uses(self, word: bytes) -> bool:
+        """Whether ``word`` is called or passed on, by what follows it; that may be a comment."""
+        data = self._data
+        return any(_USE.match(data, end) is not None for _, end in self._places(word))
+
+    def _places(self, word: bytes) -> Iterator[tuple[int, int]]:
+        """Where ``word`` stands, from and to; what ends with it may be among them."""
+        data = self._data
         place = data.find(word)
         while place >= 0:
-            if _is_after_dot_or_quote(data, place):
-                return True
-            place = data.find(word, place + len(word))
-        return False
+            end = place + len(word)
+            if end == len(data) or _APART[data[end]] == _GAP:
+                yield place, end
+            place = data.find(word, end)
 
     @cached_property
     def _imports(self) -> bytes:
@@ -239,6 +270,10 @@ class Text:
     @cached_property
     def _imported(self) -> frozenset[bytes]:
         return frozenset(_words_of(self._imports))
+
+    @cached_property
+    def _modules(self) -> frozenset[bytes]:
+        return frozenset(_words_of(b" ".join(_MODULES.findall(self._data))))
 
     @cached_property
     def _is_wholesale(self) -> bool:
@@ -253,10 +288,11 @@ def _words_of(data: bytes) -> list[bytes]:
     return data.translate(_APART).split()
 
 
-def _is_after_dot_or_quote(data: bytes, place: int) -> bool:
+def _is_after_dot_or_in_quotes(data: bytes, place: int, end: int) -> bool:
     before = data[place - 1 : place]
     if before not in _SPACE:
-        return before in b".\"'"
+        # A text may be put together of pieces: f"loss{number}".
+        return before == b"." or (before in b"\"'" and data[end : end + 1] in b"\"'\\{")
     # A line may go on after a dot, and what is behind a comment is not looked at.
     gap = data[max(0, place - 400) : place]
     text = gap.rstrip(_SPACE)

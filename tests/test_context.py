@@ -9,15 +9,19 @@ import pytest
 
 from tapemigrate.context import Choice, words
 from tapemigrate.model import Handed, Hidden, Links
-from tapemigrate.reading import FOREIGN, Search, Words, words_in
+from tapemigrate.reading import FOREIGN, HOME, USED, Search, Words, words_in
 
 METHOD = Links(frozenset({"loss"}), frozenset({Handed("loss", frozenset({"Model"}))}))
 
 
-def reaches_out(folder: Path, text: str) -> bool:
+def holds(folder: Path, text: str, word: str) -> bool:
     path = folder / "other.py"
     path.write_text(text, encoding="utf-8")
-    return words_in(Search([str(path)], frozenset({FOREIGN + "loss"}))) == [[FOREIGN + "loss"]]
+    return words_in(Search([str(path)], frozenset({word}))) == [[word]]
+
+
+def reaches_out(folder: Path, text: str) -> bool:
+    return holds(folder, text, FOREIGN + "loss")
 
 
 @pytest.mark.parametrize(
@@ -31,6 +35,9 @@ def reaches_out(folder: Path, text: str) -> bool:
         "import os; loss = 1\n",
         "from os import (path,  # (one)\n    sep)\nloss = 3\n",
         "self.my_loss = x.loss_of\n",
+        "loss = 1\nself.loss_of(x)\n",
+        "print('loss is', loss)\n",
+        "loss = 1\nself.globals['x'] = loss\n",
     ],
 )
 def test_a_name_of_the_file_itself_is_none_of_another(tmp_path: Path, text: str) -> None:
@@ -48,6 +55,8 @@ def test_a_name_of_the_file_itself_is_none_of_another(tmp_path: Path, text: str)
         "model.\\\n    loss(x)\n",
         "getattr(model, 'loss')\n",
         'getattr(model, r"""loss""")\n',
+        "patch('helper.loss')\n",
+        "getattr(model, f'loss{number}')\n",
         "from helper import loss\n",
         "from helper import other, loss as it\n",
         "from helper import loss\r\n",
@@ -68,6 +77,51 @@ def test_a_name_that_may_come_from_another_file(tmp_path: Path, text: str) -> No
     assert reaches_out(tmp_path, text)
 
 
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("from helper import loss\nrun(loss)\n", True),
+        ("from helper import loss as it\nit(x)\n", False),
+        ("def loss(x):\n    return x\n\n\nloss(x)\n", False),
+        ("from helper import loss\n", False),
+        ("from helper import loss_of, loss\nloss_of(x)\n", False),
+        ("from helper import loss\nloss(x)\n", True),
+        ("model.loss (x)\n", True),
+        ("model.loss \\\n(x)\n", True),
+        ("(model.loss  # of it\n(x))\n", True),
+        ("from helper import *\nloss(x)\n", True),
+    ],
+)
+def test_what_is_called_or_passed_on(tmp_path: Path, text: str, used: bool) -> None:
+    assert holds(tmp_path, text, USED + "loss") is used
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("helper = 1\nhelper()\n", False),
+        ("def f(helper):\n    return helper\n", False),
+        ("# from the helper\nimport os\n", False),
+        ("print('from helper')\n", False),
+        ("import helper\n", True),
+        ("import package.helper as h\n", True),
+        ("from helper import loss\n", True),
+        ("from helper.more import loss\n", True),
+        ("from .helper import(loss)\n", True),
+        ("from package import helper\n", True),
+        ("from \\\n    helper import loss\n", True),
+        ("from\thelper\timport *\n", True),
+        ("import_module('helper')\n", True),
+        ("x = package.helper\n", True),
+        ("from other import *\nhelper.loss()\n", True),
+    ],
+)
+def test_what_may_be_a_module_or_class_of_another_file(
+    tmp_path: Path, text: str, meant: bool
+) -> None:
+    assert holds(tmp_path, text, HOME + "helper") is meant
+
+
 def test_a_name_in_too_many_files_has_callers_out_of_sight() -> None:
     many = [f"{number}.py" for number in range(100)]
     found = {"main": many, FOREIGN + "main": many, "rare": ["a.py"], FOREIGN + "rare": ["a.py"]}
@@ -77,7 +131,8 @@ def test_a_name_in_too_many_files_has_callers_out_of_sight() -> None:
 
 def test_files_in_which_a_name_means_their_own_do_not_count() -> None:
     many = [f"{number}.py" for number in range(100)]
-    choice = Choice({"loss": many, FOREIGN + "loss": ["7.py"], "Model": []})
+    places = {"loss": many, FOREIGN + "loss": ["7.py"], "Model": [], HOME + "Model": []}
+    choice = Choice(places)
     assert list(choice.callers(METHOD)) == ["7.py"]
 
 
