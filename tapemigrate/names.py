@@ -26,7 +26,7 @@ from tapemigrate.scopes import (
     string_step,
 )
 
-ReferenceKind = Literal["import", "alias", "getattr", "star", "uncertain"]
+ReferenceKind = Literal["import", "alias", "getattr", "star", "uncertain", "either"]
 
 TENSORFLOW_MODULES = ("tensorflow", "tensorflow.compat.v2", "tensorflow.compat.v1")
 
@@ -86,7 +86,8 @@ class Names:
         """How ``expr`` gets to what it means; None where ``qualified`` is None.
 
         ``alias``: through an assigned name. ``getattr``: through a string. ``star``: the name comes
-        from a star import. ``uncertain``: the name may mean something else as well.
+        from a star import. ``uncertain``: the name may mean something else as well. ``either``: it
+        is imported from one module of the user's or from another.
         """
         meaning = self._meant(expr)
         return meaning.kind if meaning else None
@@ -312,9 +313,17 @@ def _either(first: _Meaning | None, second: _Meaning | None) -> _Meaning | None:
     ours = [m for m in (first, second) if m.path.split(".")[0] == "tensorflow"]
     if first.path in TENSORFLOW_MODULES or second.path in TENSORFLOW_MODULES:
         return first
+    if not ours and not (same and _is_of_one_module(first.path, second.path)):
+        return _Meaning(first.path, "either")
     if same and len(ours) != 1:
         return first
     return _Meaning((ours or [first])[0].path, "uncertain")
+
+
+def _is_of_one_module(first: str, second: str) -> bool:
+    """Whether two paths differ in the packages alone: ``ops.grad`` and ``lib.ops.grad``."""
+    one, two = (f".{path.lstrip('.')}" for path in (first, second))
+    return one.endswith(two) or two.endswith(one) or one.split(".")[-2:] == two.split(".")[-2:]
 
 
 def _first_name(expr: ast.expr) -> ast.Name | None:

@@ -567,6 +567,14 @@ class Judge:
             seen = seen and verdict is True
         return seen
 
+    def _is_handed_out(self, view: View) -> bool:
+        """Whether other code may call the scope, with values that it makes of each other."""
+        scope = view.scope
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            return isinstance(scope, ast.Lambda)
+        others = mentions_of(self._project, view.unit, scope).within(_enclosing(view)).others
+        return any(self._handed_to_tensorflow(unit, node) is None for unit, node in others)
+
     def _handed_to_tensorflow(self, unit: Unit, node: ast.AST) -> CallSite | None:
         """The ``tf.while_loop``, ``tf.map_fn``, … that a function is handed to."""
         parent = unit.parents.get(node)
@@ -618,8 +626,8 @@ class Judge:
         elif given is not None:
             cut = _another_name(given, caller)
         elif source.kind is Kind.ENTRY:
-            cut = frozenset(d for d in caller.flow.defs.values() if d.path == source.path)
-            cut |= self._put_into(view, source, caller)
+            own = frozenset(d for d in caller.flow.defs.values() if d.path == source.path)
+            cut = _with_aliases(own, caller) | self._put_into(view, source, caller)
         if closure is not None:
             return not cut & closure
         if parameter is not None:
@@ -791,7 +799,7 @@ class Judge:
         name = path_of(given)
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
             return None if path_of(other) == name else False
-        upward = [d for d in cut if d.kind is Kind.PARAM]
+        upward = [d for d in cut if d.kind in _OUTSIDE]
         if upward and value.parameters and depth > 0:
             for each in value.parameters:
                 for above in upward:
@@ -800,6 +808,8 @@ class Judge:
                     further = self._all_sites(caller, above, each, None, None, None, depth - 1)
                     if isinstance(further, CallSite):
                         return further
+                    if not further and (above.kind is Kind.ENTRY or self._is_handed_out(caller)):
+                        return None
         if value.network and self._holds_variables(caller, given):
             return False
         if self._are_handed_on(site, caller, other, cut):

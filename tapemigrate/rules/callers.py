@@ -308,6 +308,8 @@ class Resolver:
         path = unit.names.qualified(node)
         if unit is self._unit:
             return path is None
+        if unit.names.reference_kind(node) == "either":
+            return None
         if path is not None:
             return self.is_path(path)
         if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in unit.tree.body):
@@ -327,8 +329,11 @@ class Resolver:
 
     def _attribute(self, unit: Unit, node: ast.Attribute) -> bool | None:
         path = unit.names.qualified(node)
+        if path is not None and self._cls is None:
+            either = unit.names.reference_kind(node) == "either"
+            return None if either else self.is_path(path)
         if path is not None:
-            return self.is_path(path) if self._cls is None else False
+            return False
         if self._cls is None or self._enclosing is not None:
             return False
         owner = self._project.class_of(unit, self._project.scope_of(unit, node))

@@ -16,6 +16,7 @@ from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.placing import Places
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.tfe_imports import import_tensorflow
 from tapemigrate.rules.threads import Helper, Placed, Threads
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter, Surroundings
@@ -248,10 +249,7 @@ def _imports(unit: Unit, regions: list[Region]) -> list[Insert]:
     for region in regions:
         if region.given or unit.names.tensorflow_alias(region.request.call.func) is not None:
             continue
-        for stmt in unit.tree.body:
-            if isinstance(stmt, ast.Import | ast.ImportFrom):
-                if getattr(stmt, "module", "") != "__future__":
-                    return [Insert(unit.lines.span(stmt), "before", "import tensorflow as tf")]
+        return [import_tensorflow(unit)]
     return []
 
 

@@ -11,6 +11,9 @@ from tapemigrate.rules.tfe_scopes import Scopes
 from tapemigrate.rules.tfe_symbols import is_contrib_eager, references, symbol_of
 from tapemigrate.tape.plan import Insert, ReplaceStatement
 
+# Two blank lines stand above them.
+_APART = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 _BACKPROP = "tensorflow.python.eager.backprop"
 
 
@@ -81,6 +84,9 @@ def _dead(
     home = scopes.scope_of(binding.statement)
     if scopes.in_class_body(binding.statement):
         return False
+    declared = unit.nodes(ast.Global) + unit.nodes(ast.Nonlocal)
+    if any(binding.name in statement.names for statement in declared):
+        return False  # given to another scope
     assigned = {id(b.statement) for b in dead if b.alias is None}
     if binding.name == "*" or "." in binding.name:
         # No name of its own: it serves everything that is reached through it.
@@ -115,13 +121,22 @@ def _without(statement: ast.stmt, names: set[str]) -> str:
 
 
 def import_tensorflow(unit: Unit) -> Insert:
-    """``import tensorflow as tf``, above the first import of the file."""
+    """``import tensorflow as tf``, above the first import of the file, or all of its code."""
     body = unit.tree.body
     for statement in body:
         if isinstance(statement, ast.Import | ast.ImportFrom) and (
             getattr(statement, "module", "") != "__future__"
         ):
             return Insert(unit.lines.span(statement), "before", "import tensorflow as tf")
-    docstring = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-    first = body[1] if docstring and len(body) > 1 else body[0]
-    return Insert(unit.lines.span(first), "before", "import tensorflow as tf")
+    code = [s for s in body if not _is_first(s)]
+    if not code:
+        return Insert(unit.lines.span(body[-1]), "after", "import tensorflow as tf")
+    gap = "\n\n\n" if isinstance(code[0], _APART) else "\n\n"
+    return Insert(unit.lines.span(code[0]), "before", f"import tensorflow as tf{gap}")
+
+
+def _is_first(statement: ast.stmt) -> bool:
+    """Whether nothing may stand above the statement: a docstring, ``from __future__ import …``."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"

@@ -11,7 +11,7 @@ from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.defuse import Def, Flow, Kind, Use
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import Backward, backward, origins
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.operands import Operands, values_in
 from tapemigrate.tape.recipes import SOURCE, STOP, THREAD
@@ -151,7 +151,7 @@ class RegionFinder:
             inline = True
         if not (statements or inline):
             return self._elsewhere(request, target)
-        if not recorded and not self._connected(request, target, sources, stops):
+        if not recorded and not self._connected(request, sources, stops, others):
             return self._elsewhere(request, target)
         needed = statements | {request.stmt}
         block, indices = self._blocks.common(needed)
@@ -400,16 +400,20 @@ class RegionFinder:
         return (leaf.outside and passed) or (elsewhere and not leaf.fresh)
 
     def _connected(
-        self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
+        self, request: Request, sources: Sources, stops: list[Def], others: Sequence[Request]
     ) -> bool:
         """Whether a path from a source to the target is seen, or may run in a call made here."""
         if request.joins:
             return True
+        requests = [*others, request]
+        target = self._uses_beside_sources(request.target, requests)
         for leaf in sources.leaves:
             if not leaf.outside:
                 return True
             sliced = self._cut(target, leaf.defs, frozenset(stops))
-            if sliced.made & leaf.defs:
+            edges = [e for e in sliced.edges if not self._only_asks(*e, requests)]
+            joined = replace(sliced, edges=tuple(edges)).leading_to(leaf.defs.__contains__)
+            if any(use.made in joined for use in target):
                 return True
             if leaf.variables or not any(d.kind in _OUTSIDE for d in leaf.defs):
                 if any(self._runs_unseen(d) for d in sliced.made):
@@ -417,6 +421,31 @@ class RegionFinder:
                 if self._calls_unseen(request.target):
                     return True
         return False
+
+    def _only_asks(self, made: Def | None, use: Use, requests: Sequence[Request]) -> bool:
+        """Whether a definition reads something only to differentiate by it.
+
+        Such a gradient depends on its source where its target does.
+        """
+        if made is None:
+            return False
+        own = [r for r in requests if r.stmt is made.stmt and holds(made, r.call)]
+        root = made.value if made.value is not None else made.stmt
+        if not own or root is None or use not in self._flow.uses_in(root):
+            return False
+        return use not in self._uses_beside_sources(root, own)
+
+    def _uses_beside_sources(self, root: ast.AST, requests: Sequence[Request]) -> frozenset[Use]:
+        """What an expression reads, but for the sources of gradients in it."""
+        sources = {r.sources for r in requests}
+        found: set[Use] = set()
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node not in sources:
+                found |= self._flow.reads.get(node, frozenset())
+                stack += children(node)
+        return frozenset(found)
 
     def _made_beside(
         self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
