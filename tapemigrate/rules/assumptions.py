@@ -477,13 +477,18 @@ class Judge:
             if variables and not inner.attributes and not inner.blind:
                 continue
             verdict = self._kept(f"self.{attribute}", attribute, inner, leaves)
-            if isinstance(verdict, Refusal) and variables:
+            if isinstance(verdict, Refusal) and variables and not self._is_computed(attribute):
                 verdict = sentence
             if verdict:
                 found.append(verdict)
         if traced.blind and not traced.attributes:
             found.append(sentence)
         return found
+
+    def _is_computed(self, attribute: str) -> bool:
+        """Whether ``self.attribute`` is the result of an op on the result of a network."""
+        values = attribute_values(self._project, self._view, attribute)
+        return any(self._view.kinds.make(v) is Make.TENSOR for v in values)
 
     def _is_set_here(self, region: Region, attribute: str) -> bool:
         """Whether the function itself gives ``self.attribute`` its value before the call."""

@@ -302,6 +302,8 @@ def _run_by(region: Region, view: View) -> list[ast.AST]:
     """What the region runs, and what the sources and the target were taken from."""
     body = region.block.body
     found: list[ast.AST] = list(body[region.first : min(region.last, region.call - 1) + 1])
+    if region.last >= region.call:
+        found += _beside(region.request.stmt, body[region.call], view)
     found += [region.request.target, region.request.sources]
     uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
     made = [u.made for u in uses if u.made.value is not None]
@@ -314,6 +316,21 @@ def _run_by(region: Region, view: View) -> list[ast.AST]:
         node = view.unit.parents.get(node)
     # What was there before its sources were made cannot come from them.
     found += [d.value for d in made if d.value and (d.stmt is None or d.stmt.lineno >= row)]
+    return found
+
+
+def _beside(stmt: ast.stmt, top: ast.stmt, view: View) -> list[ast.stmt]:
+    """What runs before a statement inside ``top``, which holds it."""
+    found: list[ast.stmt] = []
+    node: ast.AST = stmt
+    while node is not top:
+        parent = view.unit.parents[node]
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, ())
+            if node in block:
+                again = isinstance(parent, ast.For | ast.AsyncFor | ast.While)
+                found += [s for s in block[: None if again else block.index(node)] if s is not node]
+        node = parent
     return found
 
 
