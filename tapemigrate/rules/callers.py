@@ -15,7 +15,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import walk
 
-_STATIC = frozenset({"staticmethod", "classmethod"})
+_PLAIN = frozenset({"staticmethod", "classmethod", "abstractmethod"})
 _NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
 _SETTERS = frozenset({"setattr", "patch", "setitem"})
 # Through how many packages an imported name is followed.
@@ -27,19 +27,23 @@ class Callers:
     """The calls of one function.
 
     ``problem`` says why a parameter more would break some of them, ``unseen`` what may call the
-    function besides, as it is. ``passed`` is where it is handed on as a value.
+    function besides, as it is. ``passed`` is where it is handed on as a value. ``unsure`` are calls
+    of it or of another of its name, which stand among the unseen as well; ``overridden`` says where
+    another one takes its place.
     """
 
     calls: list[CallSite] = field(default_factory=list)
     passed: list[tuple[Unit, ast.AST]] = field(default_factory=list)
     problem: str = ""
     unseen: list[str] = field(default_factory=list)
+    unsure: list[CallSite] = field(default_factory=list)
+    overridden: str = ""
 
 
 def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
     """Every call of ``function`` by its name in the files at hand."""
     found = Callers()
-    if any(not (isinstance(d, ast.Name) and d.id in _STATIC) for d in function.decorator_list):
+    if any(_last(each) not in _PLAIN for each in function.decorator_list):
         found.problem = f"`{function.name}` is decorated"
         return found
     if function.name == "__init__":
@@ -51,6 +55,7 @@ def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Ca
     found.problem = resolver.problem() or _replaced(
         project, unit, function.name, project.class_of(unit, function) is not None
     )
+    found.overridden = resolver.overridden()
     found.unseen += by_another_name(project, unit, function.name, resolver.is_path)
     mentions = project.mentions(function.name)
     for unit_, node in mentions.others:
@@ -61,11 +66,22 @@ def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Ca
         if meant:
             found.calls.append(site)
         elif meant is None:
-            where = place_of(unit, site.unit, site.call)
-            found.unseen.append(
-                f"the call in {where} may be one of `{function.name}`, or of another"
-            )
+            found.unsure.append(site)
+            found.unseen.append(may_be_another(unit, function.name, site))
     return found
+
+
+def meant_by(
+    project: Project, unit: Unit, function: ast.FunctionDef, site: CallSite
+) -> bool | None:
+    """Whether the call is one of ``function``, which stands in ``unit``; None: it may be."""
+    return Resolver(project, unit, function).means(site.unit, site.call.func)
+
+
+def may_be_another(home: Unit, name: str, site: CallSite) -> str:
+    """That a call may be one of the method of that name in ``home``, or of some other."""
+    where = place_of(home, site.unit, site.call)
+    return f"the call in {where} may be one of `{name}`, or of another"
 
 
 def _constructions(
@@ -261,12 +277,20 @@ class Resolver:
                 and not isinstance(self._unit.parents.get(n), ast.ClassDef)
             ]
             return f"`{name}` is defined more than once" if len(same) > 1 else ""
+        return ""
+
+    def overridden(self) -> str:
+        """Which other class has a method that may be run in place of this one, or this of that."""
+        name = self._function.name
+        if self._cls is None:
+            return ""
         for cls in self._project.family(self._unit, self._cls):
             for stmt in cls.body:
                 if isinstance(stmt, ast.FunctionDef) and stmt.name == name:
                     if stmt is not self._function:
                         return f"`{name}` is overridden in another class"
-        for each in sorted(self._classes.extending(self._cls.name)):
+        related = {*self._classes.extending(self._cls.name), *self._classes.above(self._cls.name)}
+        for each in sorted(related):
             for unit, cls in self._classes.named(each):
                 if any(isinstance(n, ast.FunctionDef) and n.name == name for n in cls.body):
                     where = "another class" if unit is self._unit else unit.filename
@@ -290,8 +314,27 @@ class Resolver:
         """None: it cannot be told."""
         key = (self._function, node)
         if key not in self._project.meanings:
-            self._project.meanings[key] = self._means(unit, node)
+            meant = self._means(unit, node)
+            call = unit.parents.get(node)
+            if meant is None and isinstance(call, ast.Call) and call.func is node:
+                meant = None if self._takes(call) else False
+            self._project.meanings[key] = meant
         return self._project.meanings[key]
+
+    def _takes(self, call: ast.Call) -> bool:
+        """Whether the function can be called with these arguments, ``self`` perhaps among them."""
+        args = self._function.args
+        known = [a.arg for a in (*args.posonlyargs, *args.args)]
+        keywords = {k.arg for k in call.keywords}
+        if args.kwarg is None and not keywords <= {*known, *(a.arg for a in args.kwonlyargs), None}:
+            return False
+        if None in keywords or any(isinstance(a, ast.Starred) for a in call.args):
+            return True
+        needed = known[: len(known) - len(args.defaults)]
+        return any(
+            (args.vararg is not None or count <= len(known)) and set(needed[count:]) <= keywords
+            for count in {len(call.args), len(call.args) + (self._cls is not None)}
+        )
 
     def _means(self, unit: Unit, node: ast.AST) -> bool | None:
         if isinstance(node, ast.Name):
@@ -353,6 +396,8 @@ class Resolver:
         method = self._project.effects(unit).method(owner, self._function.name)
         if method is self._function:
             return True
+        if not above and self._cls.name in self._classes.extending(owner.name):
+            return None
         if method is not None and not above:
             return False
         if owner.name in self._classes.extending(self._cls.name):

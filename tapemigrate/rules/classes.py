@@ -40,6 +40,17 @@ class Classes:
             self._extended[name] = frozenset(found - {name})
         return self._extended[name]
 
+    def above(self, name: str) -> frozenset[str]:
+        """The names of all classes that one of that name extends, through any number of levels."""
+        found: set[str] = set()
+        pending = [name]
+        while pending:
+            for _, cls in self._named.get(pending.pop(), ()):
+                more = {b for b in bases(cls) if b in self._named} - found
+                found |= more
+                pending += more
+        return frozenset(found - {name})
+
     def has_unseen_bases(self, unit: Unit, cls: ast.ClassDef) -> bool:
         """Whether ``cls`` may inherit from a class of the user's that is not among the files."""
         pending, seen = [(unit, cls)], {cls}

@@ -18,6 +18,7 @@ from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.elsewhere import imported
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.lambdas import Lambdas, bound_to
+from tapemigrate.rules.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.tapes import Tapes
 from tapemigrate.tape.region import Region
@@ -81,9 +82,10 @@ def links(project: Project, unit: Unit) -> Links:
     handed: set[Handed] = set()
     for scope, requests in collect(project, unit).by_scope.items():
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
-            each = _handed(project, unit, scope)
+            passed = any(_is_passed_in(r.target, scope) for r in requests)
+            each = _handed(project, unit, scope, passed)
             names.add(each.name)
-            if scope.name != "__init__" or any(_is_passed_in(r, scope) for r in requests):
+            if scope.name != "__init__" or passed:
                 handed.add(each)
         elif isinstance(scope, ast.Lambda):
             names |= bound_to(unit, scope)
@@ -99,26 +101,37 @@ def links(project: Project, unit: Unit) -> Links:
 
 def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset[Handed]:
     """The functions of ``unit`` that call functions of these names; what these are handed to."""
-    scopes = {
-        project.scope_of(unit, site.call) for name in names for site in project.mentions(name).calls
-    }
-    found = {
-        _handed(project, unit, s) for s in scopes if isinstance(s, ast.FunctionDef) and s.args.args
-    }
+    sites = [site.call for name in names for site in project.mentions(name).calls]
+    found: set[Handed] = set()
+    for call in sites:
+        scope = project.scope_of(unit, call)
+        if isinstance(scope, ast.FunctionDef) and scope.args.args:
+            values = (*call.args, *(k.value for k in call.keywords))
+            passed = any(_is_passed_in(value, scope) for value in values)
+            found.add(_handed(project, unit, scope, passed))
     return frozenset(found | callbacks.receivers(project, unit, names))
 
 
-def _is_passed_in(request: Request, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether the target is a parameter, or a part of one. Most constructors make their own."""
-    path = path_of(request.target)
+def _is_passed_in(value: ast.expr, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the value is a parameter, or a part of one. Most constructors make their own."""
+    path = path_of(value)
     return path is not None and path[0] in {a.arg for a in parameters(scope.args)}
 
 
-def _handed(project: Project, unit: Unit, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> Handed:
-    """By what a file calls the function: a constructor goes by its class."""
+def _handed(
+    project: Project, unit: Unit, scope: ast.FunctionDef | ast.AsyncFunctionDef, passed: bool
+) -> Handed:
+    """By what a file calls the function: a constructor goes by its class.
+
+    A method that is ``passed`` what it differentiates is found by its name alone, for it may be
+    called on an object whose class the caller does not name.
+    """
     cls = project.class_of(unit, scope)
     name = cls.name if cls is not None and scope.name == "__init__" else scope.name
-    return Handed(name, anchors(project, unit, scope))
+    found = anchors(project, unit, scope)
+    if passed and cls is not None and name not in LIBRARY_METHODS | {cls.name}:
+        found |= {name}
+    return Handed(name, found)
 
 
 def _lambda_findings(

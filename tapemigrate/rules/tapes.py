@@ -88,6 +88,9 @@ class Tapes:
                 if request in rules:
                     self._add(unit, refused(unit, request.call, rules[request], refusal))
             parts += [_part(placed, each) for each in _clusters(layout)]
+        for part in parts:
+            for helper in [threads.helpers[s] for s in part.hands if s in threads.helpers]:
+                part.hands |= helper.circle.functions if helper.circle is not None else set()
         for joined in _joined(parts):
             self._write(joined, threads.helpers)
         return self
@@ -136,6 +139,10 @@ class Tapes:
                 span = unit.lines.span(helper.function)
                 here.append(AddParameter(span, part.placed.tape, bool(helper.without)))
                 assumptions += [a for a in helper.assumptions if a not in assumptions]
+                for other, member in helper.circle.members if helper.circle is not None else ():
+                    if member not in helpers:
+                        op = AddParameter(other.lines.span(member), part.placed.tape, optional=True)
+                        ops.setdefault(other.filename, []).append(op)
         rewrite = Rewrite(
             "unsafe" if assumptions else "safe",
             _fix_message(parts, assumptions),

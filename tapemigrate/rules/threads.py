@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Kind, Scope, parameters
 from tapemigrate.rules.callbacks import callers
-from tapemigrate.rules.callers import is_called_from_outside
+from tapemigrate.rules.callers import is_called_from_outside, meant_by
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.kept import keep
+from tapemigrate.rules.namesakes import Namesakes, namesakes
 from tapemigrate.rules.placing import ASKS, Keeping, Places
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.reading import statement_of
@@ -24,6 +25,8 @@ from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.syntax import repetitions
 
+# What a parameter that holds a tape is called, where the name is free.
+_TAPE = "tape"
 # A tape that passes through more hands than this is no help to anybody.
 _MOST_STEPS = 200
 
@@ -50,7 +53,7 @@ class Placed:
         """The name of the parameter that would hold a tape."""
         names = self.view.unit.names.bound_names(self.view.scope)
         number = 2
-        while (name := "tape" if number == 2 else f"tape_{number}") in names:
+        while (name := _TAPE if number == 2 else f"{_TAPE}_{number}") in names:
             number += 1
         return name
 
@@ -78,6 +81,7 @@ class Helper:
     """A function that is handed a tape: what of its parameters the tape has to have recorded.
 
     ``without`` says why some of its callers hand in none; for them the old call stays.
+    ``circle`` are the methods that a call of it may mean as well, which share one ``without``.
     """
 
     placed: Placed
@@ -90,6 +94,7 @@ class Helper:
     often: bool = False
     assumptions: list[str] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
+    circle: Namesakes | None = None
 
     @property
     def needs(self) -> tuple[object, ...]:
@@ -111,7 +116,8 @@ class Threads:
         self._placed = placed
         self._failed: dict[Scope, str] = {}
         self._failed_kept: dict[Request, str] = {}
-        self._failed_sites: dict[tuple[Scope, ast.Call], str] = {}
+        self._failed_sites: dict[ast.Call, str] = {}
+        self._circles: dict[Scope, Namesakes | str] = {}
         self._touched: dict[Scope, Placed] = {}
         self.helpers: dict[Scope, Helper] = {}
 
@@ -141,6 +147,7 @@ class Threads:
             failure = failure or self._left_out(layouts)
             if failure is None:
                 self._spread()
+                self._assume()
                 return layouts
             self._failed[failure[0]] = failure[1]
 
@@ -206,7 +213,7 @@ class Threads:
                 if request in placed.handed and helper is not None:
                     where = self._where(helper, CallSite(placed.view.unit, request.call))
                     reason = f"at its call in {where}, {refusal.reason}"
-                    self._failed_sites[helper.function, request.call] = reason
+                    self._failed_sites[request.call] = reason
                     lost = True
         return lost
 
@@ -234,7 +241,17 @@ class Threads:
                 if region.given == placed.tape:
                     where = self._where(further, CallSite(placed.view.unit, request.call))
                     further.without.append(f"in {where} there may be none to hand on")
-                    work.append(further)
+                    work += self._kin(further)
+
+    def _assume(self) -> None:
+        """Says where it is taken for granted that a call means one of the methods seen."""
+        handing = {request.call for p in self._touched.values() for request in p.handed}
+        for helper in self.helpers.values():
+            for site in helper.circle.guessed if helper.circle is not None else ():
+                if site.call in handing:
+                    place = f"{site.unit.filename}, line {site.call.lineno}"
+                    name = helper.function.name
+                    helper.assumptions.append(f"`{name}` is a method of this tree in {place}")
 
     def _attempt(self, scopes: list[Placed]) -> tuple[Scope, str] | None:
         work = [p for p in scopes if self._is_open(p)]
@@ -250,41 +267,65 @@ class Threads:
             if isinstance(helper, str):
                 return scope, helper
             before = self.helpers.get(scope)
-            self.helpers[scope] = helper
             if before is not None and before.needs == helper.needs:
+                before.assumptions += [a for a in helper.assumptions if a not in before.assumptions]
                 continue
-            if before is not None:
-                self._withdraw(before)
+            self.helpers[scope] = helper
             sites = self._sites(helper)
             if isinstance(sites, str):
                 return scope, sites
-            handing = 0
+            kin = self._kin(helper)
+            for each in kin if before is None else (*kin, before):
+                self._withdraw(each)
+                each.without = helper.without
+            handing: set[Scope] = set()
+            failures: list[str] = []
             for site in sites:
-                reason = self._failed_sites.get((scope, site.call))
-                caller = None if reason else self._placed(site, None)
-                if caller is not None and caller.view.scope is scope:
-                    return scope, "it calls itself"
-                reason = reason or self._hand(helper, site, caller, work)
+                meant = [h for h in kin if self._means(h, site)]
+                reason = self._failed_sites.get(site.call)
+                caller = None if reason or not meant else self._placed(site, None)
+                if caller is not None and caller.view.scope is scope and helper in meant:
+                    reason = "it calls itself"
+                    if helper.circle is None:
+                        return scope, reason
+                if meant:
+                    reason = reason or self._hand(meant, site, caller, work)
                 if reason:
-                    self._failed_sites[scope, site.call] = reason
+                    self._failed_sites[site.call] = reason
                     helper.without.append(reason)
+                    failures.append(reason)
                 else:
-                    handing += 1
-            if helper.without and not handing:
-                return scope, helper.without[0]
+                    handing |= {h.placed.view.scope for h in meant}
+            for each in kin if helper.without else ():
+                if each.placed.view.scope not in handing:
+                    return each.placed.view.scope, (failures or helper.without)[0]
         return None
 
+    def _kin(self, helper: Helper) -> list[Helper]:
+        """The helpers that a call of this one may mean, itself among them."""
+        if helper.circle is None:
+            return [helper]
+        return [h for h in self.helpers.values() if h.function in helper.circle.functions]
+
+    def _means(self, helper: Helper, site: CallSite) -> bool:
+        """Whether the call may be one of the helper."""
+        unit = helper.placed.view.unit
+        return helper.circle is None or (
+            meant_by(self._project, unit, helper.function, site) is not False
+        )
+
     def _hand(
-        self, helper: Helper, site: CallSite, caller: Placed | None, work: list[Placed]
+        self, helpers: list[Helper], site: CallSite, caller: Placed | None, work: list[Placed]
     ) -> str:
         """Has ``caller`` hand in the tape at ``site``, or says why it cannot."""
+        helper = helpers[0]
         where = self._where(helper, site)
         if site.unit.filename not in self._project.asked:
             return f"its call in {where} stands in a file that is not changed along with this one"
         if caller is None:
             return f"its call in {where} leaves no room for a tape"
         self._touched.setdefault(caller.view.scope, caller)
-        request = self._request(helper, site)
+        request = self._request(helpers, site)
         if isinstance(request, str):
             return f"{request} in {where}"
         caller.handed[request] = helper.function
@@ -354,12 +395,19 @@ class Threads:
         found = callers(self._project, unit, helper.function)
         if found.problem:
             return found.problem
-        helper.without += found.unseen
+        circle = self._circle(helper) if found.overridden or found.unsure else ""
+        if isinstance(circle, str):
+            if found.overridden:
+                return circle
+            calls, unseen = found.calls, found.unseen
+        else:
+            helper.circle, calls, unseen = circle, circle.calls, circle.unseen
+        helper.without += unseen
         if self._project.blind:
             helper.without.append("a file that may call it cannot be read")
-        if helper.without and not found.calls:
+        if helper.without and not calls:
             return helper.without[0]
-        if not found.calls:
+        if not calls:
             if is_called_from_outside(self._project, unit, helper.function):
                 return f"a library may call `{helper.function.name}`"
             if helper.records:
@@ -373,18 +421,41 @@ class Threads:
                 f"every caller of `{helper.function.name}` hands in a {kind}tape that has recorded "
                 f"{names}"
             )
-        return found.calls
+        return calls
 
-    def _request(self, helper: Helper, site: CallSite) -> Request | str:
-        """The call of ``helper`` as a request for a tape in its caller."""
-        method = helper.placed.view.cls is not None
-        targets = self._arguments(helper.function, helper.targets, site, method)
-        sources = self._arguments(helper.function, helper.sources, site, method)
-        if isinstance(targets, str):
-            return targets
-        if isinstance(sources, str):
-            return sources
-        if not targets or not (sources or helper.variables):
+    def _circle(self, helper: Helper) -> Namesakes | str:
+        """The methods that take the tape as well, or why one of them cannot."""
+        function = helper.function
+        if function not in self._circles:
+            found = namesakes(self._project, helper.placed.view.unit, function)
+            if isinstance(found, Namesakes):
+                found = self._barred(found) or found
+            self._circles[function] = found
+        return self._circles[function]
+
+    def _barred(self, circle: Namesakes) -> str:
+        """Why one of the methods cannot take the tape."""
+        for unit, member in circle.members:
+            where = f"`{member.name}` of {unit.filename}, line {member.lineno}"
+            if unit.filename not in self._project.asked:
+                return f"{where}, would take it as well, and is not changed along with this one"
+            if _TAPE in unit.names.bound_names(member):
+                return f"{where}, would take it as well, and knows something else as `{_TAPE}`"
+        return ""
+
+    def _request(self, helpers: list[Helper], site: CallSite) -> Request | str:
+        """The call of one of ``helpers`` as a request for a tape in its caller."""
+        targets: list[ast.expr] = []
+        sources: list[ast.expr] = []
+        for helper in helpers:
+            method = helper.placed.view.cls is not None
+            for names, values in ((helper.targets, targets), (helper.sources, sources)):
+                more = self._arguments(helper.function, names, site, method)
+                if isinstance(more, str):
+                    return more
+                values += [each for each in more if each not in values]
+        variables = any(h.variables for h in helpers)
+        if not targets or not (sources or variables):
             return "it is not told what to differentiate"
         return Request(
             site.call,
@@ -393,11 +464,11 @@ class Threads:
             "threaded",
             targets[0] if len(targets) == 1 else ast.List(targets, ast.Load()),
             ast.List(sources, ast.Load()),
-            parameter=helper.placed.tape,
-            often=helper.often,
-            records=helper.records,
-            joins=helper.joins,
-            variables=helper.variables,
+            parameter=helpers[0].placed.tape,
+            often=any(h.often for h in helpers),
+            records=any(h.records for h in helpers),
+            joins=all(h.joins for h in helpers),
+            variables=variables,
         )
 
     def _arguments(
@@ -418,11 +489,7 @@ class Threads:
 
     def _withdraw(self, helper: Helper) -> None:
         """Takes the calls of ``helper`` back out of its callers."""
-        sites = callers(self._project, helper.placed.view.unit, helper.function).calls
-        for site in sites:
-            caller = self._placed(site, None)
-            if caller is None:
-                continue
+        for caller in self._touched.values():
             for request in [r for r, s in caller.handed.items() if s is helper.placed.view.scope]:
                 del caller.handed[request]
                 caller.found.pop(request, None)
