@@ -788,7 +788,7 @@ class Judge:
             attribute = _attribute(source, view)
             if attribute is not None:
                 return attribute not in value.attributes and not value.blind
-            if value.network:
+            if value.network or _is_output_of_object(caller, other):
                 return False
             if value.calls:
                 return None
@@ -983,6 +983,22 @@ def _same(cut: frozenset[Def], caller: View, other: ast.expr) -> bool:
 
 def _called(unit: Unit) -> dict[ast.ClassDef, frozenset[str]]:
     return {}
+
+
+def _is_output_of_object(caller: View, node: ast.expr) -> bool:
+    """Whether a value is what an object makes of others: ``model.get_probs(x)``, ``pi.logp(a)``.
+
+    Such objects are networks more often than not.
+    """
+    made = origins(caller.flow.uses_in(node)) if path_of(node) is not None else frozenset()
+    return any(
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and caller.kinds.name(call.func) is None
+        and caller.kinds.make(call) is Make.UNKNOWN
+        and any(caller.kinds.make(a) not in _PLAIN for a in call.args)
+        for call in (node, *(d.value for d in made))
+    )
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:
