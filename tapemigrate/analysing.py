@@ -14,6 +14,7 @@ from tapemigrate.reading import read
 from tapemigrate.results import FileResult, failure, in_order, plain_result, result_of, rows_of
 from tapemigrate.settings import ALWAYS_REPORTED, Settings
 from tapemigrate.silencing import silenced
+from tapemigrate.source import parse
 from tapemigrate.source.decoding import SourceError, SourceFile, decode, encode
 from tapemigrate.tasks import Task
 
@@ -28,7 +29,7 @@ def analyse(task: Task) -> list[FileResult]:
             data = {name: read(name) for name in task.filenames}
         except SourceError as error:
             if task.others:
-                return _one_by_one(task)
+                return _apart(task)
             return [failure(task.filename, error)]
         results = guarded(data, task)
         _keep(task, data, results)
@@ -58,13 +59,24 @@ def _keep(task: Task, data: Mapping[str, bytes], results: list[FileResult]) -> N
     task.cache.put(key, [plain_result(each) for each in results])
 
 
-def _one_by_one(task: Task) -> list[FileResult]:
-    """Each file by itself, where one of them cannot be analysed at all."""
-    found = []
-    for name in task.filenames:
-        context = (*task.context, *(other for other in task.filenames if other != name))
-        found += analyse(replace(task, filename=name, others=(), context=context))
-    return found
+def _apart(task: Task) -> list[FileResult]:
+    """Files that cannot be analysed by themselves, the others together; else each by itself."""
+    broken = [name for name in task.filenames if not _can_be_parsed(name)]
+    whole = tuple(name for name in task.filenames if name not in broken)
+    parts = [*((name,) for name in broken), whole] if broken else [(name,) for name in whole]
+    found: list[FileResult] = []
+    for part in filter(None, parts):
+        context = (*task.context, *(other for other in task.filenames if other not in part))
+        found += analyse(replace(task, filename=part[0], others=part[1:], context=context))
+    return sorted(found, key=lambda result: task.filenames.index(result.filename))
+
+
+def _can_be_parsed(name: str) -> bool:
+    try:
+        parse(decode(read(name), name).text, name)
+    except (SourceError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def guarded(data: Mapping[str, bytes], task: Task) -> list[FileResult]:
@@ -78,7 +90,7 @@ def guarded(data: Mapping[str, bytes], task: Task) -> list[FileResult]:
         return _analysed(data, files, task)
     except Exception as error:  # a fault of ours must not end the run for the other files
         if task.others:
-            return _one_by_one(task)
+            return _apart(task)
         return [_told(error, task.filename, file)]
 
 

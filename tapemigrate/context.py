@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from tapemigrate.model import Handed, Hidden, Links
-from tapemigrate.reading import FOREIGN, HOME, USED, Text, read, searchable
+from tapemigrate.reading import DEFINED, FOREIGN, HOME, USED, Text, read, searchable
 from tapemigrate.source.decoding import SourceError, is_notebook
 
 # A name that stands in more files than this (``main``, ``loss``) says little about who calls it,
@@ -38,6 +38,7 @@ def ways(functions: Iterable[Handed]) -> frozenset[str]:
     found: set[str] = set()
     for each in functions:
         found.update((each.name, USED + each.name), each.anchors, _homes(each))
+        found.update({DEFINED + each.name} if each.shared else ())
     return frozenset(found)
 
 
@@ -71,7 +72,9 @@ class Choice:
             name = handed.name
             near.setdefault(name, set()).update(*map(self._places.__getitem__, handed.anchors))
             chosen.setdefault(name, set()).update(*map(self._places.__getitem__, _homes(handed)))
-            if not handed.anchors:
+            if handed.shared:
+                chosen[name].update(self._places[DEFINED + name])
+            if handed.shared or not handed.anchors:
                 near[name].update(chosen[name])
         for name in sorted(chosen):
             paths = [path for path in self._places[name] if path in near[name]]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from tapemigrate.context import ways
 from tapemigrate.model import Handed, Links
-from tapemigrate.reading import HOME, USED
+from tapemigrate.reading import DEFINED, HOME, USED
 
 # Files beyond this many are not tied together: a rewrite that long is no help to anybody.
 _MOST_FILES = 60
@@ -65,11 +65,17 @@ def grouped(
                 seen.add((file, handed))
                 near = {p for a in handed.anchors for p in found.get(a, ())}
                 near.intersection_update(found.get(handed.name, ()))
+                anchored = {p for a in handed.anchors for p in found.get(HOME + a, ())}
+                calls = found.get(USED + handed.name, ())
+                namesakes: Collection[str] = ()
+                if handed.shared:
+                    namesakes = found.get(DEFINED + handed.name, ())
+                    near.update(calls, namesakes)
+                    anchored.update(calls)
                 if len(near - {file}) > _MOST_FILES:
                     continue
-                anchored = {p for a in handed.anchors for p in found.get(HOME + a, ())}
-                for caller in found.get(USED + handed.name, ()):
-                    if caller == file or caller not in anchored:
+                for caller in (*(c for c in calls if c in anchored), *namesakes):
+                    if caller == file:
                         continue
                     if groups.join(file, caller):
                         calling.setdefault(caller, set()).add(handed.name)

@@ -95,11 +95,14 @@ class Handed:
 
     A file that calls it names it, and one of ``anchors``: its module, package or class.
     ``followed``: such a function is handed to it as a value. Without anchors, it is an attribute.
+    ``shared``: a method that goes by its name alone, for a call of it on some object may be one of
+    another class's.
     """
 
     name: str
     anchors: frozenset[str]
     followed: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

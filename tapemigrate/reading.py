@@ -35,6 +35,7 @@ _WHOLESALE = (
 # The modules from which names are imported.
 _MODULES = re.compile(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
 _USE = re.compile(rb"(?:\s|\\)*[(),#]")
+_DEFINED = rb"\bdef[\s\\]+%s(?![\w\x80-\xff])"
 _SPACE = b" \t\r\n\f\\"
 
 #: Before a word: only where it may mean something of another file. See ``Text.reaches_out``.
@@ -43,8 +44,10 @@ FOREIGN = "."
 USED = "("
 #: Only where it may mean a module, a package or a class of another file.
 HOME = "/"
+#: Only where a function or method of that name is defined.
+DEFINED = ":"
 
-_PREFIXES = FOREIGN + USED + HOME
+_PREFIXES = FOREIGN + USED + HOME + DEFINED
 
 #: The words that stand in each of some files.
 Found = list[list[str]]
@@ -230,6 +233,8 @@ class Text:
         """Whether ``word``, which stands in the file, does so as its prefix, if any, says."""
         if prefix == HOME:
             return word in self._modules or self.reaches_out(word)
+        if prefix == DEFINED:
+            return re.search(_DEFINED % re.escape(word), self._data) is not None
         if prefix == USED and not self._uses(word):
             return False
         return prefix not in _PREFIXES or self.reaches_out(word)

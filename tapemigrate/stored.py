@@ -22,12 +22,14 @@ def links(plain: Plain) -> Links:
 
 def plain_handed(functions: frozenset[Handed]) -> Plain:
     """Functions that are handed a tape, as lists."""
-    return sorted([each.name, sorted(each.anchors), each.followed] for each in functions)
+    return sorted(
+        [each.name, sorted(each.anchors), each.followed, each.shared] for each in functions
+    )
 
 
 def handed(plain: Plain) -> frozenset[Handed]:
     """What ``plain_handed`` was given."""
-    return frozenset(Handed(name, frozenset(anchors), how) for name, anchors, how in plain)
+    return frozenset(Handed(name, frozenset(anchors), *how) for name, anchors, *how in plain)
 
 
 def plain_hidden(hidden: Hidden | None) -> Plain | None:

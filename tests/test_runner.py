@@ -124,6 +124,62 @@ def test_a_broken_file_does_not_stop_those_that_go_with_it(tmp_path: Path) -> No
     assert all(result.new is None for result in found(tmp_path, "fix").results)
 
 
+def test_a_broken_file_leaves_the_others_together(tmp_path: Path) -> None:
+    (tmp_path / "caller.py").write_text(CALLER)
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "old.py").write_text(CALLER + "print 'python 2'\n")
+    outcome = found(tmp_path, "fix")
+    new = {Path(r.filename).name: r.new or b"" for r in outcome.results}
+    assert b"slope(y, x, tape=tape)" in new["caller.py"]
+    assert b"def slope(y, x, tape=None):" in new["helper.py"]
+    assert new["old.py"] == b""
+    told = {Path(d.filename).name: d.code for d in outcome.diagnostics}
+    assert told == {"old.py": "TM902"}
+
+
+BASE = """\
+import tensorflow as tf
+
+
+class Learner:
+    def step(self, x):
+        return self.adapt_to(tf.square(x) * x, x)
+
+    def adapt_to(self, y, x):
+        raise NotImplementedError
+"""
+DERIVED = """\
+import tensorflow as tf
+from base import Learner
+
+
+class Descent(Learner):
+    def adapt_to(self, y, x):
+        return tf.gradients(y, x)[0]
+"""
+NAMESAKE = """\
+class Idle:
+    def adapt_to(self, y, x):
+        return x
+"""
+
+
+def test_files_with_methods_of_one_name_are_tied_where_a_call_may_mean_any(tmp_path: Path) -> None:
+    (tmp_path / "base.py").write_text(BASE)
+    (tmp_path / "derived.py").write_text(DERIVED)
+    (tmp_path / "idle.py").write_text(NAMESAKE)
+    new = {Path(r.filename).name: r.new for r in found(tmp_path, "fix").results}
+    assert b"x, tape=tape)" in (new["base.py"] or b"")
+    assert b"def adapt_to(self, y, x, tape):" in (new["derived.py"] or b"")
+    assert new.get("idle.py") is None  # ``self`` is no ``Idle``
+    chosen = "def slope_of(learner, x):\n    return learner.adapt_to(x * x, x)\n"
+    (tmp_path / "base.py").write_text(BASE + "\n\n" + chosen)
+    assert [r.new for r in found(tmp_path, "fix").results if "derived" in r.filename] == [None]
+    unsafe = run([str(tmp_path)], lambda path: Settings(unsafe_fixes=True), mode="fix", jobs=1)
+    new = {Path(r.filename).name: r.new for r in unsafe.results}
+    assert b"def adapt_to(self, y, x, tape=None):" in (new["idle.py"] or b"")
+
+
 def test_a_fault_of_ours_in_one_file_is_told_and_the_others_are_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

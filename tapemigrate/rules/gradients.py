@@ -123,15 +123,12 @@ def _handed(
 ) -> Handed:
     """By what a file calls the function: a constructor goes by its class.
 
-    A method that is ``passed`` what it differentiates is found by its name alone, for it may be
-    called on an object whose class the caller does not name.
+    A method that is ``passed`` what it differentiates may be called by who does not name its class.
     """
     cls = project.class_of(unit, scope)
     name = cls.name if cls is not None and scope.name == "__init__" else scope.name
-    found = anchors(project, unit, scope)
-    if passed and cls is not None and name not in LIBRARY_METHODS | {cls.name}:
-        found |= {name}
-    return Handed(name, found)
+    shared = passed and cls is not None and name not in LIBRARY_METHODS | {cls.name}
+    return Handed(name, anchors(project, unit, scope), shared=shared)
 
 
 def _lambda_findings(
