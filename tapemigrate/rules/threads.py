@@ -395,7 +395,8 @@ class Threads:
         found = callers(self._project, unit, helper.function)
         if found.problem:
             return found.problem
-        circle = self._circle(helper) if found.overridden or found.unsure else ""
+        method = isinstance(unit.parents[helper.function], ast.ClassDef)
+        circle = self._circle(helper) if method and (found.overridden or found.unsure) else ""
         if isinstance(circle, str):
             if found.overridden:
                 return circle
