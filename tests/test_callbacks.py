@@ -205,9 +205,6 @@ def test_another_file_puts_another_function_there() -> None:
     [
         "def report(held, x):\n    return held.operator(x * x, x)\n",
         "def report(name, held, x):\n    return getattr(held, 'operator')(x, x)\n",
-        "class Wave(object):\n    def __init__(self, operator):\n"
-        "        self.operator = operator\n\n"
-        "    def residual(self, x):\n        return self.operator(x * x, x)\n",
     ],
 )
 def test_who_may_call_it_besides_is_left_the_old_call(call: str) -> None:
@@ -216,6 +213,32 @@ def test_who_may_call_it_besides_is_left_the_old_call(call: str) -> None:
     assert "self.operator(u, x, tape=tape)" in result.rewritten["model.py"]
     assert "other.py" not in result.rewritten
     assert "it stays for those that hand in none: " in result.diagnostics[0].message
+
+
+_WAVE = """
+
+class Wave(object):
+    def __init__(self, operator):
+        self.operator = operator
+
+    def residual(self, x):
+        return self.operator(x * x, x)
+"""
+
+
+def test_a_class_beside_that_nobody_makes_is_left_the_old_call() -> None:
+    result = _fix(model=_MODEL + _WAVE)
+    assert "def slope(u, x, tape=None):" in result.rewritten["script.py"]
+    assert result.rewritten["model.py"].count("tape=tape") == 1
+    (found,) = result.diagnostics
+    assert (
+        "`Wave`, which nothing here makes, may call `slope` in model.py, line 19" in found.message
+    )
+
+
+def test_a_class_beside_that_is_made_with_another_function() -> None:
+    result = _fix(model=_MODEL + _WAVE, other="import model\n\nwave = model.Wave(abs)\n")
+    assert "def slope(u, x, tape):" in result.rewritten["script.py"]
 
 
 @pytest.mark.parametrize(
@@ -299,3 +322,11 @@ def test_the_function_may_stand_in_a_third_file(tmp_path: Path, other: str) -> N
     (tmp_path / "slopes.py").unlink()
     fixed = _fixed_tree(tmp_path, **texts, other=other)
     assert "def slope(u, x, tape):" not in fixed.get("slopes", "")
+
+
+def test_a_class_beside_is_looked_for_where_it_is_made(tmp_path: Path) -> None:
+    texts = {"script": _SCRIPT, "model": _MODEL + _WAVE}
+    assert "def slope(u, x, tape=None):" in _fixed_tree(tmp_path, **texts)["script"]
+    (tmp_path / "script.py").unlink()
+    other = "import model\n\nwave = model.Wave(abs)\n"
+    assert "def slope(u, x, tape):" in _fixed_tree(tmp_path, **texts, other=other)["script"]

@@ -100,12 +100,20 @@ def receivers(project: Project, unit: Unit, names: frozenset[str]) -> frozenset[
                 own = bool(project.effects(unit).functions(last))
                 anchor = PurePath(unit.filename).stem if own else last
                 found.add(Handed(last, frozenset({anchor}), followed=True))
-    for cls in unit.nodes(ast.ClassDef):
-        if cls.name in names:
-            called = {c.func.attr for c in walk(cls) if _is_own_call(c)}
-            kept = {a for a in called if any(_keeps(m, a) for m in cls.body)}
-            found |= {Handed(a, frozenset(), followed=True) for a in kept}
+    made = [cls for cls in unit.nodes(ast.ClassDef) if cls.name in names]
+    for kept in {a for cls in made for a in _called_attributes(cls)}:
+        found.add(Handed(kept, frozenset(), followed=True))
+        for cls in unit.nodes(ast.ClassDef):
+            # Whether another class that keeps such a function is made anywhere.
+            if kept in _called_attributes(cls):
+                found.add(Handed(cls.name, frozenset({cls.name}), followed=True))
     return frozenset(found)
+
+
+def _called_attributes(cls: ast.ClassDef) -> frozenset[str]:
+    """The attributes that methods of the class are given, and that others of them call."""
+    called = {c.func.attr for c in walk(cls) if _is_own_call(c)}
+    return frozenset(a for a in called if any(_keeps(m, a) for m in cls.body))
 
 
 def _receiver(project: Project, unit: Unit, node: ast.AST) -> ast.expr | None:
@@ -282,7 +290,7 @@ class _Follower:
             self._found.unseen += named_in_text(self._home, unit, name)
             for node in unit.nodes(ast.Attribute):
                 if node.attr == name:
-                    self._touched(unit, node, self._is_owned(unit, node.value, family))
+                    self._touched(home, unit, node, self._is_owned(unit, node.value, family))
             for call in unit.nodes(ast.Call):
                 if path_of(call.func) == ("setattr",) and len(call.args) > 1:
                     unnamed = not isinstance(call.args[1], ast.Constant)
@@ -290,7 +298,7 @@ class _Follower:
                         where = self._where(unit, call)
                         raise _Lost(f", and {where} may put another in its place")
 
-    def _touched(self, unit: Unit, node: ast.Attribute, owned: bool | None) -> None:
+    def _touched(self, home: Unit, unit: Unit, node: ast.Attribute, owned: bool | None) -> None:
         """An attribute of that name: of an object at hand, of another one, or who knows."""
         where = self._where(unit, node)
         if isinstance(node.ctx, ast.Load):
@@ -299,7 +307,7 @@ class _Follower:
             elif owned is None:
                 shown = f"`{ast.unparse(node)}` in {where}"
                 self._found.unseen.append(f"{shown} may be `{self._function.name}`")
-            elif _is_self(node.value):
+            elif _is_self(node.value) and unit is home:
                 self._unmade(unit, node)
         elif owned is not False:
             stmt = unit.parents[node]
@@ -357,7 +365,7 @@ class _Follower:
         return verdicts.pop() if len(verdicts) == 1 else None
 
     def _unmade(self, unit: Unit, node: ast.Attribute) -> None:
-        """A class that nothing at hand makes may be made with the function in that attribute."""
+        """A class of the same file that nobody makes may be made with the function as well."""
         cls = self._project.class_of(unit, self._project.scope_of(unit, node))
         if cls is None or not _is_own_call(unit.parents[node]):
             return
@@ -367,7 +375,7 @@ class _Follower:
                     where = self._where(unit, node)
                     shown = f"`{self._function.name}` in {where}"
                     self._found.unseen.append(
-                        f"`{cls.name}`, which nothing at hand makes, may call {shown}"
+                        f"`{cls.name}`, which nothing here makes, may call {shown}"
                     )
                 return
 
