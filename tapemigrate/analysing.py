@@ -61,7 +61,7 @@ def _keep(task: Task, data: Mapping[str, bytes], results: list[FileResult]) -> N
 
 def _apart(task: Task) -> list[FileResult]:
     """Files that cannot be analysed by themselves, the others together; else each by itself."""
-    broken = [name for name in task.filenames if not _can_be_parsed(name)]
+    broken = [name for name in task.filenames if not parses(name)]
     whole = tuple(name for name in task.filenames if name not in broken)
     parts = [*((name,) for name in broken), whole] if broken else [(name,) for name in whole]
     found: list[FileResult] = []
@@ -71,7 +71,8 @@ def _apart(task: Task) -> list[FileResult]:
     return sorted(found, key=lambda result: task.filenames.index(result.filename))
 
 
-def _can_be_parsed(name: str) -> bool:
+def parses(name: str) -> bool:
+    """Whether the file can be read and parsed."""
     try:
         parse(decode(read(name), name).text, name)
     except (SourceError, RecursionError, MemoryError):

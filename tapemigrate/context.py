@@ -44,7 +44,9 @@ def ways(functions: Iterable[Handed]) -> frozenset[str]:
 
 def _homes(handed: Handed) -> frozenset[str]:
     """The words one of which stands in a file that uses the function; see ``Words``."""
-    return frozenset(HOME + each for each in handed.anchors) or frozenset({FOREIGN + handed.name})
+    if handed.followed:  # where it is defined counts as well
+        return handed.anchors or frozenset({FOREIGN + handed.name})
+    return frozenset(HOME + each for each in handed.anchors)
 
 
 def may_import(links: Links, path: str) -> bool:

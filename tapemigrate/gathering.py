@@ -13,7 +13,7 @@ from tapemigrate.grouping import grouped
 from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.reading import Words, words_in
 from tapemigrate.settings import Settings
-from tapemigrate.source.decoding import SourceFile, is_notebook
+from tapemigrate.source.decoding import is_notebook
 from tapemigrate.tasks import Task
 from tapemigrate.workers import Workers
 
@@ -77,23 +77,3 @@ def with_others(
             task, filename=members[0], others=tuple(members[1:]), context=tuple(context)
         )
     return list(found.values())
-
-
-def beside(file: SourceFile, paths: list[str]) -> list[str]:
-    """The files among ``paths`` that are read beside ``file``, which is analysed by itself.
-
-    Raises:
-        SourceError: where it does not parse.
-    """
-    from tapemigrate import api
-
-    links = api.links(file)
-    choice = Choice(Words(paths)(words([links])))
-
-    def hidden_in(names: list[str]) -> Iterator[Hidden | None]:
-        return (facts.answer(Question(facts.HIDDEN, name)) for name in names)
-
-    marked = choice.marked({file.filename: links}, hidden_in)
-    found = dict.fromkeys([*choice.callers(links), *marked.get(file.filename, ())])
-    found.pop(file.filename, None)
-    return list(found)

@@ -72,6 +72,8 @@ def grouped(
                     namesakes = found.get(DEFINED + handed.name, ())
                     near.update(calls, namesakes)
                     anchored.update(calls)
+                if handed.followed:
+                    calls = anchored = near
                 if len(near - {file}) > _MOST_FILES:
                     continue
                 for caller in (*(c for c in calls if c in anchored), *namesakes):

@@ -9,11 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tapemigrate import garbage
-from tapemigrate.analysing import analyse, context_bytes, guarded, known, load
+from tapemigrate.analysing import analyse, context_bytes, guarded, known, load, parses
 from tapemigrate.cache import Cache
 from tapemigrate.deep import call_with_room
 from tapemigrate.discovery import Discovery
-from tapemigrate.gathering import beside, with_others
+from tapemigrate.gathering import with_others
 from tapemigrate.landing import write
 from tapemigrate.reading import may_matter, read
 from tapemigrate.results import FileResult, Mode, Outcome, failure
@@ -184,10 +184,32 @@ def explain_line(
         file = decode(read(filename), filename)
         place = row if cell is None else _row_of(file, cell, row)
         others = [found.path for found in Discovery(lambda path: settings).walk(list(paths))]
-        context = load(beside(file, others))
-        return api.why({filename: file}, filename, place, settings=settings, context=context)
+        task = _task_of(filename, others, settings)
+        along = [name for name in task.filenames if not _is_same(name, filename)]
+        files = {name: decode(read(name), name) for name in along if parses(name)}
+        context = load(name for name in (*task.context, *along) if name not in files)
+        return api.why(
+            {filename: file, **files}, filename, place, settings=settings, context=context
+        )
 
     return call_with_room(explain)
+
+
+def _task_of(filename: str, others: list[str], settings: Settings) -> Task:
+    """The task that has the file in it, where all ``others`` are analysed."""
+    tasks = []
+    for path in others:
+        with suppress(SourceError):
+            if may_matter(path, settings):
+                tasks.append(Task(path, settings, "check", edits=False))
+    with Workers(1, len(tasks)) as workers:
+        tasks = with_others(tasks, others, dict.fromkeys(others, settings), workers, None)
+    mine = (t for t in tasks if any(_is_same(name, filename) for name in t.filenames))
+    return next(mine, Task(filename, settings, "check", edits=False))
+
+
+def _is_same(one: str, two: str) -> bool:
+    return os.path.abspath(one) == os.path.abspath(two)
 
 
 def _row_of(file: SourceFile, cell: int, row: int) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tapemigrate.api import Result, analyse
-from tapemigrate.runner import run
+from tapemigrate.runner import explain_line, run
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import decode
 
@@ -330,3 +330,13 @@ def test_a_class_beside_is_looked_for_where_it_is_made(tmp_path: Path) -> None:
     (tmp_path / "script.py").unlink()
     other = "import model\n\nwave = model.Wave(abs)\n"
     assert "def slope(u, x, tape):" in _fixed_tree(tmp_path, **texts, other=other)["script"]
+
+
+def test_the_story_is_told_over_files(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(_SCRIPT, encoding="utf-8")
+    (tmp_path / "model.py").write_text(_KEPT, encoding="utf-8")
+    told = explain_line([str(tmp_path)], str(tmp_path / "script.py"), 7, Settings())
+    assert "model.py:11: line 10 has to run under the tape" in told
+    (tmp_path / "model.py").write_text("print 'no'\n", encoding="utf-8")
+    told = explain_line([str(tmp_path)], str(tmp_path / "script.py"), 7, Settings())
+    assert "no fix: " in told
