@@ -82,7 +82,8 @@ class Operands:
             node = stack.pop()
             if isinstance(node, ast.Call):
                 if not self._kinds.is_barren(node):
-                    stack += [node.func, *self.of(node)]
+                    stack += self.of(node)
+                    stack += [] if self._reads_no_object(node) else [node.func]
             elif isinstance(node, ast.expr) and (
                 isinstance(node, ast.Lambda) or path_of(node) is not None
             ):
@@ -90,6 +91,26 @@ class Operands:
             else:
                 stack += values_in(node)
         return found
+
+    def _reads_no_object(self, call: ast.Call, depth: int = 0) -> bool:
+        """Whether a method that is called on ``self`` reads nothing that the object holds."""
+        function, me = self._kinds.called(call), self._kinds.self_name
+        if function is None or me is None or depth >= _DEPTH or function.decorator_list:
+            return False
+        if not isinstance(call.func, ast.Attribute) or [a.arg for a in function.args.args[:1]] != [
+            me
+        ]:
+            return False
+        inner = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
+        called = [
+            c.func.value
+            for c in inner
+            if isinstance(c.func, ast.Attribute) and self._reads_no_object(c, depth + 1)
+        ]
+        return not any(
+            isinstance(n, ast.Name) and n.id in (me, "super") and n not in called
+            for n in ast.walk(function)
+        )
 
     def _is_carried(
         self, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, depth: int
