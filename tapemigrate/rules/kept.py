@@ -64,6 +64,8 @@ def keep(
         return wanted
     tape = _tape_name(project, view, name)
     value = _part(stmt, name)
+    if value is None and isinstance(stmt.value, ast.Call) and _precede(producer, stmt, wanted):
+        value, tape = stmt.value, _tape_name(project, view, _first(stmt) or name)
     if value is not None:
         known = _known(producer, stmt, wanted)
         if isinstance(known, Refusal):
@@ -143,6 +145,12 @@ def _part(stmt: ast.Assign, name: str) -> ast.expr | None:
     return None
 
 
+def _first(stmt: ast.Assign) -> str:
+    """The first attribute that is given a part of what the statement unpacks."""
+    nodes = (n for target in stmt.targets for n in ast.walk(target))
+    return next((n.attr for n in nodes if isinstance(n, ast.Attribute)), "")
+
+
 def _place(stmt: ast.Assign, name: str) -> int | None:
     """Which element of what is unpacked the attribute is given."""
     for target in stmt.targets:
@@ -180,6 +188,17 @@ def _known(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Ref
         outside = not own or any(o.kind in (Kind.PARAM, Kind.ENTRY) for o in others)
         known.leaves.append(Leaf(defs, f"{me}.{name}", outside, None))
     return known
+
+
+def _precede(producer: View, stmt: ast.Assign, wanted: list[str]) -> bool:
+    """Whether the sources are tensors that were made in the same method before."""
+    for name in wanted:
+        path = (producer.kinds.self_name or "self", f".{name}")
+        made = [d for d in producer.flow.defs.values() if d.path == path]
+        rows = [d.stmt.lineno for d in made if d.kind is Kind.ASSIGN and d.stmt is not None]
+        if not rows or max(rows) >= stmt.lineno:
+            return False
+    return True
 
 
 def _variables(producer: View, own: list[Def], text: str) -> Leaf | None:
