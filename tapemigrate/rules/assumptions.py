@@ -14,7 +14,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callbacks import mentions_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.provenance import Provenance, Tracer, filled_state
+from tapemigrate.rules.provenance import Provenance, Tracer, filled_state, remembers
 from tapemigrate.rules.shape_evidence import argument_for, attribute_values, global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
@@ -447,7 +447,11 @@ class Judge:
                 verdict = self._held_function(used.attr, leaves)
                 if verdict is not None:
                     found.append(verdict)
-            elif not isinstance(node, ast.Call) and not _is_property(method):
+            elif (
+                remembers(view.unit, method)
+                if isinstance(node, ast.Call)
+                else not _is_property(method)
+            ):
                 found += self._remembered(used.attr, leaves)
             else:
                 found += self._read_by(region, used.attr, leaves)

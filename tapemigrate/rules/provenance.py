@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.defuse import Def, Kind, parameters
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
@@ -288,17 +288,44 @@ def filled_state(unit: Unit) -> frozenset[str]:
             name, values = _filled(node)
             if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
                 found.add(name or "")
-            if isinstance(node, ast.FunctionDef) and (_fills_a_default(node) or _remembers(node)):
+            if isinstance(node, ast.FunctionDef) and (
+                _fills_a_default(node) or remembers(unit, node)
+            ):
                 found.add(node.name)
     return frozenset(found)
 
 
-def _remembers(function: ast.FunctionDef) -> bool:
-    """Whether a decorator's name says that results are kept: ``@functools.lru_cache()``."""
+def remembers(unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a decorator keeps results: by its name, ``@functools.lru_cache()``, or its code."""
     for decorator in function.decorator_list:
         path = path_of(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if path is not None and any(word in path[-1].lower() for word in ("cache", "memo", "once")):
+        if path is None:
+            continue
+        if any(word in path[-1].lower() for word in ("cache", "memo", "once")):
             return True
+        for stmt in unit.tree.body:
+            if isinstance(stmt, ast.FunctionDef) and stmt.name == path[-1] and _keeps(stmt):
+                return True
+    return False
+
+
+def _keeps(decorator: ast.FunctionDef) -> bool:
+    """Whether a function inside of it puts something where it outlives its calls."""
+    inner = [n for s in decorator.body for n in walk(s) if isinstance(n, ast.FunctionDef)]
+    for function in inner:
+        nodes = [n for s in function.body for n in walk(s)]
+        own = {a.arg for a in list(parameters(function.args))[1:]} | {
+            n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        for node in nodes:
+            if isinstance(node, ast.Nonlocal):
+                return True
+            if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                path = path_of(node.value)
+                if path is not None and path[0] not in own:
+                    return True
+            if isinstance(node, ast.Call) and path_of(node.func) == ("setattr",):
+                return True
     return False
 
 

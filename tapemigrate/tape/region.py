@@ -12,6 +12,7 @@ from tapemigrate.flow.defuse import Def, Flow, Kind, Use
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import Backward, backward, origins
 from tapemigrate.source.trees import children, walk
+from tapemigrate.tape.aliases import Aliases
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.operands import Operands, values_in
 from tapemigrate.tape.recipes import SOURCE, STOP, THREAD
@@ -101,6 +102,7 @@ class RegionFinder:
         self._parents = parents
         self._apart = apart
         self._operands = Operands(kinds)
+        self._aliases = Aliases(flow, kinds, self._operands)
         self._makes: dict[Def, Make] = {}
         self._opaque: dict[Def, bool] = {}
         self._nodes: dict[tuple[Request, str], frozenset[Def]] = {}
@@ -192,11 +194,12 @@ class RegionFinder:
             return refusal
         region.roots = self._entering(region, nodes, statements)
         region.needed = frozenset(statements)
-        hidden = self._made_beside(request, target, sources, stops)
+        twice = self._named_twice(region, target, stops)
+        hidden = twice or self._made_beside(request, target, sources, stops)
         if isinstance(hidden, Refusal):
             return hidden
         region.assumptions += hidden
-        region.assumptions += [x.assumption for x in sources.leaves if x.assumption]
+        region.assumptions += _of_leaves(sources)
         return region
 
     def _from_effects(
@@ -276,7 +279,7 @@ class RegionFinder:
             request, sources, top, call, call - 1, call, False, True, given=tape, lower=lower
         )
         region.roots = self._entering(region, nodes, set())
-        region.assumptions = [x.assumption for x in sources.leaves if x.assumption]
+        region.assumptions = _of_leaves(sources)
         return region
 
     def kept(self, request: Request, tape: str) -> Region:
@@ -287,7 +290,7 @@ class RegionFinder:
         call = self._blocks.index_in(request.stmt, top)
         assert call is not None
         region = Region(request, sources, top, call, call - 1, call, False, True, given=tape)
-        region.assumptions = [x.assumption for x in sources.leaves if x.assumption]
+        region.assumptions = _of_leaves(sources)
         return region
 
     def _as_variables(self, leaf: Leaf) -> Leaf:
@@ -501,6 +504,31 @@ class RegionFinder:
                 found.append(f"`{leaf.watch}` holds trainable variables")
         return found
 
+    def _named_twice(
+        self, region: Region, target: frozenset[Use], stops: list[Def]
+    ) -> Refusal | None:
+        """Whether a source has another name, by which the target was made of it unseen."""
+        for leaf in region.sources.leaves:
+            for made in leaf.defs if leaf.watch is not None else ():
+                if not self._aliases.are_followed(made):
+                    continue
+                behind = self._cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+                names = self._aliases.ahead(self._aliases.behind(made) - leaf.defs, behind)
+                own = {made} if self._aliases.holds_several(made) else set()
+                for user in own | behind:
+                    if user is not made and self._is_recorded_after(user, made, region):
+                        continue
+                    if not self._barren(user) and self._aliases.computes(user, names):
+                        return _together(text_of(min(names, key=lambda d: d.path).path))
+        return None
+
+    def _is_recorded_after(self, user: Def, made: Def, region: Region) -> bool:
+        """Whether the tape records ``user``, after it was told of the source ``made``."""
+        if user.stmt is None or made.stmt is None or user.stmt.lineno <= made.stmt.lineno:
+            return False
+        row = self._blocks.index_in(user.stmt, region.block)
+        return row is not None and region.first <= row <= region.last
+
     def _may_be_passed_in(self, target: ast.expr) -> bool:
         """Whether a name that this function also computes may still hold what was passed."""
         for part in target.elts if isinstance(target, ast.List | ast.Tuple) else [target]:
@@ -539,7 +567,7 @@ class RegionFinder:
         behind = None
         for made in leaf.defs:
             value = made.value
-            if made.kind is not Kind.ASSIGN or value is None:
+            if made.kind not in (Kind.ASSIGN, Kind.WITH) or value is None:
                 continue
             known = may_give_back(value, self._kinds)
             unknown = isinstance(value, ast.Call) and self._make(made) is Make.UNKNOWN
@@ -552,6 +580,9 @@ class RegionFinder:
             }
             given = {d for d in given if self._is_passed(d, value) and d.path[0] not in _SETTINGS}
             given = {d for d in given if self._is_used_before(d, made, behind)}
+            again = unknown and not gives_data(value)
+            if again and any(_calls_as(d, value) for d in behind - {made}):
+                return f"`{leaf.watch}` is another tensor than `{ast.unparse(value)}` gave before"
             if given:
                 name = text_of(min(given, key=lambda d: d.path).path)
                 if known:
@@ -1122,6 +1153,20 @@ class RegionFinder:
     def _is_code(self, owner: ast.expr) -> bool:
         """Whether what a method hangs on is a module, or the object whose method is analysed."""
         return path_of(owner) == (self._kinds.self_name,) or self._kinds.name(owner) is not None
+
+
+def _calls_as(made: Def, call: ast.expr) -> bool:
+    """Whether the definition asks an object once more for what ``call`` asks it."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    same = ast.dump(call)
+    nodes = walk(made.value) if made.value is not None else ()
+    return any(isinstance(n, ast.Call) and ast.dump(n) == same for n in nodes)
+
+
+def _of_leaves(sources: Sources) -> list[str]:
+    """What is assumed of the sources, each once."""
+    return list(dict.fromkeys(x.assumption for x in sources.leaves if x.assumption))
 
 
 def _choices(value: ast.expr) -> list[ast.expr]:

@@ -1,0 +1,167 @@
+"""Which names may mean one tensor: what lists, choices and calls like ``next`` hand on as it is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tapemigrate.flow.defuse import Def, Flow, Kind
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.operands import Operands
+from tapemigrate.tape.syntax import may_give_back
+
+_HOLDERS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.DictComp, ast.SetComp)
+_CONTAINERS = frozenset(
+    {"list", "tuple", "dict", "set", "zip", "reversed", "sorted", "OrderedDict"}
+)
+_GIVERS = _CONTAINERS | {"next", "iter", "max", "min", "enumerate", "copy"}
+_METHODS = frozenset({"get", "pop", "popleft", "popitem", "setdefault", "values", "items", "copy"})
+_FOLLOWED = (Kind.ASSIGN, Kind.ELEMENT)
+
+
+class Aliases:
+    """Looks through the definitions of one scope."""
+
+    def __init__(self, flow: Flow, kinds: Kinds, operands: Operands) -> None:
+        self._flow = flow
+        self._kinds = kinds
+        self._operands = operands
+
+    def are_followed(self, made: Def) -> bool:
+        """Whether the value may be one that has another name, and is no such name by itself."""
+        named = made.value is not None and path_of(made.value) is not None
+        if made.kind not in _FOLLOWED or (named and made.kind is Kind.ASSIGN):
+            return False
+        return bool(self._parts(made))
+
+    def holds_several(self, made: Def) -> bool:
+        """Whether the value is a container, not one of several by a choice."""
+        return made.value is not None and self._is_container(made.value)
+
+    def behind(self, made: Def) -> set[Def]:
+        """The definitions of which ``made`` may be, or hold, the very tensors."""
+        return self._closed(self._parts(made))
+
+    def ahead(self, names: set[Def], among: Iterable[Def]) -> set[Def]:
+        """``names``, and those of ``among`` that may be, or hold, the tensors of one of them."""
+        found = set(names)
+        before = -1
+        while before != len(found):
+            before = len(found)
+            found |= {d for d in among if d.kind in _FOLLOWED and self.behind(d) & names}
+        return found
+
+    def computes(self, made: Def, names: set[Def]) -> bool:
+        """Whether an op works on one of ``names`` where ``made`` is defined."""
+        if made.value is None:
+            return any(d in names for u in made.uses for d in origins([u]))
+        calls = [n for n in ast.walk(made.value) if isinstance(n, ast.Call)]
+        handed = {*self._names(made.value), *(c.func for c in calls if self._given_back(c))}
+        read = [n for n in self._operands.paths(made.value) if n not in handed]
+        return bool(self._closed(read) & names)
+
+    def _closed(self, nodes: list[ast.expr]) -> set[Def]:
+        found: set[Def] = set()
+        stack = list(nodes)
+        while stack:
+            node = stack.pop()
+            for made in origins(self._flow.reads.get(node, frozenset())):
+                element = _at(made, node)
+                if element is not None:
+                    stack += self._names(element)
+                elif made not in found:
+                    found.add(made)
+                    stack += self._parts(made) if made.kind in _FOLLOWED else []
+        return found
+
+    def _parts(self, made: Def) -> list[ast.expr]:
+        if made.value is None:
+            return []
+        return self._names(self._element(made) or made.value)
+
+    def _element(self, made: Def) -> ast.expr | None:
+        """What of a display the definition takes: ``b`` of ``a, b = pair``."""
+        stmt, value = made.stmt, made.value
+        if made.kind is not Kind.ELEMENT or not isinstance(stmt, ast.Assign):
+            return None
+        if isinstance(value, ast.Name):
+            there = origins(self._flow.reads.get(value, frozenset()))
+            value = next(iter(there)).value if len(there) == 1 else None
+        target = stmt.targets[0]
+        if not isinstance(target, ast.Tuple | ast.List) or not isinstance(
+            value, ast.Tuple | ast.List
+        ):
+            return None
+        if any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts)):
+            return None
+        pairs = zip(target.elts, value.elts, strict=False)
+        return next((v for t, v in pairs if path_of(t) == made.path), None)
+
+    def _names(self, value: ast.expr) -> list[ast.expr]:
+        """The names in an expression that its value may be, or hold."""
+        parts: list[ast.expr] = []
+        match value:
+            case ast.IfExp():
+                parts = [value.body, value.orelse]
+            case ast.BoolOp():
+                parts = value.values
+            case ast.Starred() | ast.NamedExpr():
+                parts = [value.value]
+            case ast.List() | ast.Tuple() | ast.Set():
+                parts = value.elts
+            case ast.Dict():
+                parts = value.values
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                plain = isinstance(value.elt, ast.Name)
+                parts = [g.iter for g in value.generators] if plain else [value.elt]
+            case ast.Call():
+                parts = self._given_back(value)
+            case _ if path_of(value) is not None:
+                return [value]
+            case ast.Subscript() if not isinstance(value.slice, ast.Slice | ast.Tuple):
+                parts = [value.value] if self._is_container(value.value) else []
+        return [name for part in parts for name in self._names(part)]
+
+    def _given_back(self, call: ast.Call) -> list[ast.expr]:
+        func = call.func
+        path = path_of(func)
+        if path is None:
+            return []
+        if isinstance(func, ast.Attribute) and path[-1].lstrip(".") in _METHODS:
+            if self._is_container(func.value):
+                return [func.value, *call.args[1:]]
+        if (len(path) == 1 or path[0] in ("copy", "collections")) and (
+            path[-1].lstrip(".") in _GIVERS and self._kinds.called(call) is None
+        ):
+            return [*call.args, *(k.value for k in call.keywords if k.arg != "key")]
+        return call.args[:1] if may_give_back(call, self._kinds) else []
+
+    def _is_container(self, owner: ast.expr) -> bool:
+        """Whether the expression is a list, tuple, dict or set of Python's for certain."""
+        if isinstance(owner, _HOLDERS):
+            return True
+        if isinstance(owner, ast.Call):
+            path = path_of(owner.func)
+            return path is not None and path[-1].lstrip(".") in _CONTAINERS | {"copy"}
+        made = origins(self._flow.reads.get(owner, frozenset()))
+        return bool(made) and all(
+            d.kind is Kind.ASSIGN
+            and d.value is not None
+            and path_of(d.value) is None
+            and self._is_container(d.value)
+            for d in made
+        )
+
+
+def _at(made: Def, node: ast.expr) -> ast.expr | None:
+    """The element of the display ``made`` that ``node`` reads: ``pair[0]``."""
+    if not isinstance(node, ast.Subscript) or not isinstance(made.value, ast.List | ast.Tuple):
+        return None
+    index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    if made.kind is not Kind.ASSIGN or path_of(node.value) != made.path:
+        return None
+    if any(isinstance(e, ast.Starred) for e in made.value.elts) or not isinstance(index, int):
+        return None
+    return made.value.elts[index] if 0 <= index < len(made.value.elts) else None
