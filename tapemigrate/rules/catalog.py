@@ -117,8 +117,8 @@ class Rule:
 class Prefilter:
     """Tells from a file's bytes, without parsing, whether a rule may have something to say.
 
-    First a few plain substrings, which most files lack; then one pattern, which tells
-    ``.gradients`` and imports from the mere word.
+    First a few plain substrings, which most files lack; then the patterns for those that it has,
+    which tell ``.gradients`` and imports from the mere word.
     """
 
     def __init__(self, fragments: Iterable[tuple[str, str]]) -> None:
@@ -128,16 +128,26 @@ class Prefilter:
         for literal in sorted({literal for literal, _ in fragments}, key=len):
             if not any(shorter in literal for shorter in literals):
                 literals.append(literal)
-        self._literals = [literal.encode() for literal in literals]
-        pattern = "|".join(dict.fromkeys(pattern for _, pattern in fragments))
-        self._pattern = re.compile(pattern.encode())
+        # One by one, because a pattern that begins with letters is looked for many times as fast.
+        self._patterns = [
+            (
+                literal.encode(),
+                [
+                    re.compile(pattern.encode())
+                    for pattern in dict.fromkeys(p for longer, p in fragments if literal in longer)
+                ],
+            )
+            for literal in literals
+        ]
 
     def search(self, data: bytes) -> bool:
         """Whether ``data`` has to be parsed."""
         # A generator expression here would cost more than the search for a substring.
-        for literal in self._literals:
+        for literal, patterns in self._patterns:
             if literal in data:
-                return self._pattern.search(data) is not None
+                for pattern in patterns:
+                    if pattern.search(data) is not None:
+                        return True
         return False
 
 
