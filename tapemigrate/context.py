@@ -18,6 +18,9 @@ from tapemigrate.source.decoding import SourceError, is_notebook
 # unseen: a fix that depends on them is not called safe.
 _MOST_MENTIONS = 60
 
+#: A file without this word makes no tensors of its own.
+TENSORFLOW = "tensorflow"
+
 #: What files hold of the kind, by their paths, in order; None: not known.
 HiddenIn = Callable[[list[str]], Iterable[Hidden | None]]
 
@@ -38,7 +41,7 @@ def ways(functions: Iterable[Handed]) -> frozenset[str]:
     found: set[str] = set()
     for each in functions:
         found.update((each.name, USED + each.name), each.anchors, _homes(each))
-        found.update({DEFINED + each.name} if each.shared else ())
+        found.update({DEFINED + each.name, TENSORFLOW} if each.shared else ())
     return frozenset(found)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from tapemigrate.context import ways
+from tapemigrate.context import TENSORFLOW, ways
 from tapemigrate.model import Handed, Links
 from tapemigrate.reading import DEFINED, HOME, USED
 
@@ -71,7 +71,8 @@ def grouped(
                 if handed.shared:
                     namesakes = found.get(DEFINED + handed.name, ())
                     near.update(calls, namesakes)
-                    anchored.update(calls)
+                    # Who does not name the class, and makes no tensors, has no tape to hand in.
+                    anchored.update(found.get(TENSORFLOW, ()))
                 if handed.followed:
                     calls = anchored = near
                 if len(near - {file}) > _MOST_FILES:

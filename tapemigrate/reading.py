@@ -35,7 +35,7 @@ _WHOLESALE = (
 # The modules from which names are imported.
 _MODULES = re.compile(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
 _USE = re.compile(rb"(?:\s|\\)*[(),#]")
-_DEFINED = rb"\bdef[\s\\]+%s(?![\w\x80-\xff])"
+_DEFINED = re.compile(rb"def\b[\s\\]+([\w\x80-\xff]+)")
 _SPACE = b" \t\r\n\f\\"
 
 #: Before a word: only where it may mean something of another file. See ``Text.reaches_out``.
@@ -234,7 +234,7 @@ class Text:
         if prefix == HOME:
             return word in self._modules or self.reaches_out(word)
         if prefix == DEFINED:
-            return re.search(_DEFINED % re.escape(word), self._data) is not None
+            return word in self._defined
         if prefix == USED and not self._uses(word):
             return False
         return prefix not in _PREFIXES or self.reaches_out(word)
@@ -279,6 +279,10 @@ class Text:
     @cached_property
     def _modules(self) -> frozenset[bytes]:
         return frozenset(_words_of(b" ".join(_MODULES.findall(self._data))))
+
+    @cached_property
+    def _defined(self) -> frozenset[bytes]:
+        return frozenset(_DEFINED.findall(self._data))
 
     @cached_property
     def _is_wholesale(self) -> bool:

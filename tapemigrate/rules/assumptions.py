@@ -12,6 +12,7 @@ from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callbacks import mentions_of
+from tapemigrate.rules.callers import is_called_by_python
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer, filled_state, remembers
@@ -574,7 +575,7 @@ class Judge:
             if verdict is False:
                 return site
             seen = seen and verdict is True
-        return seen
+        return seen and not is_called_by_python(scope)
 
     def _is_handed_out(self, view: View) -> bool:
         """Whether other code may call the scope, with values that it makes of each other."""

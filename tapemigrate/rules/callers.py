@@ -71,6 +71,12 @@ def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Ca
     return found
 
 
+def is_called_by_python(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it may be called where its name does not stand, as ``__call__`` is."""
+    name = function.name
+    return name.startswith("__") and name.endswith("__") and name != "__init__"
+
+
 def meant_by(
     project: Project, unit: Unit, function: ast.FunctionDef, site: CallSite
 ) -> bool | None:

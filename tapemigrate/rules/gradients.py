@@ -13,7 +13,7 @@ from tapemigrate.flow.defuse import Scope, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed, Links
 from tapemigrate.rules import callbacks
-from tapemigrate.rules.callers import anchors
+from tapemigrate.rules.callers import anchors, is_called_by_python
 from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.elsewhere import imported
 from tapemigrate.rules.finding import Finding, Unit
@@ -82,6 +82,8 @@ def links(project: Project, unit: Unit) -> Links:
     handed: set[Handed] = set()
     for scope, requests in collect(project, unit).by_scope.items():
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            if is_called_by_python(scope):
+                continue
             passed = any(_is_passed_in(r.target, scope) for r in requests)
             each = _handed(project, unit, scope, passed)
             names.add(each.name)
@@ -105,7 +107,9 @@ def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset
     found: set[Handed] = set()
     for call in sites:
         scope = project.scope_of(unit, call)
-        if isinstance(scope, ast.FunctionDef) and scope.args.args:
+        if not isinstance(scope, ast.FunctionDef) or is_called_by_python(scope):
+            continue
+        if scope.args.args:
             values = (*call.args, *(k.value for k in call.keywords))
             passed = any(_is_passed_in(value, scope) for value in values)
             found.add(_handed(project, unit, scope, passed))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.defuse import Def, Kind, parameters
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.rules.callers import is_called_by_python
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
@@ -189,6 +190,8 @@ class ShapeEvidence:
     def _by_callers(self, view: View, name: str, depth: int) -> bool | None:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            return None
+        if is_called_by_python(scope):
             return None
         found: set[bool | None] = set()
         for site in self._project.mentions(scope.name).calls:
