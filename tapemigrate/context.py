@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.reading import DEFINED, FOREIGN, HOME, USED, Text, read, searchable
@@ -54,7 +55,12 @@ def _homes(handed: Handed) -> frozenset[str]:
 
 def may_import(links: Links, path: str) -> bool:
     """Whether a file with these links may import the one at ``path``."""
-    return not links.imports.isdisjoint(os.path.splitext(path)[0].split(os.sep))
+    return not links.imports.isdisjoint(_steps(path))
+
+
+@lru_cache(maxsize=1024)
+def _steps(path: str) -> tuple[str, ...]:
+    return tuple(os.path.splitext(path)[0].split(os.sep))
 
 
 class Choice:

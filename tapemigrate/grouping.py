@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from tapemigrate.context import TENSORFLOW, ways
@@ -73,6 +74,10 @@ def grouped(
                     near.update(calls, namesakes)
                     # Who does not name the class, and makes no tensors, has no tape to hand in.
                     anchored.update(found.get(TENSORFLOW, ()))
+                    folders = {os.path.dirname(p) for p in (file, *anchored.intersection(calls))}
+                    namesakes = [
+                        p for p in namesakes if p in anchored or os.path.dirname(p) in folders
+                    ]
                 if handed.followed:
                     calls = anchored = near
                 if len(near - {file}) > _MOST_FILES:

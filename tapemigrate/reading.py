@@ -24,7 +24,7 @@ _APART = bytes(
 _GAP = 32
 # Files that one process looks through at a time, and words from which on that pays.
 _CHUNK = 256
-_FEW = 6
+_FEW = 24
 # The names that an import statement names: up to the end of its line, or of its parentheses.
 _IMPORTS = re.compile(rb"import\b(?:[ \t]|\\\r?\n)*(?:\((?:[^)#]|#[^\n]*)*|(?:[^\n\\;]|\\\r?\n)*)")
 # What brings names in that stand in no statement.
