@@ -104,6 +104,16 @@ def _edited(text: str, old: str, new: str) -> str:
             "line 12 may put another in its place",
         ),
         (
+            "net = Net(slope)",
+            "net = Net(slope)\nvars(net)['operator'] = abs",
+            "line 11 may put another",
+        ),
+        (
+            "net = Net(slope)",
+            "net = Net(slope)\nnet.__dict__.update(operator=abs)",
+            "line 11 may put",
+        ),
+        (
             "net = ",
             "class Sub(Net):\n    def __init__(self):\n        self.operator = abs\n\n\nnet = ",
             "`Sub` extends `Net`",
@@ -340,3 +350,29 @@ def test_the_story_is_told_over_files(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text("print 'no'\n", encoding="utf-8")
     told = explain_line([str(tmp_path)], str(tmp_path / "script.py"), 7, Settings())
     assert "no fix: " in told
+
+
+def test_a_function_of_a_function_is_followed_as_well() -> None:
+    script = """\
+import tensorflow as tf
+
+from model import Net
+
+
+def main(x):
+    def slope(u, x):
+        return tf.gradients(u, x)[0]
+
+    return Net(slope).residual(x)
+
+
+def other(x):
+    slope = abs
+    return slope(x)
+"""
+    fixed = _fix(script=script).rewritten
+    assert "    def slope(u, x, tape):" in fixed["script.py"]
+    assert "return Net(slope).residual(x)" in fixed["script.py"]
+    result = _fix(script=script.replace("= abs", "= Net(abs)"))
+    assert not result.rewritten
+    assert "`abs` may be called in its place" in result.diagnostics[0].message

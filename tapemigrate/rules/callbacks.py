@@ -7,6 +7,7 @@ What else may be put there has to be in sight as well: a call there would be one
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TypeGuard
@@ -291,12 +292,9 @@ class _Follower:
             for node in unit.nodes(ast.Attribute):
                 if node.attr == name:
                     self._touched(home, unit, node, self._is_owned(unit, node.value, family))
-            for call in unit.nodes(ast.Call):
-                if path_of(call.func) == ("setattr",) and len(call.args) > 1:
-                    unnamed = not isinstance(call.args[1], ast.Constant)
-                    if unnamed and self._is_owned(unit, call.args[0], family) is not False:
-                        where = self._where(unit, call)
-                        raise _Lost(f", and {where} may put another in its place")
+            for owner in _set_without_name(unit):
+                if self._is_owned(unit, owner, family) is not False:
+                    raise _Lost(f", and {self._where(unit, owner)} may put another in its place")
 
     def _touched(self, home: Unit, unit: Unit, node: ast.Attribute, owned: bool | None) -> None:
         """An attribute of that name: of an object at hand, of another one, or who knows."""
@@ -378,6 +376,28 @@ class _Follower:
                         f"`{cls.name}`, which nothing here makes, may call {shown}"
                     )
                 return
+
+
+def _set_without_name(unit: Unit) -> Iterator[ast.expr]:
+    """The objects that are given attributes whose names do not stand there."""
+    for call in unit.nodes(ast.Call):
+        path = path_of(call.func) or ()
+        if path == ("setattr",) and len(call.args) > 1:
+            if not isinstance(call.args[1], ast.Constant):
+                yield call.args[0]
+        elif path[-1:] == (".update",) and isinstance(call.func, ast.Attribute):
+            yield from _whose_attributes(call.func.value)
+    for part in unit.nodes(ast.Subscript):
+        if not isinstance(part.ctx, ast.Load):
+            yield from _whose_attributes(part.value)
+
+
+def _whose_attributes(node: ast.expr) -> Iterator[ast.expr]:
+    """The object whose attributes ``net.__dict__`` or ``vars(net)`` are."""
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        yield node.value
+    elif isinstance(node, ast.Call) and path_of(node.func) == ("vars",):
+        yield from node.args
 
 
 def _is_bound(unit: Unit, function: ast.FunctionDef) -> bool:
