@@ -176,20 +176,26 @@ def _project(
         for name, file in files.items():
             units[name] = unit(file)
         # What does not parse may hold callers.
-        blind = any(file.notebook is not None and file.notebook.problems for file in files.values())
+        unread = [cell for file in files.values() for cell in _unread(file)]
         for name, file in context.items():
             if name in units:
                 continue
             try:
                 units[name] = unit(file)
-                blind |= file.notebook is not None and bool(file.notebook.problems)
+                unread += _unread(file)
             except SourceError:
-                blind = True
-        project = Project(units, blind, settings.aliases, settings.target == "v1-graph", files)
+                unread.append((file.filename, file.text))
+        project = Project(units, unread, settings.aliases, settings.target == "v1-graph", files)
         yield project
         project.tapes = None  # they know the project: no circle may keep all of it alive
     finally:
         let_go(units.values())
+
+
+def _unread(file: SourceFile) -> list[tuple[str, str]]:
+    """The cells of a notebook that do not parse."""
+    cells = () if file.notebook is None else file.notebook.cells
+    return [(file.filename, cell.text) for cell in cells if cell.reading.problem is not None]
 
 
 def _findings(project: Project, here: Unit) -> list[Finding]:

@@ -285,15 +285,30 @@ def test_a_file_that_is_not_changed_along() -> None:
     assert "stands in a file that is not changed along with this one" in found.message
 
 
-def test_a_file_that_cannot_be_read_may_hand_in_another() -> None:
+@pytest.mark.parametrize("name", ["Net", "operator"])
+def test_a_file_that_cannot_be_read_may_hand_in_another(name: str) -> None:
+    result = _beside_what_cannot_be_read(f"print 'no'\n{name}\n")
+    assert not result.rewritten
+    reason = "`old.py` may put another in its place and cannot be read"
+    assert reason in result.diagnostics[0].message
+
+
+def test_a_file_that_cannot_be_read_may_call_it() -> None:
+    result = _beside_what_cannot_be_read("from script import slope\nprint 'no'\n")
+    assert "def slope(u, x, tape=None):" in result.rewritten["script.py"]
+    assert "`old.py` may call it and cannot be read" in result.diagnostics[0].message
+
+
+def test_a_file_that_cannot_be_read_and_names_nothing_of_it() -> None:
+    result = _beside_what_cannot_be_read("print 'Nets', operators, slope_of\n")
+    assert "def slope(u, x, tape):" in result.rewritten["script.py"]
+
+
+def _beside_what_cannot_be_read(text: str) -> Result:
     files = {"script.py": _SCRIPT, "model.py": _MODEL}
     decoded = {name: decode(text.encode(), name) for name, text in files.items()}
-    broken = {"old.py": decode(b"print 'no'\n", "old.py")}
-    result = analyse(decoded, Settings(unsafe_fixes=True), rewrite=True, context=broken)
-    assert not result.rewritten
-    assert (
-        "a file that may put another in its place cannot be read" in result.diagnostics[0].message
-    )
+    broken = {"old.py": decode(text.encode(), "old.py")}
+    return analyse(decoded, Settings(unsafe_fixes=True), rewrite=True, context=broken)
 
 
 def _fixed_tree(folder: Path, **texts: str) -> dict[str, str]:

@@ -559,7 +559,8 @@ class Judge:
             mentions = mentions_of(self._project, view.unit, scope)
         mentions = mentions.within(_enclosing(view))
         sites = [s for s in mentions.calls if self._project.scope_of(s.unit, s.call) is not scope]
-        seen = not self._project.blind and bool(sites)
+        named = {scope.name} if view.cls is None else {scope.name, view.cls.name} - {"__init__"}
+        seen = not self._project.unread(named) and bool(sites)
         for unit, node in mentions.others:
             handed = self._handed_to_tensorflow(unit, node)
             if handed is None:

@@ -177,19 +177,20 @@ class _Follower:
         callee = _receiver(self._project, unit, node)
         if callee is None:
             raise _Lost
-        self._parameter(unit, node, *self._callee(unit, callee))
+        called = (path_of(callee) or ("",))[-1].lstrip(".")
+        self._parameter(unit, node, *self._callee(unit, called, callee))
         for (cls, name), home in self._attributes.items():
             self._attribute(home, cls, name)
-        if self._project.blind:
-            raise _Lost(", and a file that may put another in its place cannot be read")
+        unread = self._project.unread({called, *(name for _, name in self._attributes)})
+        if unread:
+            raise _Lost(f", and {unread} may put another in its place and cannot be read")
         return self._found
 
     def _where(self, unit: Unit, node: ast.AST) -> str:
         return place_of(self._home, unit, node)
 
-    def _callee(self, unit: Unit, callee: ast.expr) -> tuple[Unit, ast.FunctionDef]:
+    def _callee(self, unit: Unit, name: str, callee: ast.expr) -> tuple[Unit, ast.FunctionDef]:
         """The one function, or constructor, that a call means."""
-        name = (path_of(callee) or ("",))[-1].lstrip(".")
         made = [
             (home, cls)
             for home, cls in classes(self._project).named(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -137,7 +138,8 @@ class Mentions:
 class Project:
     """Units by filename, with lazily made views and an index of calls.
 
-    ``blind``: there are files that may hold callers and could not be read. ``aliases``: the
+    ``unread`` are names and texts of files that may hold callers and do not parse; where there is
+    no name, the text is not known either. ``aliases``: the
     user's own names for known functions. ``keeps_graphs``: v1 graph files keep ``tf.gradients``.
     ``asked`` are the files that are asked about; the others only show who calls their functions.
     """
@@ -145,14 +147,14 @@ class Project:
     def __init__(
         self,
         units: Mapping[str, Unit],
-        blind: bool = False,
+        unread: Iterable[tuple[str, str]] = (),
         aliases: Mapping[str, str] | None = None,
         keeps_graphs: bool = False,
         asked: Iterable[str] | None = None,
     ) -> None:
         self.units = dict(units)
         self.asked = tuple(self.units if asked is None else asked)
-        self.blind = blind
+        self._unread = tuple(unread)
         self.aliases = aliases or {}
         self.keeps_graphs = keeps_graphs
         #: Laid by ``gradients``, once for all files.
@@ -166,7 +168,15 @@ class Project:
     def with_unit(self, unit: Unit) -> Project:
         """The same files, ``unit`` in place of the one of its name."""
         units = {**self.units, unit.filename: unit}
-        return Project(units, self.blind, self.aliases, self.keeps_graphs, self.asked)
+        return Project(units, self._unread, self.aliases, self.keeps_graphs, self.asked)
+
+    def unread(self, names: Iterable[str]) -> str:
+        """The file that may name one of these, but cannot be read; empty if there is none."""
+        wanted = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
+        for filename, text in self._unread:
+            if not filename or wanted.search(text):
+                return f"`{filename}`" if filename else "a file"
+        return ""
 
     def effects(self, unit: Unit) -> Effects:
         """What the functions and classes of ``unit`` change."""

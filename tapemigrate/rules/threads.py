@@ -404,8 +404,11 @@ class Threads:
         else:
             helper.circle, calls, unseen = circle, circle.calls, circle.unseen
         helper.without += unseen
-        if self._project.blind:
-            helper.without.append("a file that may call it cannot be read")
+        cls = helper.placed.view.cls
+        named = {helper.function.name} if cls is None else {helper.function.name, cls.name}
+        unread = self._project.unread(named - {"__init__"})
+        if unread:
+            helper.without.append(f"{unread} may call it and cannot be read")
         if helper.without and not calls:
             return helper.without[0]
         if not calls:
