@@ -75,7 +75,11 @@ def keep(
 
 
 def _is_fixed(project: Project, view: View) -> bool:
-    """Whether objects of the class are copied or pickled, or asked what attributes they have."""
+    """Whether objects of the class decide how they are copied, or are asked for all attributes.
+
+    Without that, an object that keeps a target is not copied or pickled: a tensor of a graph can be
+    neither.
+    """
     assert view.cls is not None
     names = {"__slots__", "__getstate__", "__reduce__", "__setattr__", "__deepcopy__"}
     for cls in project.family(view.unit, view.cls):
@@ -84,12 +88,8 @@ def _is_fixed(project: Project, view: View) -> bool:
                 return True
             if isinstance(node, ast.Attribute) and node.attr == "__dict__":
                 return True
-    if any(isinstance(n.func, ast.Name) and n.func.id == "vars" for n in view.unit.nodes(ast.Call)):
-        return True
     return any(
-        path.split(".")[0] in ("pickle", "cPickle", "dill", "joblib") or path == "copy.deepcopy"
-        for unit in project.units.values()
-        for _, path in unit.names.references()
+        isinstance(n.func, ast.Name) and n.func.id == "vars" for n in view.unit.nodes(ast.Call)
     )
 
 

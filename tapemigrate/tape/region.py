@@ -462,6 +462,10 @@ class RegionFinder:
             if holder is not None:
                 part = leaf.watch or "the source"
                 found.append(f"no other part of `{holder[0]}` was computed from `{part}`")
+            me = self._kinds.self_name
+            if me is not None and (leaf.watch or "").startswith(f"{me}."):
+                if (me,) in self._read_for(request, target, stops):
+                    return _together(me)
             made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
             if not made or leaf.watch is None:
                 continue
@@ -622,24 +626,28 @@ class RegionFinder:
     def _reads_beside(
         self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
     ) -> bool:
-        """Whether the target is made of another part of the very object that holds the source."""
-        holders = {
-            d.path
-            for d in leaf.defs
-            if d.kind not in _OUTSIDE and holds_one_of(d, [leaf.watch or ""])
-        }
-        if not holders:
+        """Whether the target is made of the object that holds the source, or of another part."""
+        own = [
+            d for d in leaf.defs if d.kind not in _OUTSIDE and holds_one_of(d, [leaf.watch or ""])
+        ]
+        if not own:
             return False
-        behind = self._cut(target, frozenset(), frozenset(stops)).made
-        read = self._paths_read([request.target, *(d.value for d in behind)])
-        return any(
+        read = self._read_for(request, target, stops)
+        # A function that is handed the object whole may read any part of it.
+        unknown = (d for d in own if isinstance(d.value, ast.Call) and d.path in read)
+        return any(self._make(d) is Make.UNKNOWN for d in unknown) or any(
             len(path) > len(holder)
             and path[: len(holder)] == holder
             and text_of(path) != leaf.watch
             and path[-1] not in STATIC
             for path in read
-            for holder in holders
+            for holder in {d.path for d in own}
         )
+
+    def _read_for(self, request: Request, target: frozenset[Use], stops: list[Def]) -> set[Path]:
+        """What is read on the way to the target."""
+        behind = self._cut(target, frozenset(), frozenset(stops)).made
+        return self._paths_read([request.target, *(d.value for d in behind)])
 
     def _looked_up_beside(
         self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
@@ -950,7 +958,7 @@ class RegionFinder:
                 THREAD,
                 threads=True,
             )
-        if any(d.path[0] == "self" for d in made):
+        if any(d.path[0] == "self" and d.kind is not Kind.ASSIGN for d in made):
             return Refusal(
                 f"the target `{what}` was computed before this method runs, outside of it",
                 THREAD,
