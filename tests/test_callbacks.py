@@ -203,11 +203,74 @@ def test_a_default_that_is_another_function_may_be_called() -> None:
     assert "`abs` may be called in its place, as model.py, line 5 has it" in found.message
 
 
-def test_another_file_puts_another_function_there() -> None:
-    result = _fix(other="from model import Net\n\n\ndef size(u, x):\n    return u\n\n\nNet(size)\n")
+def test_another_function_in_its_place_takes_the_tape_as_well() -> None:
+    other = "from model import Net\n\n\ndef size(u, x):\n    return u\n\n\nNet(size)\n"
+    fixed = _fix(other=other).rewritten
+    assert "def slope(u, x, tape):" in fixed["script.py"]
+    assert "def size(u, x, tape=None):" in fixed["other.py"]
+    assert "self.operator(u, x, tape=tape)" in fixed["model.py"]
+
+
+def test_all_functions_that_need_the_tape_are_handed_it() -> None:
+    script = _SCRIPT + _CURVATURE + "other = Net(operator=curvature)\n"
+    fixed = _fix(script=script).rewritten
+    assert "def slope(u, x, tape):" in fixed["script.py"]
+    assert "def curvature(u, x, scale=2.0, *, tape):" in fixed["script.py"]
+    assert "tf.GradientTape(persistent=True)" in fixed["model.py"]
+
+
+_CURVATURE = """
+
+def curvature(u, x, scale=2.0):
+    u_x = tf.gradients(u, x)[0]
+    return scale * tf.gradients(u_x, x)[0]
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ("def size(u, tape):\n    return u\n\n\nNet(size)\n", "something else as `tape`"),
+        ("@abs\ndef size(u, x):\n    return u\n\n\nNet(size)\n", "`size` is decorated"),
+        ("size = lambda u, x: u\nNet(size)\n", "`size` may be called in its place"),
+        (
+            "def size(u, x):\n    return u\n\n\nif True:\n"
+            "    def size(u, x):\n        return x\n\n\nNet(size)\n",
+            "`size` may be called in its place",
+        ),
+        (
+            "class A:\n    def size(u, x):\n        return u\n\n    Net(size)\n",
+            "`size` may be called",
+        ),
+        ("def run(size):\n    Net(size)\n", "`size` may be called in its place"),
+        ("from numpy import sum as size\nNet(size)\n", "`size` may be called in its place"),
+    ],
+)
+def test_what_takes_its_place_and_cannot_take_the_tape(other: str, reason: str) -> None:
+    result = _fix(other=f"from model import Net\n\n\n{other}")
     assert not result.rewritten
-    (found,) = result.diagnostics
-    assert "`size` may be called in its place, as other.py, line 8 has it" in found.message
+    assert reason in result.diagnostics[0].message, result.diagnostics[0].message
+
+
+def test_what_takes_its_place_and_is_called_without_a_tape_as_well() -> None:
+    script = _SCRIPT + _CURVATURE + "other = Net(curvature)\nhandle(curvature)\n"
+    fixed = _fix(script=script).rewritten
+    assert "def slope(u, x, tape=None):" in fixed["script.py"]
+    assert "def curvature(u, x, scale=2.0, tape=None):" in fixed["script.py"]
+
+
+def test_what_takes_its_place_stands_in_a_file_that_is_not_changed_along() -> None:
+    other = "from model import Net\n\n\ndef size(u, x):\n    return u\n\n\nNet(size)\n"
+    files = {name: decode(text.encode(), name) for name, text in _FILES.items()}
+    context = {"other.py": decode(other.encode(), "other.py")}
+    result = analyse(files, Settings(unsafe_fixes=True), rewrite=True, context=context)
+    assert not result.rewritten
+    assert "is not changed along with this one" in result.diagnostics[0].message
+
+
+_FILES = {"script.py": _SCRIPT, "model.py": _MODEL}
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,14 @@ _UNNAMED = frozenset({"locals", "vars", "setattr", "delattr", "exec", "eval"})
 
 @dataclass(slots=True)
 class Arrival:
-    """What becomes of a function that is handed on: the calls of it, and what else may call it."""
+    """What becomes of a function that is handed on: the calls of it, and what else may call it.
+
+    ``mates`` are other functions that some of the calls may mean instead.
+    """
 
     calls: list[CallSite] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
+    mates: list[tuple[Unit, ast.FunctionDef]] = field(default_factory=list)
 
 
 class _OwnCall(ast.Call):
@@ -66,6 +70,7 @@ def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
             known = {site.call for site in found.calls}
             found.calls += [site for site in arrival.calls if site.call not in known]
             found.unseen += [reason for reason in arrival.unseen if reason not in found.unseen]
+            found.mates += [mate for mate in arrival.mates if mate not in found.mates]
     return found
 
 
@@ -241,24 +246,17 @@ class _Follower:
         """``value`` may stand where the function does."""
         if isinstance(value, ast.Constant) and value.value is None:
             return
-        if not isinstance(value, ast.Name) or not self._is_meant(unit, value):
+        if isinstance(value, ast.Name) and _is_meant(
+            self._project, self._home, self._function, unit, value
+        ):
+            return
+        mate = _function_meant(self._project, unit, value)
+        if mate is not None:
+            self._found.mates.append(mate)
+        else:
             text = f"`{ast.unparse(value)}`" if path_of(value) is not None else "something else"
             where = self._where(unit, value)
             raise _Lost(f", and {text} may be called in its place, as {where} has it")
-
-    def _is_meant(self, unit: Unit, name: ast.Name) -> bool:
-        """Whether the name means the function, and nothing else that the scopes around bind."""
-        if name.id != self._function.name and unit.names.qualified(name) is None:
-            return False
-        scope: ast.AST = self._project.scope_of(unit, name)
-        while not isinstance(scope, ast.Module):
-            if any(_binds(n, name.id) for n in walk(scope) if n is not self._function):
-                return False
-            scope = self._project.scope_of(unit, scope)
-        stored = (n for n in unit.nodes(ast.Name) if _binds(n, name.id))
-        if any(self._project.scope_of(unit, n) is scope for n in stored):
-            return False
-        return self._means(unit, name) is True
 
     def _use(self, unit: Unit, node: ast.AST) -> None:
         """What becomes of the function where ``node`` stands for it."""
@@ -377,6 +375,40 @@ class _Follower:
                         f"`{cls.name}`, which nothing here makes, may call {shown}"
                     )
                 return
+
+
+def _is_meant(
+    project: Project, home: Unit, function: ast.FunctionDef, unit: Unit, name: ast.Name
+) -> bool:
+    """Whether the name means the function, and nothing else that the scopes around bind."""
+    if name.id != function.name and unit.names.qualified(name) is None:
+        return False
+    scope: ast.AST = project.scope_of(unit, name)
+    while not isinstance(scope, ast.Module):
+        if any(_binds(n, name.id) for n in walk(scope) if n is not function):
+            return False
+        scope = project.scope_of(unit, scope)
+    stored = (n for n in unit.nodes(ast.Name) if _binds(n, name.id))
+    if any(project.scope_of(unit, n) is scope for n in stored):
+        return False
+    return Resolver(project, home, function).means(unit, name) is True
+
+
+def _function_meant(
+    project: Project, unit: Unit, value: ast.expr
+) -> tuple[Unit, ast.FunctionDef] | None:
+    """The one function at hand that the name means; it may be called, and takes what is passed."""
+    if not isinstance(value, ast.Name):
+        return None
+    last = (unit.names.qualified(value) or value.id).rpartition(".")[2]
+    found = [
+        (home, function)
+        for home in project.units.values()
+        for function in project.effects(home).functions(last)
+        if isinstance(function, ast.FunctionDef) and project.class_of(home, function) is None
+        if _is_meant(project, home, function, unit, value)
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _set_without_name(unit: Unit) -> Iterator[ast.expr]:

@@ -27,9 +27,10 @@ class Callers:
     """The calls of one function.
 
     ``problem`` says why a parameter more would break some of them, ``unseen`` what may call the
-    function besides, as it is. ``passed`` is where it is handed on as a value. ``unsure`` are calls
-    of it or of another of its name, which stand among the unseen as well; ``overridden`` says where
-    another one takes its place.
+    function besides, as it is. ``passed`` is where it is handed on as a value; ``mates``
+    are functions of other names that a call may mean for that. ``unsure`` are calls of it or of
+    another of its name, which stand among the unseen as well; ``overridden`` says where another one
+    takes its place.
     """
 
     calls: list[CallSite] = field(default_factory=list)
@@ -37,6 +38,7 @@ class Callers:
     problem: str = ""
     unseen: list[str] = field(default_factory=list)
     unsure: list[CallSite] = field(default_factory=list)
+    mates: list[tuple[Unit, ast.FunctionDef]] = field(default_factory=list)
     overridden: str = ""
 
 

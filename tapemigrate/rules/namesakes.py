@@ -24,13 +24,15 @@ class Namesakes:
     """Methods of one name, and the calls that mean at least one of them.
 
     ``guessed`` are those of the calls of which no class is known; ``unseen`` says what may call
-    the methods besides, as they are.
+    the methods besides, as they are. ``meant`` are the methods that a call may mean, where that
+    follows from more than its name.
     """
 
     members: list[tuple[Unit, ast.FunctionDef]] = field(default_factory=list)
     calls: list[CallSite] = field(default_factory=list)
     guessed: list[CallSite] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
+    meant: dict[ast.Call, set[ast.FunctionDef]] = field(default_factory=dict)
 
     @property
     def functions(self) -> frozenset[ast.FunctionDef]:

@@ -14,6 +14,7 @@ from tapemigrate.flow.defuse import Kind, Scope, parameters
 from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.callers import is_called_from_outside, meant_by
 from tapemigrate.rules.calls import Calls
+from tapemigrate.rules.companions import companions
 from tapemigrate.rules.kept import keep
 from tapemigrate.rules.namesakes import Namesakes, namesakes
 from tapemigrate.rules.placing import ASKS, Keeping, Places
@@ -310,6 +311,8 @@ class Threads:
     def _means(self, helper: Helper, site: CallSite) -> bool:
         """Whether the call may be one of the helper."""
         unit = helper.placed.view.unit
+        if helper.circle is not None and helper.circle.meant:
+            return helper.function in helper.circle.meant[site.call]
         return helper.circle is None or (
             meant_by(self._project, unit, helper.function, site) is not False
         )
@@ -396,9 +399,10 @@ class Threads:
         if found.problem:
             return found.problem
         method = isinstance(unit.parents[helper.function], ast.ClassDef)
-        circle = self._circle(helper) if method and (found.overridden or found.unsure) else ""
+        shared = method and (found.overridden or found.unsure)
+        circle = self._circle(helper) if shared or found.mates else ""
         if isinstance(circle, str):
-            if found.overridden:
+            if found.overridden or found.mates:
                 return circle
             calls, unseen = found.calls, found.unseen
         else:
@@ -431,7 +435,10 @@ class Threads:
         """The methods that take the tape as well, or why one of them cannot."""
         function = helper.function
         if function not in self._circles:
-            found = namesakes(self._project, helper.placed.view.unit, function)
+            unit = helper.placed.view.unit
+            method = isinstance(unit.parents[function], ast.ClassDef)
+            find = namesakes if method else companions
+            found = find(self._project, unit, function)
             if isinstance(found, Namesakes):
                 found = self._barred(found) or found
             self._circles[function] = found
