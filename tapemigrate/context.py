@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from tapemigrate.model import Handed, Hidden, Links
-from tapemigrate.reading import DEFINED, FOREIGN, HOME, USED, Text, read, searchable
+from tapemigrate.reading import CALLED, DEFINED, FOREIGN, HOME, USED, Text, read, searchable
 from tapemigrate.source.decoding import SourceError, is_notebook
 
 # A name that stands in more files than this (``main``, ``loss``) says little about who calls it,
@@ -42,7 +42,7 @@ def ways(functions: Iterable[Handed]) -> frozenset[str]:
     found: set[str] = set()
     for each in functions:
         found.update((each.name, USED + each.name), each.anchors, _homes(each))
-        found.update({DEFINED + each.name, TENSORFLOW} if each.shared else ())
+        found.update((DEFINED + each.name, CALLED + each.name, TENSORFLOW) if each.shared else ())
     return frozenset(found)
 
 

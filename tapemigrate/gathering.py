@@ -11,6 +11,7 @@ from tapemigrate.context import Choice, may_import, words
 from tapemigrate.facts import Question
 from tapemigrate.grouping import grouped
 from tapemigrate.model import Handed, Hidden, Links
+from tapemigrate.packages import Packages
 from tapemigrate.reading import Words, words_in
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import is_notebook
@@ -31,7 +32,9 @@ def with_others(
 
     def links_of(names: list[str]) -> Iterator[Links]:
         asked = [Question(facts.LINKS, name, cache=cache) for name in names]
-        return (each or Links() for _, each in workers.map_unknown(facts.answer, asked, known))
+        for question, each in workers.map_unknown(facts.answer, asked, known):
+            links = each or Links()
+            yield replace(links, handed=packages.narrowed(question.filename, links.handed))
 
     def hidden_in(names: list[str]) -> Iterator[Hidden | None]:
         asked = [Question(facts.HIDDEN, name, cache=cache) for name in names]
@@ -40,12 +43,14 @@ def with_others(
     def hand_on(calling: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
         asked = [Question(facts.HANDING_ON, *each, cache) for each in calling]
         found = workers.map_unknown(facts.answer, asked, known)
-        return (each or frozenset() for _, each in found)
+        for question, each in found:
+            yield packages.narrowed(question.filename, each or frozenset())
 
     def together(one: str, two: str) -> bool:
         same = one in allowed and allowed[one] == allowed.get(two)
         return same and not is_notebook(one) and not is_notebook(two)
 
+    packages = Packages()
     names = [task.filename for task in tasks]
     links = dict(zip(names, links_of(names), strict=True))
     find = Words(everything, partial(workers.map, words_in), cache, digests)

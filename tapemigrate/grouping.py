@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from tapemigrate.context import TENSORFLOW, ways
 from tapemigrate.model import Handed, Links
-from tapemigrate.reading import DEFINED, HOME, USED
+from tapemigrate.reading import CALLED, DEFINED, HOME, USED
 
 # Files beyond this many are not tied together: a rewrite that long is no help to anybody.
 _MOST_FILES = 60
@@ -73,7 +73,8 @@ def grouped(
                     namesakes = found.get(DEFINED + handed.name, ())
                     near.update(calls, namesakes)
                     # Who does not name the class, and makes no tensors, has no tape to hand in.
-                    anchored.update(found.get(TENSORFLOW, ()))
+                    able = frozenset(found.get(TENSORFLOW, ()))
+                    anchored |= able.intersection(found.get(CALLED + handed.name, ()))
                     folders = {os.path.dirname(p) for p in (file, *anchored.intersection(calls))}
                     namesakes = [
                         p for p in namesakes if p in anchored or os.path.dirname(p) in folders

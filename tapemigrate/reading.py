@@ -34,6 +34,7 @@ _WHOLESALE = (
 )
 # The modules from which names are imported.
 _MODULES = re.compile(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
+_CALL = re.compile(rb"(?:\s|\\)*[(#]")
 _USE = re.compile(rb"(?:\s|\\)*[(),#]")
 _DEFINED = re.compile(rb"def\b[\s\\]+([\w\x80-\xff]+)")
 _SPACE = b" \t\r\n\f\\"
@@ -46,8 +47,10 @@ USED = "("
 HOME = "/"
 #: Only where a function or method of that name is defined.
 DEFINED = ":"
+#: Only where it is called as a method.
+CALLED = "!"
 
-_PREFIXES = FOREIGN + USED + HOME + DEFINED
+_PREFIXES = FOREIGN + USED + HOME + DEFINED + CALLED
 
 #: The words that stand in each of some files.
 Found = list[list[str]]
@@ -235,6 +238,8 @@ class Text:
             return word in self._modules or self.reaches_out(word)
         if prefix == DEFINED:
             return word in self._defined
+        if prefix == CALLED:
+            return self._is_called(word)
         if prefix == USED and not self._uses(word):
             return False
         return prefix not in _PREFIXES or self.reaches_out(word)
@@ -257,6 +262,13 @@ class Text:
         """Whether ``word`` is called or passed on, by what follows it; that may be a comment."""
         data = self._data
         return any(_USE.match(data, end) is not None for _, end in self._places(word))
+
+    def _is_called(self, word: bytes) -> bool:
+        data = self._data
+        return any(
+            _CALL.match(data, end) is not None and _is_after_dot_or_in_quotes(data, start, end)
+            for start, end in self._places(word)
+        )
 
     def _places(self, word: bytes) -> Iterator[tuple[int, int]]:
         """Where ``word`` stands, from and to; what ends with it may be among them."""

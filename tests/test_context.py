@@ -9,7 +9,7 @@ import pytest
 
 from tapemigrate.context import Choice, words
 from tapemigrate.model import Handed, Hidden, Links
-from tapemigrate.reading import FOREIGN, HOME, USED, Search, Words, words_in
+from tapemigrate.reading import CALLED, FOREIGN, HOME, USED, Search, Words, words_in
 
 METHOD = Links(frozenset({"loss"}), frozenset({Handed("loss", frozenset({"Model"}))}))
 
@@ -94,6 +94,23 @@ def test_a_name_that_may_come_from_another_file(tmp_path: Path, text: str) -> No
 )
 def test_what_is_called_or_passed_on(tmp_path: Path, text: str, used: bool) -> None:
     assert holds(tmp_path, text, USED + "loss") is used
+
+
+@pytest.mark.parametrize(
+    ("text", "called"),
+    [
+        ("loss(x)\n", False),
+        ("run(model.loss)\n", False),
+        ("model.loss_of(x)\n", False),
+        ("# Text. The loss, (x)\n", False),
+        ("model.loss(x)\n", True),
+        ("model.loss \\\n    (x)\n", True),
+        ("(model\n    .loss(x))\n", True),
+        ("super().loss(x)\n", True),
+    ],
+)
+def test_what_is_called_as_a_method(tmp_path: Path, text: str, called: bool) -> None:
+    assert holds(tmp_path, text, CALLED + "loss") is called
 
 
 @pytest.mark.parametrize(
