@@ -111,6 +111,8 @@ _NO_TENSORS = sys.stdlib_module_names - _HANDS_ON | frozenset(
     {"numpy", "gym", "pandas", "scipy", "sklearn", "matplotlib", "cv2", "PIL", "h5py", "absl"}
     | {"skimage", "imageio", "yaml", "nltk", "requests", "pylab", "seaborn", "mpi4py"}
 )
+# Where ``tf.nest`` was found before it was public.
+_NEST = ("python.util.nest.", "contrib.framework.nest.")
 _CHOOSE = frozenset({"random.choice", "random.choices", "random.sample"})
 
 
@@ -125,7 +127,9 @@ def short(qualified: str | None) -> str | None:
         return None
     for prefix in _TF:
         if qualified.startswith(prefix):
-            return qualified[len(prefix) :]
+            name = qualified[len(prefix) :]
+            inner = next((p for p in _NEST if name.startswith(p)), None)
+            return name if inner is None else f"nest.{name[len(inner) :]}"
     return None
 
 
