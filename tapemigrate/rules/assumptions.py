@@ -423,7 +423,9 @@ class Judge:
             new = loaded[node] - read
             read |= new
             pending += [s for name in new for f in effects.functions(name) for s in f.body]
-        found = sorted(read & unit.once(filled_state))
+        # What is given a value here is followed from there.
+        here = {d.path[0] for d in self._view.flow.defs.values() if d.kind is Kind.ASSIGN}
+        found = sorted((read & unit.once(filled_state)) - here)
         return [f"`{name}` holds nothing that was computed from {_names(leaves)}" for name in found]
 
     def _hidden_reads(

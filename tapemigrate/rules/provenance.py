@@ -284,7 +284,12 @@ def filled_state(unit: Unit) -> frozenset[str]:
     for function in tree.body:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
+        shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
         for node in walk(function):
+            if isinstance(node, ast.Assign | ast.AugAssign) and shared:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if kinds.make(node.value) not in (*_VARIABLE, *_PLAIN):
+                    found |= {t.id for t in targets if isinstance(t, ast.Name)} & shared
             name, values = _filled(node)
             if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
                 found.add(name or "")

@@ -24,6 +24,7 @@ from tapemigrate.tape.syntax import (
     base,
     binds,
     container_of,
+    fills_state,
     gives_data,
     has_computed_defaults,
     holds,
@@ -211,11 +212,18 @@ class RegionFinder:
         """
         run = [*block.body[first : last + 1], request.target]
         cut = {d for leaf in sources.leaves for d in leaf.defs}
-        if not any(self._is_of_module(n) for s in run for n in walk(s)):
+        calls = [n for s in run for n in walk(s) if isinstance(n, ast.Call)]
+        foreign = any(map(self._is_of_module, calls))
+        own = any(self._kinds.called(c) is not None for c in calls)
+        if not foreign and not own:
             return first
         for index, stmt in enumerate(block.body[:first]):
-            if isinstance(stmt, ast.Expr) and self._is_of_module(stmt.value):
-                if backward(self._flow.uses_in(stmt.value)).made & cut:
+            value = stmt.value if isinstance(stmt, ast.Expr | ast.Assign) else None
+            if (foreign and isinstance(stmt, ast.Expr) and self._is_of_module(stmt.value)) or (
+                own and isinstance(value, ast.Call) and fills_state(self._kinds.called(value))
+            ):
+                assert value is not None
+                if backward(self._flow.uses_in(value)).made & cut:
                     return index
         return first
 
@@ -1169,7 +1177,7 @@ def _calls_as(made: Def, call: ast.expr) -> bool:
         return False
     same = ast.dump(call)
     nodes = walk(made.value) if made.value is not None else ()
-    return any(isinstance(n, ast.Call) and ast.dump(n) == same for n in nodes)
+    return any(isinstance(n, ast.Call) and n is not call and ast.dump(n) == same for n in nodes)
 
 
 def _of_leaves(sources: Sources) -> list[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from tapemigrate.flow.blocks import Block
-from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.defuse import Def, Kind, parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, short
@@ -106,6 +106,23 @@ def is_named_after_variables(made: Def) -> bool:
     path = path_of(value.func) if isinstance(value, ast.Call) else None
     names = [*(path or ()), made.path[-1]]
     return any(VARIABLES_BY_NAME.search(name) for name in names)
+
+
+def fills_state(function: ast.AST | None) -> bool:
+    """Whether the function puts values where they outlive its calls: ``global``, ``a.x = …``."""
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    nodes = [n for s in function.body for n in walk(s)]
+    names = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    own = {n.id for n in names} | {a.arg for a in parameters(function.args)}
+    for node in nodes:
+        if isinstance(node, ast.Global):
+            return True
+        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            path = path_of(node.value)
+            if path is not None and path[0] not in own:
+                return True
+    return False
 
 
 def container_of(value: ast.expr) -> Path | None:
