@@ -13,10 +13,12 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callbacks import mentions_of
 from tapemigrate.rules.callers import is_called_by_python
+from tapemigrate.rules.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer, filled_state, remembers
 from tapemigrate.rules.shape_evidence import argument_for, attribute_values, global_values
+from tapemigrate.rules.shared_state import shared_state
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
 from tapemigrate.tape.region import Region
@@ -409,7 +411,7 @@ class Judge:
     # -- what the functions called in the region read -------------------------------------------
 
     def _stored(self, region: Region, leaves: list[Leaf]) -> list[str]:
-        """What functions of this file, called in the region, read that outlives their calls."""
+        """What functions that are called in the region read that outlives their calls."""
         unit, effects = self._view.unit, self._project.effects(self._view.unit)
         pending: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
         pending.append(region.request.target)
@@ -424,8 +426,11 @@ class Judge:
             read |= new
             pending += [s for name in new for f in effects.functions(name) for s in f.body]
         # What is given a value here is followed from there.
-        here = {d.path[0] for d in self._view.flow.defs.values() if d.kind is Kind.ASSIGN}
-        found = sorted((read & unit.once(filled_state)) - here)
+        made = [d.path for d in self._view.flow.defs.values() if d.kind is Kind.ASSIGN]
+        run = [*region.block.body[region.first : region.last + 1], region.request.target]
+        shared = shared_state(self._project).read_by(self._project, unit, run)
+        here = {path[0] for path in made if len(path) == 1} | {text_of(path) for path in made}
+        found = sorted(((read & unit.once(filled_state)) | shared) - here)
         return [f"`{name}` holds nothing that was computed from {_names(leaves)}" for name in found]
 
     def _hidden_reads(
@@ -458,6 +463,41 @@ class Judge:
                 found += self._remembered(used.attr, leaves)
             else:
                 found += self._read_by(region, used.attr, leaves)
+                found += self._read_below(used.attr, leaves)
+        return found
+
+    def _read_below(self, name: str, leaves: list[Leaf]) -> list[str]:
+        """What methods of that name read that subclasses in other files have."""
+        found: list[str] = []
+        cls, mine = self._view.cls, self._view.unit
+        assert cls is not None
+        known = classes(self._project)
+        for unit, below in (c for n in sorted(known.extending(cls.name)) for c in known.named(n)):
+            for method in below.body if unit is not mine else ():
+                if not isinstance(method, ast.FunctionDef) or method.name != name:
+                    continue
+                view = self._project.view(unit, method)
+                paths = {path_of(n): n for n in walk(method) if isinstance(n, ast.Attribute)}
+                own = {
+                    p[1].lstrip(".")
+                    for p, n in paths.items()
+                    if p is not None and len(p) == 2 and p[0] == view.kinds.self_name
+                    if isinstance(n.ctx, ast.Load)
+                }
+                own -= {
+                    d.path[1].lstrip(".")
+                    for d in view.flow.defs.values()
+                    if len(d.path) == 2 and d.kind is Kind.ASSIGN
+                }
+                if any(
+                    view.kinds.make(v) is Make.TENSOR
+                    for a in own
+                    for v in attribute_values(self._project, view, a)
+                ):
+                    found.append(
+                        f"`{name}` of `{below.name}` reads nothing that was computed from "
+                        f"{_names(leaves)}"
+                    )
         return found
 
     def _remembered(self, name: str, leaves: list[Leaf]) -> list[str | Refusal]:

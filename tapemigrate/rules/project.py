@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -249,12 +249,15 @@ class Project:
                 found.others += of_unit[name].others
         return found
 
+    def stores(self, attribute: str) -> Iterator[tuple[Unit, ast.Attribute]]:
+        """Every place at which an attribute of that name is set."""
+        return ((u, n) for u in self.units.values() for n in u.once(_stores).get(attribute, ()))
+
     def foreign_stores(self, unit: Unit, cls: ast.ClassDef, attribute: str) -> list[ast.expr]:
         """What code outside of ``cls`` and its relatives assigns to an attribute of that name."""
         own = set(self.family(unit, cls))
         found = []
-        stores = ((u, n) for u in self.units.values() for n in u.once(_stores).get(attribute, ()))
-        for each, node in stores:
+        for each, node in self.stores(attribute):
             scope = self.class_of(each, self.scope_of(each, node))
             stmt = each.parents[node]
             value = getattr(stmt, "value", None)

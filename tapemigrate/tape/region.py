@@ -599,6 +599,9 @@ class RegionFinder:
                 name = text_of(min(given, key=lambda d: d.path).path)
                 if known:
                     return _together(name)
+                if name == leaf.watch and isinstance(value, ast.Call):
+                    called = ast.unparse(value.func)
+                    return f"what `{called}` gives is another tensor than `{name}`"
                 return f"`{leaf.watch}` is another tensor than `{name}`"
         return None
 
@@ -608,7 +611,11 @@ class RegionFinder:
         return any(
             user.stmt is not None
             and user is not made
-            and (user.stmt.lineno < line or bool(self._blocks.loops_around(user.stmt)))
+            and (
+                user.stmt.lineno < line
+                or (user.stmt is made.stmt and user.kind is Kind.MUTATE)
+                or bool(self._blocks.loops_around(user.stmt))
+            )
             and not self._barren(user)
             and (user.value is None or not self._kinds.is_new(user.value))
             and any(u.made is given for u in user.uses)
