@@ -425,8 +425,13 @@ class Judge:
             new = loaded[node] - read
             read |= new
             pending += [s for name in new for f in effects.functions(name) for s in f.body]
-        # What is given a value here is followed from there.
-        made = [d.path for d in self._view.flow.defs.values() if d.kind is Kind.ASSIGN]
+        # What a function gives a value itself is followed from there.
+        defs = self._view.flow.defs.values()
+        made = (
+            []
+            if isinstance(self._view.scope, ast.Module)
+            else [d.path for d in defs if d.kind is Kind.ASSIGN]
+        )
         run = [*region.block.body[region.first : region.last + 1], region.request.target]
         shared = shared_state(self._project).read_by(self._project, unit, run)
         here = {path[0] for path in made if len(path) == 1} | {text_of(path) for path in made}
