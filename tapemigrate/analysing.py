@@ -14,7 +14,6 @@ from tapemigrate.reading import read
 from tapemigrate.results import FileResult, failure, in_order, plain_result, result_of, rows_of
 from tapemigrate.settings import ALWAYS_REPORTED, Settings
 from tapemigrate.silencing import silenced
-from tapemigrate.source import parse
 from tapemigrate.source.decoding import SourceError, SourceFile, decode, encode
 from tapemigrate.tasks import Task
 
@@ -73,6 +72,8 @@ def _apart(task: Task) -> list[FileResult]:
 
 def parses(name: str) -> bool:
     """Whether the file can be read and parsed."""
+    from tapemigrate.source import parse
+
     try:
         parse(decode(read(name), name).text, name)
     except (SourceError, RecursionError, MemoryError):

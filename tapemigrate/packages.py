@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from pathlib import PurePath
 
 from tapemigrate.model import Handed
 
@@ -21,10 +20,10 @@ class Packages:
 
         Whoever reaches the function through such a folder names its module as well.
         """
-        file = PurePath(filename)
-        module = "" if file.stem == "__init__" else file.stem
-        packages = {folder.name for folder in file.parents if self._is_package(str(folder))}
-        idle = {folder.name for folder in file.parents} - packages - {module}
+        module = os.path.splitext(os.path.basename(filename))[0]
+        folders = list(_above(filename))
+        packages = {os.path.basename(folder) for folder in folders if self._is_package(folder)}
+        idle = {os.path.basename(folder) for folder in folders} - packages - {module}
         return frozenset(
             # A class, which stands alone, may be called as a folder is.
             replace(each, anchors=each.anchors - idle)
@@ -38,3 +37,11 @@ class Packages:
             names = ("__init__.py", "__init__.pyi")
             self._known[folder] = any(os.path.exists(os.path.join(folder, n)) for n in names)
         return self._known[folder]
+
+
+def _above(filename: str) -> Iterator[str]:
+    """The folders in which a file lies, the nearest first."""
+    folder = os.path.dirname(filename)
+    while os.path.basename(folder):
+        yield folder
+        folder = os.path.dirname(folder)
