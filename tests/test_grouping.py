@@ -1,0 +1,84 @@
+"""Which files are rewritten together: those that may call a function that is handed a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import pytest
+
+from tapemigrate.grouping import grouped
+from tapemigrate.model import Handed, Links
+from tapemigrate.reading import Words
+
+MODEL = "class Model:\n    def loss(self, y, x):\n        return tf.gradients(y, x)[0]\n"
+
+
+def tied(folder: Path, texts: dict[str, str], handed: Handed) -> set[str]:
+    """The files that go together with ``net/model.py``."""
+    texts = {"net/model.py": MODEL, **texts}
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    find = Words([str(folder / name) for name in texts])
+
+    def places(words: Collection[str]) -> dict[str, list[str]]:
+        return find(words)
+
+    def hand_on(asked: list[tuple[str, frozenset[str]]]) -> Iterable[frozenset[Handed]]:
+        return [frozenset() for _ in asked]
+
+    model = str(folder / "net/model.py")
+    links = {model: Links(frozenset({"loss"}), frozenset({handed}))}
+    groups = grouped(links, places, hand_on, lambda one, two: True)
+    return {Path(name).relative_to(folder).as_posix() for name in groups.of(model)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f(model, y, x):\n    return model.loss(y, x)\n", False),
+        ("from m import Model\nprint('loss')\n", False),
+        ("Model = 1\nx.loss(Model)\n", False),
+        ("from m import Model\nModel().loss(y, x)\n", True),
+        ("import m\nm.Model().loss(y, x)\n", True),
+        ("from m import Model\nrun(Model().loss)\n", True),
+        ("from m import *\nModel().loss(y, x)\n", True),
+    ],
+)
+def test_a_caller_may_mean_the_class(tmp_path: Path, text: str, expected: bool) -> None:
+    handed = Handed("loss", frozenset({"Model"}))
+    assert tied(tmp_path, {"main.py": text}, handed) == {
+        "net/model.py",
+        *(["main.py"] if expected else []),
+    }
+
+
+def test_a_method_that_any_may_call_ties_who_makes_tensors(tmp_path: Path) -> None:
+    call = "def f(model, y, x):\n    return model.loss(y, x)\n"
+    texts = {
+        "able.py": "import tensorflow as tf\n" + call,
+        "other.py": call,
+        "passing.py": "import tensorflow as tf\n# A loss (of sorts).\nprint(history.loss)\n",
+        "own.py": "import tensorflow as tf\n\n\ndef loss(y):\n    return y\n\n\nloss(1)\n",
+    }
+    handed = Handed("loss", frozenset({"Model"}), shared=True)
+    assert tied(tmp_path, texts, handed) == {"net/model.py", "able.py", "own.py"}
+
+
+def test_methods_of_one_name_are_tied_near_who_calls_them(tmp_path: Path) -> None:
+    other = "class Other:\n    def loss(self, y, x):\n        return x\n"
+    texts = {
+        "net/other.py": other,
+        "far/other.py": other,
+        "train/main.py": "import tensorflow as tf\nmodel.loss(y, x)\n",
+        "train/other.py": other,
+    }
+    handed = Handed("loss", frozenset({"Model"}), shared=True)
+    expected = {"net/model.py", "net/other.py", "train/main.py", "train/other.py"}
+    assert tied(tmp_path, texts, handed) == expected
+
+
+def test_what_half_the_tree_uses_ties_nothing(tmp_path: Path) -> None:
+    texts = {f"{n}.py": "from m import Model\nModel().loss(y, x)\n" for n in range(70)}
+    assert tied(tmp_path, texts, Handed("loss", frozenset({"Model"}))) == {"net/model.py"}
