@@ -192,7 +192,9 @@ class Hazards:
                 return None
             return _RAW_OPS if self._call(node) is _RAW_OPS else None
         word = _last(node) or ""
-        return _RAW_OPS if _UNSEEN.get(word) is _RAW_OPS else _SPREADING.get(word)
+        if _UNSEEN.get(word) is _RAW_OPS and self._is_meant(word, node):
+            return _RAW_OPS
+        return _SPREADING.get(word)
 
     def by_hand(self, nodes: Iterable[ast.AST]) -> Refusal | None:
         """Why a tape would miss what functions of other files run for these nodes."""
@@ -223,6 +225,10 @@ class Hazards:
         if name == "Input":
             path = self.unit.names.qualified(node) if isinstance(node, ast.expr) else None
             return path is not None and "keras" in path
+        if name == "NodeDef":
+            # ``isinstance(op, tf.NodeDef)``, as functions for ``tf.device`` ask, makes none.
+            parent = self.unit.parents.get(node)
+            return isinstance(parent, ast.Call) and parent.func is node
         return name != "total_loss" or self._is_keras_file()
 
     def _is_keras_file(self) -> bool:
