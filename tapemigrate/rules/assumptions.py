@@ -472,13 +472,13 @@ class Judge:
         return found
 
     def _read_below(self, name: str, leaves: list[Leaf]) -> list[str]:
-        """What methods of that name read that subclasses in other files have."""
+        """What methods of that name read that subclasses have."""
         found: list[str] = []
-        cls, mine = self._view.cls, self._view.unit
+        cls = self._view.cls
         assert cls is not None
         known = classes(self._project)
         for unit, below in (c for n in sorted(known.extending(cls.name)) for c in known.named(n)):
-            for method in below.body if unit is not mine else ():
+            for method in below.body:
                 if not isinstance(method, ast.FunctionDef) or method.name != name:
                     continue
                 view = self._project.view(unit, method)

@@ -383,18 +383,24 @@ class Resolver:
         if path is not None and self._cls is None:
             either = unit.names.reference_kind(node) == "either"
             return None if either else self.is_path(path)
-        if path is not None:
-            return False
         if self._cls is None or self._enclosing is not None:
             return False
+        if path is not None or isinstance(node.value, ast.Name):
+            # ``Base.method(self, x)``
+            named = self._classes.named(path.split(".")[-2] if path else _last(node.value))
+            verdicts = {self._is_one(home, cls) for home, cls in named}
+            if True in verdicts and self._function.decorator_list:
+                return None
+            if verdicts or path is not None:
+                return verdicts.pop() if len(verdicts) == 1 else None if verdicts else False
         owner = self._project.class_of(unit, self._project.scope_of(unit, node))
         if owner is not None and _is_self(node.value):
             return self._own(unit, owner, isinstance(node.value, ast.Call))
         made = constructors(unit, node.value)
         if made is None:
             return None
-        verdicts = {self._instance(unit, maker) for maker in made}
-        return verdicts.pop() if len(verdicts) == 1 else None
+        found = {self._instance(unit, maker) for maker in made}
+        return found.pop() if len(found) == 1 else None
 
     def _own(self, unit: Unit, owner: ast.ClassDef, above: bool) -> bool | None:
         """A method of ``owner`` called on ``self``, or on ``super()``: ``above``."""

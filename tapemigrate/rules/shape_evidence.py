@@ -293,6 +293,15 @@ def global_values(tree: ast.Module, name: str) -> list[ast.expr]:
     return found
 
 
+def _is_of_class(call: ast.Call, own: str) -> bool:
+    """``Base.method(self, x)``: the object is passed like any other argument."""
+    first = call.args[0] if call.args else None
+    if not isinstance(call.func, ast.Attribute) or not isinstance(first, ast.Name):
+        return False
+    owner = path_of(call.func.value)
+    return first.id == own and owner is not None and owner[-1].lstrip("._")[:1].isupper()
+
+
 def argument_for(
     call: ast.Call,
     function: ast.FunctionDef | ast.AsyncFunctionDef,
@@ -318,6 +327,7 @@ def argument_for(
         method
         and not static
         and (isinstance(call.func, ast.Attribute) or function.name == "__init__")
+        and not (names and _is_of_class(call, names[0]))
     ):
         place -= 1
     if 0 <= place < len(call.args):
