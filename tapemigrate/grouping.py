@@ -11,6 +11,8 @@ from tapemigrate.reading import CALLED, DEFINED, HOME, USED
 
 # Files beyond this many are not tied together: a rewrite that long is no help to anybody.
 _MOST_FILES = 60
+# Where more files define a method of the name (``forward``), only those nearby are tied.
+_MOST_NAMESAKES = 15
 # Through how many files a tape is handed on.
 _MOST_STEPS = 3
 
@@ -76,9 +78,10 @@ def grouped(
                     able = frozenset(found.get(TENSORFLOW, ()))
                     anchored |= able.intersection(found.get(CALLED + handed.name, ()))
                     folders = {os.path.dirname(p) for p in (file, *anchored.intersection(calls))}
-                    namesakes = [
-                        p for p in namesakes if p in anchored or os.path.dirname(p) in folders
-                    ]
+                    if len(namesakes) > _MOST_NAMESAKES:
+                        namesakes = [
+                            p for p in namesakes if p in anchored or os.path.dirname(p) in folders
+                        ]
                 if handed.followed:
                     calls = anchored = near
                 if len(near - {file}) > _MOST_FILES:

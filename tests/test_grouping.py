@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tapemigrate import grouping
 from tapemigrate.grouping import grouped
 from tapemigrate.model import Handed, Links
 from tapemigrate.reading import Words
@@ -66,7 +67,9 @@ def test_a_method_that_any_may_call_ties_who_makes_tensors(tmp_path: Path) -> No
     assert tied(tmp_path, texts, handed) == {"net/model.py", "able.py", "own.py"}
 
 
-def test_methods_of_one_name_are_tied_near_who_calls_them(tmp_path: Path) -> None:
+def test_methods_of_a_common_name_are_tied_near_who_calls_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other = "class Other:\n    def loss(self, y, x):\n        return x\n"
     texts = {
         "net/other.py": other,
@@ -75,8 +78,10 @@ def test_methods_of_one_name_are_tied_near_who_calls_them(tmp_path: Path) -> Non
         "train/other.py": other,
     }
     handed = Handed("loss", frozenset({"Model"}), shared=True)
-    expected = {"net/model.py", "net/other.py", "train/main.py", "train/other.py"}
-    assert tied(tmp_path, texts, handed) == expected
+    near = {"net/model.py", "net/other.py", "train/main.py", "train/other.py"}
+    assert tied(tmp_path, texts, handed) == {*near, "far/other.py"}
+    monkeypatch.setattr(grouping, "_MOST_NAMESAKES", 2)
+    assert tied(tmp_path, texts, handed) == near
 
 
 def test_what_half_the_tree_uses_ties_nothing(tmp_path: Path) -> None:

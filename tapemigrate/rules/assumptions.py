@@ -1047,6 +1047,7 @@ def _is_output_of_object(caller: View, node: ast.expr) -> bool:
     return any(
         isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
+        and path_of(call.func.value) != (caller.kinds.self_name,)
         and caller.kinds.name(call.func) is None
         and caller.kinds.make(call) is Make.UNKNOWN
         and any(caller.kinds.make(a) not in _PLAIN for a in call.args)

@@ -19,6 +19,7 @@ from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.operands import Operands
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
+_ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
 _VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
 
 
@@ -216,8 +217,12 @@ class Tracer:
             return found
         inner = self._project.view(view.unit, method)
         me = inner.kinds.self_name
+        # What is only asked whether it is so goes into no value.
+        asked = {n for m in walk(method) if isinstance(m, _ASKING) for n in walk(m.test)}
         for node in walk(method):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if node in asked:
+                    continue
                 if node.value.id == me and isinstance(node.ctx, ast.Load):
                     parent = view.unit.parents[node]
                     if isinstance(parent, ast.Call) and parent.func is node:

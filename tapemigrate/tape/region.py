@@ -648,8 +648,11 @@ class RegionFinder:
         if not own:
             return False
         read = self._read_for(request, target, stops)
-        # A function that is handed the object whole may read any part of it.
-        unknown = (d for d in own if isinstance(d.value, ast.Call) and d.path in read)
+        # A function that is handed the object whole may read any part of it; variables watch
+        # themselves, also where the object is made.
+        variables = VARIABLES_BY_NAME.search((leaf.watch or "").rpartition(".")[2]) is not None
+        whole = () if variables else own
+        unknown = (d for d in whole if isinstance(d.value, ast.Call) and d.path in read)
         return any(self._make(d) is Make.UNKNOWN for d in unknown) or any(
             len(path) > len(holder)
             and path[: len(holder)] == holder
