@@ -15,7 +15,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
+from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors, short
 from tapemigrate.tape.operands import Operands
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
@@ -127,7 +127,7 @@ class Tracer:
             if (
                 ".layers." in name
                 or ".keras." in name
-                or ".contrib." in name
+                or (".contrib." in name and not (short(name) or "").startswith("nest."))
                 or "get_variable" in name
             ):
                 found.network = True
