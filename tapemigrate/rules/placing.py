@@ -19,7 +19,8 @@ from tapemigrate.rules.shape_evidence import ShapeEvidence, attribute_values
 from tapemigrate.rules.siblings import Siblings
 from tapemigrate.tape.emit import several
 from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.region import Region, RegionFinder
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.regions import RegionFinder
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import SourceReader, Sources
 

@@ -1,0 +1,356 @@
+"""Whether the target was made of what stands beside a source, where no path to it is in sight."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from tapemigrate.flow.blocks import Blocks
+from tapemigrate.flow.defuse import Def, Flow, Kind, Use
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.aliases import Aliases
+from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.operands import Operands
+from tapemigrate.tape.ops import Ops
+from tapemigrate.tape.recipes import SOURCE
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.sources import Leaf, Sources
+from tapemigrate.tape.syntax import (
+    STATIC,
+    VARIABLES_BY_NAME,
+    container_of,
+    gives_data,
+    holds_one_of,
+    is_display,
+    is_named_after_variables,
+    may_give_back,
+)
+
+#: Whether the second of two values that one call gave was certainly not made from the first.
+Apart = Callable[[Def, Def], "bool | None"]
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
+_SETTINGS = frozenset({"FLAGS", "args", "config", "hps", "hparams", "opts", "options"})
+_COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
+
+
+class Beside:
+    """Looks at what calls, containers and objects gave besides the sources of one scope."""
+
+    def __init__(
+        self, flow: Flow, blocks: Blocks, kinds: Kinds, operands: Operands, ops: Ops, apart: Apart
+    ) -> None:
+        self._flow = flow
+        self._blocks = blocks
+        self._kinds = kinds
+        self._ops = ops
+        self._aliases = Aliases(flow, kinds, operands)
+        self._apart = apart
+
+    def assumed(
+        self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
+    ) -> list[str] | Refusal:
+        """What is assumed of sources out of calls, with no path to the target in sight."""
+        found: list[str] = []
+        for leaf in sources.leaves:
+            holder = self._looked_up_beside(request, target, leaf, stops)
+            if holder is not None and (len(holder) > 1 or not self._is_counted(request, leaf)):
+                return _together(text_of(holder))
+            if holder is not None:
+                part = leaf.watch or "the source"
+                found.append(f"no other part of `{holder[0]}` was computed from `{part}`")
+            me = self._kinds.self_name
+            if me is not None and (leaf.watch or "").startswith(f"{me}."):
+                if (me,) in self._read_for(request, target, stops):
+                    return _together(me)
+            made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
+            if not made or leaf.watch is None:
+                continue
+            same = self._may_be_another(target, leaf, stops)
+            if isinstance(same, Refusal):
+                return same
+            if same:
+                found.append(same)
+            if self._reads_beside(request, target, leaf, stops):
+                return _together(text_of(min(made, key=lambda d: d.path).path))
+            beside = self._unpacked_beside(target, leaf, stops)
+            if isinstance(beside, Refusal):
+                return beside
+            if beside:
+                found.append(beside)
+            if leaf.fresh:
+                continue
+            held = self._held_together(target, leaf, stops)
+            if isinstance(held, Refusal):
+                return held
+            if held:
+                found.append(held)
+                continue
+            sliced = self._ops.cut(target, leaf.defs, frozenset(stops))
+            if sliced.made & leaf.defs:
+                continue
+            calls = [d for d in made if isinstance(d.value, ast.Call)]
+            unknown = [d for d in calls if self._ops.make(d) is Make.UNKNOWN]
+            if any(d.kind is Kind.ELEMENT for d in unknown):
+                return Refusal(_USED.format(leaf.watch), SOURCE)
+            if unknown and self._share_a_part(request, target, leaf, stops):
+                return _together(leaf.watch)
+            if unknown and not all(is_named_after_variables(d) for d in unknown):
+                return Refusal(
+                    f"nothing here computes the target from `{leaf.watch}`, which an unknown "
+                    "function gives",
+                    SOURCE,
+                )
+            if unknown:
+                found.append(f"`{leaf.watch}` holds trainable variables")
+        return found
+
+    def named_twice(
+        self, region: Region, target: frozenset[Use], stops: list[Def]
+    ) -> Refusal | None:
+        """Whether a source has another name, by which the target was made of it unseen."""
+        for leaf in region.sources.leaves:
+            for made in leaf.defs if leaf.watch is not None else ():
+                if not self._aliases.are_followed(made):
+                    continue
+                behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+                names = self._aliases.ahead(self._aliases.behind(made) - leaf.defs, behind)
+                own = {made} if self._aliases.holds_several(made) else set()
+                for user in own | behind:
+                    if user is not made and self._is_recorded_after(user, made, region):
+                        continue
+                    if not self._ops.is_barren(user) and self._aliases.computes(user, names):
+                        return _together(text_of(min(names, key=lambda d: d.path).path))
+        return None
+
+    def _is_recorded_after(self, user: Def, made: Def, region: Region) -> bool:
+        """Whether the tape records ``user``, after it was told of the source ``made``."""
+        if user.stmt is None or made.stmt is None or user.stmt.lineno <= made.stmt.lineno:
+            return False
+        row = self._blocks.index_in(user.stmt, region.block)
+        return row is not None and region.first <= row <= region.last
+
+    def _held_together(
+        self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> str | Refusal | None:
+        """Whether the target comes out of the very container or object that holds the source."""
+        own = {d for d in leaf.defs if text_of(d.path) == leaf.watch}
+        parts = [leaf.watch or ""]
+        parts += [text_of(p) for d in own if d.value and (p := path_of(d.value)) is not None]
+        holders = {
+            d
+            for d in leaf.defs - own
+            if d.kind not in _OUTSIDE and not is_display(d) and holds_one_of(d, parts)
+        }
+        if not holders:
+            return None
+        sliced = self._ops.cut(target, frozenset(own), frozenset(stops)).made
+        if not sliced & holders:
+            return None
+        name = text_of(min(holders, key=lambda d: d.path).path)
+        if sliced & own:
+            return f"no other part of `{name}` was computed from `{leaf.watch}`"
+        return _together(name)
+
+    def _may_be_another(
+        self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> str | Refusal | None:
+        """Whether the source may be the very tensor that it is made of, which the target reads."""
+        behind = None
+        for made in leaf.defs:
+            value = made.value
+            if made.kind not in (Kind.ASSIGN, Kind.WITH) or value is None:
+                continue
+            known = may_give_back(value, self._kinds)
+            unknown = isinstance(value, ast.Call) and self._ops.make(made) is Make.UNKNOWN
+            if self._kinds.is_new(value) or (not known and not unknown):
+                continue
+            if behind is None:
+                behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
+            given = {
+                d
+                for u in made.uses
+                for d in origins([u])
+                if not self._ops.is_barren(d) and d in behind
+            }
+            given = {d for d in given if self._is_passed(d, value) and d.path[0] not in _SETTINGS}
+            given = {d for d in given if self._is_used_before(d, made, behind)}
+            again = unknown and not gives_data(value)
+            if again and any(_calls_as(d, value) for d in behind - {made}):
+                return f"`{leaf.watch}` is another tensor than `{ast.unparse(value)}` gave before"
+            if given:
+                name = text_of(min(given, key=lambda d: d.path).path)
+                if known:
+                    return _together(name)
+                if name == leaf.watch and isinstance(value, ast.Call):
+                    called = ast.unparse(value.func)
+                    return f"what `{called}` gives is another tensor than `{name}`"
+                return f"`{leaf.watch}` is another tensor than `{name}`"
+        return None
+
+    def _is_used_before(self, given: Def, made: Def, behind: frozenset[Def]) -> bool:
+        """Whether something was made of it before the other definition, which is ``made`` of it."""
+        line = made.stmt.lineno if made.stmt is not None else 0
+        return any(
+            user.stmt is not None
+            and user is not made
+            and (
+                user.stmt.lineno < line
+                or (user.stmt is made.stmt and user.kind is Kind.MUTATE)
+                or bool(self._blocks.loops_around(user.stmt))
+            )
+            and not self._ops.is_barren(user)
+            and (user.value is None or not self._kinds.is_new(user.value))
+            and any(u.made is given for u in user.uses)
+            for user in behind
+        )
+
+    def _is_passed(self, made: Def, value: ast.expr) -> bool:
+        """Whether the value of the definition is an operand by itself."""
+        known = isinstance(value, ast.Call) and may_give_back(value, self._kinds)
+        operands: list[ast.expr] = []
+        match value:
+            case ast.Call():
+                operands = value.args[:1] if known else value.args
+            case ast.IfExp() | ast.BoolOp():
+                operands = _choices(value)
+        return any(
+            u.made is made
+            for operand in operands
+            if path_of(operand) is not None
+            for u in self._flow.reads.get(operand, ())
+        )
+
+    def _reads_beside(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> bool:
+        """Whether the target is made of the object that holds the source, or of another part."""
+        own = [
+            d for d in leaf.defs if d.kind not in _OUTSIDE and holds_one_of(d, [leaf.watch or ""])
+        ]
+        if not own:
+            return False
+        read = self._read_for(request, target, stops)
+        # A function that is handed the object whole may read any part of it; variables watch
+        # themselves, also where the object is made.
+        variables = VARIABLES_BY_NAME.search((leaf.watch or "").rpartition(".")[2]) is not None
+        whole = () if variables else own
+        unknown = (d for d in whole if isinstance(d.value, ast.Call) and d.path in read)
+        return any(self._ops.make(d) is Make.UNKNOWN for d in unknown) or any(
+            len(path) > len(holder)
+            and path[: len(holder)] == holder
+            and text_of(path) != leaf.watch
+            and path[-1] not in STATIC
+            for path in read
+            for holder in {d.path for d in own}
+        )
+
+    def _read_for(self, request: Request, target: frozenset[Use], stops: list[Def]) -> set[Path]:
+        """What is read on the way to the target."""
+        behind = self._ops.cut(target, frozenset(), frozenset(stops)).made
+        return self._ops.paths_read([request.target, *(d.value for d in behind)])
+
+    def _looked_up_beside(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> Path | None:
+        """The container in which the source is looked up, if the target reads others from it."""
+        values = [d.value for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
+        xs = request.sources
+        values += xs.elts if isinstance(xs, ast.List | ast.Tuple) else [xs]
+        holders = {
+            path
+            for value in values
+            if isinstance(value, ast.Subscript) and (path := container_of(value)) is not None
+            if any(
+                d.kind in _OUTSIDE
+                or (isinstance(d.value, ast.Call) and self._ops.make(d) is Make.UNKNOWN)
+                for d in origins(self._flow.reads.get(value.value, frozenset()))
+            )
+        }
+        if not holders or leaf.watch is None:
+            return None
+        behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+        read = self._ops.paths_read([request.target, *(d.value for d in behind)])
+        beside = [h for h in holders if any(p[: len(h)] == h and p[-1] not in STATIC for p in read)]
+        return min(beside) if beside else None
+
+    def _is_counted(self, request: Request, leaf: Leaf) -> bool:
+        """Whether the source is looked up by numbers: in a list of inputs, not by its name."""
+        xs = request.sources
+        parts = [*(xs.elts if isinstance(xs, ast.List | ast.Tuple) else [xs])]
+        parts += [d.value for d in leaf.defs if d.value is not None]
+        found = [p.slice for p in parts if isinstance(p, ast.Subscript)]
+        return all(
+            isinstance(index.value, int)
+            if isinstance(index, ast.Constant)
+            else any(u.made.kind in _COUNTED for u in self._flow.reads.get(index, ()))
+            for index in found
+        )
+
+    def _unpacked_beside(
+        self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> str | Refusal | None:
+        """Whether the target is made of what a call gave beside the source, and made from it."""
+        for made in sorted(leaf.defs, key=lambda d: d.path):
+            call = made.value
+            unknown = isinstance(call, ast.Call) and self._ops.make(made) is Make.UNKNOWN
+            if made.kind is not Kind.ELEMENT or not unknown or self._maps(call):
+                continue
+            behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
+            beside = {d for d in behind - leaf.defs if d.value is call}
+            verdicts = {d: self._apart(made, d) for d in beside}
+            if False in verdicts.values() or (None in verdicts.values() and not gives_data(call)):
+                return Refusal(_USED.format(leaf.watch), SOURCE)
+            for other in sorted(d.path for d, apart in verdicts.items() if apart is None):
+                return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
+        return None
+
+    def _maps(self, call: ast.expr | None) -> bool:
+        """``map(f, [x, y])``: each is made of its own."""
+        return (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id == "map"
+            and self._kinds.called(call) is None
+        )
+
+    def _share_a_part(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> bool:
+        """Whether target and source are both looked up in one part of one object."""
+        behind = self._ops.cut(target, frozenset(), frozenset(stops)).made
+        mine = self._ops.paths_read([request.target, *(d.value for d in behind)])
+        theirs = self._ops.paths_read([d.value for d in leaf.defs])
+        parts = [{p[:2] for p in each if len(p) > 1} for each in (mine, theirs)]
+        return bool(parts[0] & parts[1])
+
+
+def _calls_as(made: Def, call: ast.expr) -> bool:
+    """Whether the definition asks an object once more for what ``call`` asks it."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    same = ast.dump(call)
+    nodes = walk(made.value) if made.value is not None else ()
+    return any(isinstance(n, ast.Call) and n is not call and ast.dump(n) == same for n in nodes)
+
+
+def _choices(value: ast.expr) -> list[ast.expr]:
+    """What a choice may give, however deep it is nested."""
+    match value:
+        case ast.IfExp():
+            return [*_choices(value.body), *_choices(value.orelse)]
+        case ast.BoolOp():
+            return [c for part in value.values for c in _choices(part)]
+    return [value]
+
+
+def _together(name: str) -> Refusal:
+    return Refusal(
+        f"the source and the target both come out of `{name}`, where one may have been made from "
+        "the other before a tape could watch it",
+        SOURCE,
+    )

@@ -1,0 +1,169 @@
+"""What the definitions of one scope compute, and what may flow into it unseen."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Sequence
+
+from tapemigrate.flow.defuse import Def, Flow, Kind, Use
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import Backward, backward
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.operands import Operands, values_in
+from tapemigrate.tape.syntax import has_computed_defaults, is_plain, only_iterates
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_VALUES = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.MUTATE)
+_NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
+
+
+class Ops:
+    """Reads it off the values of definitions, once for each."""
+
+    def __init__(self, flow: Flow, kinds: Kinds, operands: Operands) -> None:
+        self._flow = flow
+        self._kinds = kinds
+        self._operands = operands
+        self._makes: dict[Def, Make] = {}
+        self._opaque: dict[Def, bool] = {}
+
+    def paths_read(self, exprs: Sequence[ast.expr | None]) -> set[Path]:
+        """The paths from which a gradient may flow into the values of ``exprs``."""
+        return {
+            path
+            for expr in exprs
+            if expr is not None
+            for node in self.value_paths(expr)
+            if (path := path_of(node)) is not None
+        }
+
+    def runs_unseen(self, made: Def) -> bool:
+        """Whether code runs for the value that may read a source unseen."""
+        if made.kind in (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, *_OUTSIDE):
+            return False
+        return self.may_hide_a_source(made)
+
+    def calls_unseen(self, value: ast.expr) -> bool:
+        """Whether an expression calls code that may read a source unseen."""
+        calls = [n for n in walk(value) if isinstance(n, ast.Call)]
+        return any(self._kinds.make(c) is Make.UNKNOWN or self._is_layer(c) for c in calls)
+
+    def cut(self, target: frozenset[Use], goals: frozenset[Def], stops: frozenset[Def]) -> Backward:
+        """The slice behind ``target`` up to some definitions, without what carries no gradient."""
+        whole = backward(target, goals | stops)
+        barren = {d for d in whole.made if d not in goals and self.is_barren(d)}
+        return backward(target, frozenset(goals | stops | barren))
+
+    def is_barren(self, made: Def) -> bool:
+        """Whether no gradient can pass through this definition."""
+        make = self.make(made)
+        if make is Make.LEAF:
+            return made.kind is Kind.ASSIGN
+        changed = made.kind in (Kind.AUGMENT, Kind.MUTATE)
+        before = {u.made for u in made.before} if changed else set()
+        if make is not Make.PYTHON or made.kind not in _VALUES or (changed and not before):
+            return False
+        return all(self._is_number(d) for d in before)
+
+    def make(self, made: Def) -> Make:
+        """What the value of a definition makes."""
+        if made not in self._makes:
+            value = made.value
+            self._makes[made] = Make.UNKNOWN if value is None else self._kinds.make(value)
+            if self._makes[made] is Make.UNKNOWN and self._is_of_numbers(made):
+                self._makes[made] = Make.PYTHON
+        return self._makes[made]
+
+    def may_hide_a_source(self, made: Def) -> bool:
+        """Whether a value from out of sight may reach the target through this definition."""
+        if made not in self._opaque:
+            self._opaque[made] = self._reads_unseen(made)
+        return self._opaque[made]
+
+    def makes_ops(self, made: Def) -> bool:
+        """Whether the statement of this definition runs ops that a tape has to see."""
+        value = made.value
+        if made.kind in (Kind.LOOP, Kind.COMPREHENSION):
+            return (
+                value is not None
+                and not only_iterates(value)
+                and self._kinds.make(value) not in (Make.PYTHON, Make.LEAF)
+            )
+        if made.kind is Kind.FUNCTION:
+            return has_computed_defaults(made.stmt)
+        if made.kind in _NO_OPS or made.kind is Kind.WITH:
+            return False
+        if self.is_barren(made) or self.make(made) in (Make.VARIABLE, Make.FROZEN, Make.VARIABLES):
+            return False
+        if made.kind is Kind.ASSIGN and value is not None and is_plain(value):
+            return False
+        if made.kind is Kind.ASSIGN and isinstance(value, ast.Lambda):
+            return has_computed_defaults(value)
+        return True
+
+    def value_paths(self, expr: ast.AST) -> list[ast.expr]:
+        """The paths read as values: not the functions called, nor the ``self`` they hang on."""
+        found: list[ast.expr] = []
+        stack: list[ast.AST] = [expr]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.Call):
+                if self._kinds.is_barren(node):
+                    continue
+                stack += self._operands.of(node)
+                owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+                if path_of(node.func) is None or self._is_passed_in(node.func):
+                    stack.append(node.func)
+                elif owner is not None and not self._is_code(owner):
+                    stack.append(owner)
+            elif isinstance(node, ast.expr) and path_of(node) is not None:
+                found.append(node)
+            elif not isinstance(node, ast.Lambda):
+                stack.extend(values_in(node))
+        return found
+
+    def _is_of_numbers(self, made: Def) -> bool:
+        """``args = parser.parse_args()``: what a method of an object without tensors gives."""
+        value, root = made.value, made.value
+        while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
+            root = root.func if isinstance(root, ast.Call) else root.value
+        reads = self._flow.reads.get(root, frozenset()) if isinstance(root, ast.Name) else ()
+        if value is None or value is root or not reads or made.kind not in _VALUES:
+            return False
+        return all(self._is_number(u.made) for u in (*reads, *self._flow.uses_in(value)))
+
+    def _is_number(self, made: Def) -> bool:
+        if made.kind is Kind.ENTRY:
+            return len(made.path) == 1 and hasattr(builtins, made.path[0])
+        return self.is_barren(made)
+
+    def _reads_unseen(self, made: Def) -> bool:
+        if made.kind in _OUTSIDE:
+            return made.path[0] != "<hidden state>"
+        if made.kind in (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT):
+            return False
+        if self.is_barren(made):
+            return False
+        make = self.make(made)
+        if make in (Make.VARIABLE, Make.FROZEN):
+            return True
+        value = made.value
+        if value is None:
+            return False
+        return self.calls_unseen(value)
+
+    def _is_layer(self, call: ast.Call) -> bool:
+        name = self._kinds.name(call.func) or ""
+        return ".layers." in name or ".keras." in name or ".contrib." in name or "rnn" in name
+
+    def _is_passed_in(self, func: ast.expr) -> bool:
+        """Whether the function called is a parameter, which may hold more than code."""
+        return isinstance(func, ast.Name) and any(
+            u.made.kind is Kind.PARAM for u in self._flow.reads.get(func, frozenset())
+        )
+
+    def _is_code(self, owner: ast.expr) -> bool:
+        """Whether what a method hangs on is a module, or the object whose method is analysed."""
+        return path_of(owner) == (self._kinds.self_name,) or self._kinds.name(owner) is not None

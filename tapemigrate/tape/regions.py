@@ -1,0 +1,638 @@
+"""Finds, for each gradient call of one scope, the statements that a tape has to record."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tapemigrate.flow.blocks import Block, Blocks
+from tapemigrate.flow.defuse import Def, Flow, Kind, Use
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.slices import backward, origins
+from tapemigrate.source.trees import children, walk
+from tapemigrate.tape.beside import Apart, Beside
+from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
+from tapemigrate.tape.operands import Operands
+from tapemigrate.tape.ops import Ops
+from tapemigrate.tape.recipes import SOURCE, STOP, THREAD
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.room import Room
+from tapemigrate.tape.sources import Leaf, SourceReader, Sources
+from tapemigrate.tape.syntax import (
+    VARIABLES_BY_NAME,
+    base,
+    fills_state,
+    holds,
+    is_elif,
+    is_elif_test,
+    is_plain,
+    only_iterates,
+    prefix_of_longer,
+    repetitions,
+)
+
+_PLAIN = (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN)
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+
+
+class RegionFinder:
+    """Finds the region of each request of one scope."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        blocks: Blocks,
+        kinds: Kinds,
+        reader: SourceReader,
+        parents: dict[ast.AST, ast.AST],
+        apart: Apart,
+    ) -> None:
+        self._flow = flow
+        self._blocks = blocks
+        self._kinds = kinds
+        self._reader = reader
+        self._parents = parents
+        operands = Operands(kinds)
+        self._ops = Ops(flow, kinds, operands)
+        self._beside = Beside(flow, blocks, kinds, operands, self._ops, apart)
+        self._room = Room(flow, blocks, kinds)
+        self._nodes: dict[tuple[Request, str], frozenset[Def]] = {}
+
+    def find(
+        self, request: Request, others: Sequence[Request], recorded: str = ""
+    ) -> Region | Refusal:
+        """The region of ``request``, or why a tape cannot be placed in this scope.
+
+        ``recorded`` is an attribute of ``self`` that the tape has recorded somewhere else.
+        """
+        sources = self.sources(request)
+        if isinstance(sources, Refusal):
+            return sources
+        target = self._flow.uses_in(request.target)
+        stops = self._stops(request)
+        if isinstance(stops, Refusal):
+            return stops
+        recorded_path = (self._kinds.self_name or "", f".{recorded}") if recorded else None
+        nodes, edges = self._between(target, sources.leaves, frozenset(stops), recorded_path)
+        self._nodes[request, recorded] = nodes
+        lower = self._lower(request, nodes, others)
+        if self._may_be_passed_in(request.target):
+            return Refusal(
+                f"the target `{ast.unparse(request.target)}` may be the parameter's own value, "
+                "whose forward pass ran in the caller",
+                THREAD,
+                threads=True,
+            )
+        below = self._flow.uses_in(base(request.target))
+        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        if below and below != target and not any(d.stmt or d in cut for d in origins(below)):
+            # Only the index is made here.
+            return self._elsewhere(request, below)
+        itself = self._is_source(request, target, sources)
+        if itself and len(sources.leaves) > 1 and any(u.made.kind in _OUTSIDE for u in target):
+            return self._elsewhere(request, target)
+        inline = itself or request.records or not is_plain(request.target)
+        statements = {d.stmt for d in nodes if d.stmt is not None and self._ops.makes_ops(d)}
+        own = [d for d in nodes if d.stmt is request.stmt and self._ops.makes_ops(d)]
+        # ``y = gradients(y, x)`` in a loop asks for what it gave the round before.
+        again = any(holds(d, request.call) for d in own)
+        beside = any(d.kind is Kind.COMPREHENSION for d in own)
+        if not inline and not again and not beside:
+            statements.discard(request.stmt)
+        statements = self._after_sources(statements, sources)
+        if not statements and self._is_apart(target, sources):
+            inline = True
+        if not (statements or inline):
+            return self._elsewhere(request, target)
+        if not recorded and not self._connected(request, sources, stops, others):
+            return self._elsewhere(request, target)
+        needed = statements | {request.stmt}
+        block, indices = self._blocks.common(needed)
+        block, indices = self._lift(block, needed, indices, edges, nodes)
+        if is_elif(block, self._parents):
+            return Refusal("the target is computed in the test of an `elif`", SOURCE)
+        call = indices[request.stmt]
+        if not self._blocks.loops_around(request.stmt):
+            # What stands further down has not run yet; only a captured name can point there.
+            statements = {s for s in statements if indices[s] <= call}
+        rows = [indices[s] for s in statements]
+        last = max(rows, default=call - 1)
+        first = min(rows, default=call)
+        if inline and request.stmt in statements:
+            others_rows = [indices[s] for s in statements if s is not request.stmt]
+            first, last = min(others_rows, default=call), max(others_rows, default=call - 1)
+        if last > call:
+            return Refusal(
+                "the target is computed after the call, on an earlier round of a loop",
+                SOURCE,
+            )
+        hoist = inside = False
+        if inline:
+            hoist = request.stmt is block.body[call] and self._hoistable(request) and last < call
+            inside = not hoist
+            last = call - 1 if hoist else call
+            first = min(first, call)
+        elif last == call:
+            inside = True
+        if again and not inside:
+            return Refusal("it differentiates its own result round a loop", SOURCE)
+        first = self._from_effects(request, block, first, last, sources)
+        region = Region(
+            request, sources, block, first, last, call, hoist, inside, tuple(stops), itself, lower
+        )
+        refusal = self._room.unfit(region)
+        if refusal is not None:
+            return refusal
+        region.roots = self._entering(region, nodes, statements)
+        region.needed = frozenset(statements)
+        twice = self._beside.named_twice(region, target, stops)
+        hidden = twice or self._beside.assumed(request, target, sources, stops)
+        if isinstance(hidden, Refusal):
+            return hidden
+        region.assumptions += hidden
+        region.assumptions += _of_leaves(sources)
+        return region
+
+    def _from_effects(
+        self, request: Request, block: Block, first: int, last: int, sources: Sources
+    ) -> int:
+        """Where calls begin that are made for their effect alone, and were handed a source.
+
+        They may put what they make of it where a later call of such a module finds it.
+        """
+        run = [*block.body[first : last + 1], request.target]
+        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        calls = [n for s in run for n in walk(s) if isinstance(n, ast.Call)]
+        foreign = any(map(self._is_of_module, calls))
+        own = any(self._kinds.called(c) is not None for c in calls)
+        if not foreign and not own:
+            return first
+        for index, stmt in enumerate(block.body[:first]):
+            value = stmt.value if isinstance(stmt, ast.Expr | ast.Assign) else None
+            if (foreign and isinstance(stmt, ast.Expr) and self._is_of_module(stmt.value)) or (
+                own and isinstance(value, ast.Call) and fills_state(self._kinds.called(value))
+            ):
+                assert value is not None
+                if backward(self._flow.uses_in(value)).made & cut:
+                    return index
+        return first
+
+    def _is_of_module(self, node: ast.AST) -> bool:
+        """Whether a function of another module of the user's is called."""
+        name = self._kinds.name(node.func) if isinstance(node, ast.Call) else None
+        return name is not None and not name.startswith("tensorflow") and not gives_no_tensors(name)
+
+    def lower(
+        self, request: Request, others: Sequence[Request], recorded: str = ""
+    ) -> frozenset[Request] | None:
+        """Of ``others``, those whose results the target is made of; None if not looked for yet."""
+        nodes = self._nodes.get((request, recorded))
+        return None if nodes is None else frozenset(self._lower(request, nodes, others))
+
+    def sources(self, request: Request) -> Sources | Refusal:
+        """What ``request`` is differentiated by."""
+        if request.known is not None:
+            return request.known
+        sources = self._reader.read(request.sources)
+        if request.variables:
+            sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
+        if sources.refusal or not sources.leaves:
+            return Refusal(sources.refusal or "the call has no source", SOURCE)
+        if self._may_hold_none(request):
+            return Refusal(
+                "`grad_ys` may hold a None, which a tape does not take in `output_gradients`",
+                "Put `tf.ones_like(target)` where `grad_ys` has None.",
+            )
+        return sources
+
+    def given(self, request: Request, others: Sequence[Request], tape: str) -> Region | Refusal:
+        """The region of ``request`` on ``tape``, which the callers of this function hand in."""
+        sources = self.sources(request)
+        if isinstance(sources, Refusal):
+            return replace(sources, threads=True)
+        if request.stop is not None or request.api not in ("gradients", "threaded"):
+            return Refusal(
+                "its forward pass runs in the callers, and a tape of theirs does not serve for it",
+                THREAD,
+                threads=True,
+            )
+        sources.leaves = [self._as_variables(leaf) for leaf in sources.leaves]
+        for leaf in sources.leaves:
+            if not _is_passed_in(leaf):
+                name = leaf.watch or "a source"
+                return Refusal(
+                    f"the target's forward pass runs in the callers, and `{name}` is not among "
+                    "what they pass",
+                    THREAD,
+                    threads=True,
+                )
+        nodes = frozenset(
+            d for d in backward(self._flow.uses_in(request.target)).made if d.stmt is not None
+        )
+        top = self._blocks.top
+        call = self._blocks.index_in(request.stmt, top)
+        assert call is not None
+        lower = self._lower(request, nodes, others)
+        region = Region(
+            request, sources, top, call, call - 1, call, False, True, given=tape, lower=lower
+        )
+        region.roots = self._entering(region, nodes, set())
+        region.assumptions = _of_leaves(sources)
+        return region
+
+    def kept(self, request: Request, tape: str) -> Region:
+        """The region of ``request`` on ``tape``, which another method keeps beside the target."""
+        sources = self.sources(request)
+        assert isinstance(sources, Sources)
+        top = self._blocks.top
+        call = self._blocks.index_in(request.stmt, top)
+        assert call is not None
+        region = Region(request, sources, top, call, call - 1, call, False, True, given=tape)
+        region.assumptions = _of_leaves(sources)
+        return region
+
+    def _as_variables(self, leaf: Leaf) -> Leaf:
+        """What a function gives that is called after variables: no tensor that is passed in."""
+        made = [d for d in leaf.defs if d.kind not in (Kind.LOOP, Kind.COMPREHENSION)]
+        if leaf.watch is None or not made or not all(self._gives_variables(d) for d in made):
+            return leaf
+        return replace(
+            leaf,
+            watch=None,
+            variables=True,
+            assumption=f"`{leaf.watch}` holds trainable variables",
+        )
+
+    def _gives_variables(self, made: Def) -> bool:
+        if made.kind is not Kind.ASSIGN or not isinstance(made.value, ast.Call):
+            return False
+        path = path_of(made.value.func)
+        args = [*made.value.args, *(k.value for k in made.value.keywords)]
+        return (
+            path is not None
+            and VARIABLES_BY_NAME.search(path[-1]) is not None
+            and all(self._kinds.make(a) is Make.PYTHON for a in args)
+        )
+
+    def records(self, region: Region) -> bool:
+        """Whether ops that run here lie between what was passed in and the target."""
+        request = region.request
+        made = backward(self._flow.uses_in(request.target)).made
+        return (
+            request.records
+            or bool(region.lower)
+            or not is_plain(request.target)
+            or any(d.stmt is not None and self._ops.makes_ops(d) for d in made)
+        )
+
+    def joins(self, region: Region) -> bool:
+        """Whether a path leads here from each source that was passed in to the target."""
+        made = backward(self._flow.uses_in(region.request.target)).made
+        passed = [x for x in region.sources.leaves if any(d.kind is Kind.PARAM for d in x.defs)]
+        own = bool(passed) and all(made & leaf.defs for leaf in passed)
+        return region.request.joins or (own and self.records(region))
+
+    def second(self, request: Request, inner: Region) -> Region:
+        """The region of a jacobian of the gradient whose region is ``inner``."""
+        hoist = request.stmt is inner.block.body[inner.call] and self._hoistable(request)
+        last = inner.call - 1 if hoist else inner.call
+        return Region(
+            request,
+            inner.sources,
+            inner.block,
+            min(inner.first, inner.call),
+            last,
+            inner.call,
+            hoist,
+            not hoist,
+            inner.stops,
+            inner.itself,
+            {inner.request},
+            inner.roots,
+            list(inner.assumptions),
+        )
+
+    def _after_sources(self, statements: set[ast.stmt], sources: Sources) -> set[ast.stmt]:
+        """Without what had run when the sources were made: it cannot lie on a path from them."""
+        made = [d for leaf in sources.leaves for d in leaf.defs]
+        if not made or any(leaf.outside or leaf.found for leaf in sources.leaves):
+            return statements
+        if any(d.stmt is None or self._blocks.loops_around(d.stmt) for d in made):
+            return statements
+        first = min(d.stmt.lineno for d in made if d.stmt is not None)
+        later = {s for s in statements if (s.end_lineno or s.lineno) >= first}
+        return later or statements
+
+    # -- slices ---------------------------------------------------------------------------------
+
+    def _between(
+        self,
+        target: frozenset[Use],
+        leaves: list[Leaf],
+        stops: frozenset[Def],
+        recorded: Path | None,
+    ) -> tuple[frozenset[Def], list[tuple[Def | None, Use]]]:
+        """The definitions on the paths from the leaves to the target, and the edges among them."""
+        nodes: set[Def] = set()
+        edges: list[tuple[Def | None, Use]] = []
+        for leaf in leaves:
+            sliced = self._ops.cut(target, leaf.defs, stops)
+            found = sliced.leading_to(leaf.defs.__contains__)
+            if self._has_hidden_paths(leaf, found):
+                found |= sliced.leading_to(self._ops.may_hide_a_source)
+            if recorded is not None:
+                found |= sliced.leading_to(lambda d: d.path == recorded)
+            kept = found - leaf.defs - stops
+            nodes |= kept
+            edges += [
+                e for e in sliced.edges if e[1].made in found and (e[0] is None or e[0] in kept)
+            ]
+        return frozenset(nodes), edges
+
+    def _has_hidden_paths(self, leaf: Leaf, seen: frozenset[Def]) -> bool:
+        """Whether a path that is not ``seen`` may lead from the source to the target.
+
+        What is made here can only be watched from then on, whatever led from it before.
+        """
+        if not seen:
+            return True
+        passed = any(d.kind in _OUTSIDE for d in leaf.defs)
+        elsewhere = (leaf.outside and leaf.variables) or leaf.found
+        return (leaf.outside and passed) or (elsewhere and not leaf.fresh)
+
+    def _connected(
+        self, request: Request, sources: Sources, stops: list[Def], others: Sequence[Request]
+    ) -> bool:
+        """Whether a path from a source to the target is seen, or may run in a call made here."""
+        if request.joins:
+            return True
+        requests = [*others, request]
+        target = self._uses_beside_sources(request.target, requests)
+        for leaf in sources.leaves:
+            if not leaf.outside:
+                return True
+            sliced = self._ops.cut(target, leaf.defs, frozenset(stops))
+            edges = [e for e in sliced.edges if not self._only_asks(*e, requests)]
+            joined = replace(sliced, edges=tuple(edges)).leading_to(leaf.defs.__contains__)
+            if any(use.made in joined for use in target):
+                return True
+            if leaf.variables or not any(d.kind in _OUTSIDE for d in leaf.defs):
+                if any(self._ops.runs_unseen(d) for d in sliced.made):
+                    return True
+                if self._ops.calls_unseen(request.target):
+                    return True
+        return False
+
+    def _only_asks(self, made: Def | None, use: Use, requests: Sequence[Request]) -> bool:
+        """Whether a definition reads something only to differentiate by it.
+
+        Such a gradient depends on its source where its target does.
+        """
+        if made is None:
+            return False
+        own = [r for r in requests if r.stmt is made.stmt and holds(made, r.call)]
+        root = made.value if made.value is not None else made.stmt
+        if not own or root is None or use not in self._flow.uses_in(root):
+            return False
+        return use not in self._uses_beside_sources(root, own)
+
+    def _uses_beside_sources(self, root: ast.AST, requests: Sequence[Request]) -> frozenset[Use]:
+        """What an expression reads, but for the sources of gradients in it."""
+        sources = {r.sources for r in requests}
+        found: set[Use] = set()
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node not in sources:
+                found |= self._flow.reads.get(node, frozenset())
+                stack += children(node)
+        return frozenset(found)
+
+    def _may_be_passed_in(self, target: ast.expr) -> bool:
+        """Whether a name that this function also computes may still hold what was passed."""
+        for part in target.elts if isinstance(target, ast.List | ast.Tuple) else [target]:
+            if isinstance(part, ast.Name):
+                kinds = {d.kind for d in origins(self._flow.reads.get(part, frozenset()))}
+                if Kind.PARAM in kinds and len(kinds) > 1:
+                    return True
+        return False
+
+    def _lower(
+        self, request: Request, nodes: frozenset[Def], others: Sequence[Request]
+    ) -> set[Request]:
+        """The requests whose results the target is made of."""
+        by_call = {o.call: o for o in others if o is not request}
+        roots = [request.target]
+        if request.output_gradients is not None:
+            roots.append(request.output_gradients)
+        found = {by_call[n] for r in roots for n in walk(r) if n in by_call}
+        by_stmt: dict[ast.stmt, list[Request]] = {}
+        for other in by_call.values():
+            by_stmt.setdefault(other.stmt, []).append(other)
+        for made in nodes:
+            if made.stmt is None or made.stmt is request.stmt:
+                continue
+            found |= {o for o in by_stmt.get(made.stmt, ()) if holds(made, o.call)}
+        return found
+
+    def _lift(
+        self,
+        block: Block,
+        needed: set[ast.stmt],
+        indices: dict[ast.stmt, int],
+        edges: list[tuple[Def | None, Use]],
+        nodes: frozenset[Def],
+    ) -> tuple[Block, dict[ast.stmt, int]]:
+        """Outwards, past every loop round which a value of the slice is carried."""
+        carried = {loop for _, use in edges if use.made in nodes for loop in use.carried}
+        while block.owner is not None:
+            holding = set()
+            for place in self._blocks.chain(block.owner):
+                holding.add(place.block.body[place.index])
+            if not holding & carried:
+                break
+            owner = self._blocks.place(block.owner)
+            block = owner.block
+            indices = {s: self._blocks.index_in(s, block) or 0 for s in needed}
+        return block, indices
+
+    def _may_hold_none(self, request: Request) -> bool:
+        """Whether ``grad_ys`` is a list of which the code does not show that it holds no None."""
+        given = request.output_gradients
+        if given is None:
+            return False
+        values: list[ast.expr] = [given]
+        if path_of(given) is not None:
+            uses = self._flow.reads.get(given, frozenset())
+            values = [u.made.value for u in uses if u.made.value is not None]
+            if any(u.made.kind is Kind.MUTATE for u in uses):
+                return True
+            several = isinstance(request.target, ast.List | ast.Tuple)
+            if several and any(u.made.kind is Kind.PARAM for u in uses):
+                return True
+        for value in values:
+            if isinstance(value, ast.ListComp):
+                return True
+            if isinstance(value, ast.List | ast.Tuple) and value is not given:
+                if any(isinstance(e, ast.Constant) and e.value is None for e in value.elts):
+                    return True
+            several = isinstance(request.target, ast.List | ast.Tuple)
+            unknown = isinstance(value, ast.Call) and self._kinds.make(value) is Make.UNKNOWN
+            if several and unknown:
+                return True
+        return False
+
+    # -- refusals -------------------------------------------------------------------------------
+
+    def _stops(self, request: Request) -> list[Def] | Refusal:
+        """The definitions of ``stop_gradients`` that are not leaves anyway."""
+        if request.stop is None:
+            return []
+        read = self._reader.read(request.stop)
+        if read.refusal:
+            return Refusal(f"in `stop_gradients`, {read.refusal}", STOP)
+        found: list[Def] = []
+        own = {d for x in self._reader.read(request.sources).leaves for d in x.defs}
+        for leaf in read.leaves:
+            for made in leaf.defs:
+                if made.stmt is not None and self._room.leaves_a_loop(made.stmt, request.stmt):
+                    return Refusal(
+                        f"`{leaf.watch}` in `stop_gradients` is made anew in a loop", STOP
+                    )
+                if made.kind is Kind.ELEMENT:
+                    return Refusal(
+                        "a tensor in `stop_gradients` is one of several results of one op, and "
+                        "`tf.gradients` stops at the whole op",
+                        STOP,
+                    )
+                if leaf.watch is not None and not leaf.watch.startswith(text_of(made.path)):
+                    return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
+                if made.kind in _OUTSIDE or made.stmt is None:
+                    if made not in own and not leaf.variables:
+                        return Refusal(
+                            f"`{text_of(made.path)}` in `stop_gradients` was made outside of this "
+                            "function",
+                            STOP,
+                        )
+                elif leaf.watch is not None and leaf.watch != text_of(made.path):
+                    return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
+                elif self._ops.make(made) not in _PLAIN:
+                    found.append(made)
+        return found
+
+    def _is_apart(self, target: frozenset[Use], sources: Sources) -> bool:
+        """Whether target and sources were all made here, and certainly apart from each other."""
+        made = [*origins(target), *(d for leaf in sources.leaves for d in leaf.defs)]
+        return all(
+            d.kind is Kind.ASSIGN
+            and d.value is not None
+            and self._ops.make(d) in (Make.LEAF, Make.TENSOR)
+            for d in made
+        )
+
+    def _is_source(self, request: Request, target: frozenset[Use], sources: Sources) -> bool:
+        """Whether one tensor is asked for its gradient by itself."""
+        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        made = {u.made for u in target}
+        path = path_of(request.target)
+        return bool(made) and made <= cut and all(d.path == path for d in made)
+
+    def _elsewhere(self, request: Request, target: frozenset[Use]) -> Refusal:
+        made = {u.made for u in target}
+        what = ast.unparse(request.target)
+        kinds = {d.kind for d in origins(target)}
+        if Kind.PARAM in kinds:
+            return Refusal(
+                f"the target `{what}` is a parameter: its forward pass runs in the callers",
+                THREAD,
+                threads=True,
+            )
+        if any(d.path[0] == "self" and d.kind is not Kind.ASSIGN for d in made):
+            return Refusal(
+                f"the target `{what}` was computed before this method runs, outside of it",
+                THREAD,
+                keeps=_attribute(request.target),
+            )
+        passed = {
+            d.path[0]
+            for d in backward(target).made
+            if d.kind is Kind.PARAM and d.path != (self._kinds.self_name,)
+        }
+        if passed:
+            return Refusal(
+                f"the target `{what}` is computed from `{min(passed)}`, a parameter: its forward "
+                "pass begins in the callers",
+                THREAD,
+                threads=True,
+            )
+        entered = {
+            d.path[1].lstrip(".")
+            for d in backward(target).made
+            if d.kind is Kind.ENTRY and len(d.path) == 2 and d.path[0] == self._kinds.self_name
+        }
+        return Refusal(
+            f"the target `{what}` is computed outside this function, or not from the source",
+            THREAD,
+            keeps=entered.pop() if len(entered) == 1 else "",
+        )
+
+    def _hoistable(self, request: Request) -> bool:
+        """Whether the call runs exactly once, whenever its statement does."""
+        if request.api in ("threaded", "kept"):
+            return False
+        if repetitions(request.call, request.stmt, self._parents):
+            return False
+        return not isinstance(request.stmt, ast.While) and not is_elif_test(
+            request.stmt, self._parents
+        )
+
+    # -- what enters ----------------------------------------------------------------------------
+
+    def _entering(
+        self, region: Region, nodes: frozenset[Def], statements: set[ast.stmt]
+    ) -> frozenset[Def]:
+        """The definitions from outside the scope whose *values* the recorded statements read."""
+        cut = frozenset(d for leaf in region.sources.leaves for d in leaf.defs)
+        reads: set[Use] = set()
+        exprs: list[ast.AST] = [d.value for d in nodes if d.value is not None]
+        exprs += [d.stmt for d in nodes if d.kind is Kind.MUTATE and d.stmt is not None]
+        exprs.append(region.request.target)
+        if region.request.output_gradients is not None and region.inside:
+            exprs.append(region.request.output_gradients)
+        for expr in exprs:
+            for node in self._ops.value_paths(expr):
+                reads |= self._flow.reads.get(node, frozenset())
+        barren = {d for d in backward(reads).made if self._ops.is_barren(d) and d not in cut}
+        found = backward(reads, frozenset(cut | barren | nodes)).made
+        return frozenset(
+            d
+            for d in found
+            if d.kind in _OUTSIDE
+            and d not in cut
+            and d.path[0] != "<hidden state>"
+            and not prefix_of_longer(d, found)
+            and not any(d.path[: len(c.path)] == c.path for c in cut)
+        )
+
+
+def _of_leaves(sources: Sources) -> list[str]:
+    """What is assumed of the sources, each once."""
+    return list(dict.fromkeys(x.assumption for x in sources.leaves if x.assumption))
+
+
+def _is_passed_in(leaf: Leaf) -> bool:
+    """Whether the source is a parameter, or variables, however it is named here."""
+    if leaf.watch is None and leaf.variables:
+        return True
+    return any(d.kind is Kind.PARAM for d in leaf.defs) and all(
+        d.kind in (Kind.PARAM, Kind.LOOP, Kind.COMPREHENSION)
+        or (d.kind is Kind.ASSIGN and d.value is not None and only_iterates(d.value))
+        for d in leaf.defs
+    )
+
+
+def _attribute(target: ast.expr) -> str:
+    path = path_of(target)
+    return path[1].lstrip(".") if path is not None and len(path) == 2 else ""

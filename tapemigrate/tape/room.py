@@ -1,0 +1,131 @@
+"""Whether the statements of a region can go under a `with`, and its sources be watched there."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.blocks import Blocks
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.recipes import SOURCE, STOP
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.sources import Leaf
+from tapemigrate.tape.syntax import binds, is_walrus, makes_one, own_nodes
+
+
+class Room:
+    """Looks at the statements of one scope."""
+
+    def __init__(self, flow: Flow, blocks: Blocks, kinds: Kinds) -> None:
+        self._flow = flow
+        self._blocks = blocks
+        self._kinds = kinds
+
+    def unfit(self, region: Region) -> Refusal | None:
+        """Why the statements of the region cannot go under a ``with``."""
+        for stmt in region.block.body[region.first : region.last + 1]:
+            for node in own_nodes(stmt):
+                if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
+                    return Refusal(
+                        "the forward pass lets other code run (`yield`, `await`) under the tape",
+                        SOURCE,
+                    )
+        for leaf in region.sources.leaves:
+            for stmt in leaf.filled:
+                index = self._blocks.index_in(stmt, region.block)
+                if index is not None and region.first <= index <= region.last:
+                    return Refusal(
+                        f"`{leaf.watch}` is filled in place while the tape would record",
+                        SOURCE,
+                    )
+            if leaf.looked_up and self._calls_unknown(region):
+                return Refusal(
+                    f"the source is looked up in `{leaf.watch}`, where the forward pass may put "
+                    "others",
+                    SOURCE,
+                )
+            if leaf.watch is not None and not self._has_room(leaf, region):
+                return Refusal(
+                    f"there is no place for a `watch` between the making of `{leaf.watch}` and its "
+                    "first use",
+                    SOURCE,
+                )
+        for stop in region.stops:
+            index = self._blocks.index_in(stop.stmt, region.block) if stop.stmt else None
+            if index is None or not region.first <= index <= region.last:
+                continue
+            if not makes_one(stop):
+                return Refusal(
+                    f"`{text_of(stop.path)}` in `stop_gradients` is not made by one assignment",
+                    STOP,
+                )
+        return None
+
+    def leaves_a_loop(self, made: ast.stmt, used: ast.stmt) -> bool:
+        """Whether a loop holds the first statement and not the second."""
+        around = self._blocks.loops_around(used)
+        return any(loop not in around for loop in self._blocks.loops_around(made))
+
+    def _calls_unknown(self, region: Region) -> bool:
+        """Whether the region calls what is not known to leave everything as it was."""
+        nodes: list[ast.AST] = list(region.block.body[region.first : region.last + 1])
+        return any(
+            isinstance(n, ast.Call) and self._kinds.make(n) is Make.UNKNOWN
+            for root in [*nodes, region.request.target]
+            for n in ast.walk(root)
+        )
+
+    def _has_room(self, leaf: Leaf, region: Region) -> bool:
+        """Whether what is watched has its name before anything can use it."""
+        watched = ast.parse(leaf.watch or "", mode="eval").body
+        names = {n.id for n in walk(watched) if isinstance(n, ast.Name)}
+        path = path_of(watched)
+        if not self._is_bound(leaf, names, region):
+            return False
+        for made in leaf.defs:
+            here = made.stmt is not None and self._blocks.holds(made.stmt)
+            index = self._blocks.index_in(made.stmt, region.block) if here and made.stmt else None
+            inside = index is not None and region.first <= index <= region.last
+            if inside and is_walrus(made):
+                return False
+            if isinstance(watched, ast.Name) or made.path[0] in names:
+                continue
+            # The watch stands where the element is made; the container has to be there by then.
+            place = index if inside and index is not None else region.first
+            for other in self._flow.defs.values():
+                if other.path[0] not in names or other.stmt is None:
+                    continue
+                if path is not None and other.path != path[: len(other.path)]:
+                    continue
+                later = self._blocks.index_in(other.stmt, region.block)
+                if later is not None and place <= later <= region.call:
+                    return False
+        return True
+
+    def _is_bound(self, leaf: Leaf, names: set[str], region: Region) -> bool:
+        """Whether what is watched on entry has its name whichever way the tape is reached."""
+        before: set[ast.stmt] = set()
+        for made in leaf.defs:
+            if made.path[0] not in names:
+                continue
+            if made.stmt is None or not self._blocks.holds(made.stmt):
+                return True
+            index = self._blocks.index_in(made.stmt, region.block)
+            if index is None or index < region.first:
+                before.add(made.stmt)
+        if not before:
+            return True
+        place = (region.block, region.first)
+        while True:
+            block, end = place
+            if binds(block.body[:end], before):
+                return True
+            if block.owner is None:
+                return False
+            if block.owner in before:
+                return True  # a loop's or a ``with``'s own name, inside of it
+            owner = self._blocks.place(block.owner)
+            place = (owner.block, owner.index)
