@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tapemigrate.flow.defuse import Kind
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.slices import backward
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules import caches, cells
 from tapemigrate.rules.assumptions import Judge, is_linear
 from tapemigrate.rules.callbacks import callers
@@ -237,8 +238,8 @@ def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
             owner = node.func.value
             if node.func.attr not in ASKS or view.kinds.name(owner) is not None:
                 continue
-            made = [u.made.stmt for u in view.flow.reads.get(owner, ())]
-            opened = any(s in inside for s in made)
+            made = origins(view.flow.reads.get(owner, frozenset()))
+            opened = any(d.stmt in inside for d in made if d.kind is not Kind.MUTATE)
             if path_of(owner) is not None and (region.stops or not opened):
                 return True
     return False
