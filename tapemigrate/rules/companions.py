@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.namesakes import Namesakes
 from tapemigrate.rules.project import Project
@@ -16,10 +15,9 @@ def companions(project: Project, unit: Unit, function: ast.FunctionDef) -> Names
     pending = [(unit, function)]
     while pending:
         home, member = pending.pop()
-        if any(member is each for _, each in found.members):
+        each = found.admit(project, home, member)
+        if each is None:
             continue
-        found.members.append((home, member))
-        each = callers(project, home, member)
         if each.problem:
             return each.problem
         found.unseen += [reason for reason in each.unseen if reason not in found.unseen]
@@ -28,5 +26,4 @@ def companions(project: Project, unit: Unit, function: ast.FunctionDef) -> Names
                 found.calls.append(site)
             found.meant.setdefault(site.call, set()).add(member)
         pending += each.mates
-    found.members.sort(key=lambda m: (m[0].filename, m[1].lineno))
     return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callbacks import callers
-from tapemigrate.rules.callers import may_be_another, meant_by
+from tapemigrate.rules.callers import Callers, may_be_another, meant_by
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.project import CallSite, Project
@@ -39,6 +39,14 @@ class Namesakes:
         """The methods."""
         return frozenset(function for _, function in self.members)
 
+    def admit(self, project: Project, unit: Unit, function: ast.FunctionDef) -> Callers | None:
+        """Who calls one more of them; None where it is among them already."""
+        if function in self.functions:
+            return None
+        self.members.append((unit, function))
+        self.members.sort(key=lambda m: (m[0].filename, m[1].lineno))
+        return callers(project, unit, function)
+
 
 def namesakes(project: Project, unit: Unit, function: ast.FunctionDef) -> Namesakes | str:
     """``function`` and the methods that a call of it may mean as well, or why one takes no tape."""
@@ -48,10 +56,9 @@ def namesakes(project: Project, unit: Unit, function: ast.FunctionDef) -> Namesa
     seen: set[ast.Call] = set()
     while pending:
         home, member = pending.pop()
-        if any(member is each for _, each in found.members):
+        each = found.admit(project, home, member)
+        if each is None:
             continue
-        found.members.append((home, member))
-        each = callers(project, home, member)
         if each.problem:
             return each.problem
         unsure = {may_be_another(home, member.name, site) for site in each.unsure}
@@ -69,7 +76,6 @@ def namesakes(project: Project, unit: Unit, function: ast.FunctionDef) -> Namesa
             if not sure:
                 found.guessed.append(site)
             pending += [(u, m) for u, m in pool if meant[m] is not False]
-    found.members.sort(key=lambda m: (m[0].filename, m[1].lineno))
     return found
 
 
