@@ -50,13 +50,16 @@ def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Ca
         return found
     if function.name == "__init__":
         return _constructions(project, unit, function, found)
-    if function.name.startswith("__"):
+    if is_called_by_python(function):
         found.problem = f"`{function.name}` is called by Python itself"
         return found
     resolver = Resolver(project, unit, function)
     found.problem = resolver.problem() or _replaced(
         project, unit, function.name, project.class_of(unit, function) is not None
     )
+    if private := name_outside(project, unit, function):
+        found.problem = found.problem or _replaced(project, unit, private, True)
+        found.unseen += _named_outside(project, unit, private)
     found.overridden = resolver.overridden()
     found.unseen += by_another_name(project, unit, function.name, resolver.is_path)
     mentions = project.mentions(function.name)
@@ -77,6 +80,25 @@ def is_called_by_python(function: ast.FunctionDef | ast.AsyncFunctionDef) -> boo
     """Whether it may be called where its name does not stand, as ``__call__`` is."""
     name = function.name
     return name.startswith("__") and name.endswith("__") and name != "__init__"
+
+
+def name_outside(
+    project: Project, unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef
+) -> str:
+    """By what code outside of its class reaches a private method: ``_Net__loss``."""
+    cls = project.class_of(unit, function)
+    name = function.name
+    if cls is None or not name.startswith("__") or name.endswith("__"):
+        return ""
+    return f"_{cls.name.lstrip('_')}{name}"
+
+
+def _named_outside(project: Project, unit: Unit, private: str) -> Iterator[str]:
+    mentions = project.mentions(private)
+    for user, node in [*((c.unit, c.call) for c in mentions.calls), *mentions.others]:
+        yield f"`{private}` is used in {place_of(unit, user, node)}"
+    for user in project.units.values():
+        yield from named_in_text(unit, user, private)
 
 
 def meant_by(

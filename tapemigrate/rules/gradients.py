@@ -8,12 +8,13 @@ https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tapemigrate.flow.defuse import Scope, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed, Links
 from tapemigrate.rules import callbacks
-from tapemigrate.rules.callers import anchors, is_called_by_python
+from tapemigrate.rules.callers import anchors, is_called_by_python, name_outside
 from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.elsewhere import imported
 from tapemigrate.rules.finding import Finding, Unit
@@ -86,7 +87,7 @@ def links(project: Project, unit: Unit) -> Links:
                 continue
             passed = any(_is_passed_in(r.target, scope) for r in requests)
             each = _handed(project, unit, scope, passed)
-            names.add(each.name)
+            names |= {each.name, name_outside(project, unit, scope)} - {""}
             if scope.name != "__init__" or passed:
                 handed.add(each)
         elif isinstance(scope, ast.Lambda):
@@ -112,7 +113,10 @@ def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset
         if scope.args.args:
             values = (*call.args, *(k.value for k in call.keywords))
             passed = any(_is_passed_in(value, scope) for value in values)
-            found.add(_handed(project, unit, scope, passed))
+            each = _handed(project, unit, scope, passed)
+            found.add(each)
+            if private := name_outside(project, unit, scope):
+                found.add(replace(each, name=private, shared=False))
     return frozenset(found | callbacks.receivers(project, unit, names))
 
 

@@ -18,6 +18,7 @@ from tapemigrate.rules.placing import Places
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.tape_values import Value, Values
+from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.tape.emit import Emitter, Surroundings
 from tapemigrate.tape.plan import Op, Replace
 from tapemigrate.tape.planner import lay_out
@@ -146,12 +147,13 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
     layout = lay_out({request: region}, view.blocks, unit.parents)
     if layout.refused:
         return None
+    tensorflow = TensorFlowName(unit, view.scope)
     around = Surroundings(
         unit.lines,
         view.blocks,
         unit.parents,
         unit.names.bound_names(view.scope),
-        lambda node: unit.names.tensorflow_alias(getattr(node, "func", node)) or "tf",
+        tensorflow.at,
         lambda row: 0 if unit.notebook is None else unit.notebook.cell_of(row),
     )
     span = unit.lines.span(call.node)
@@ -161,6 +163,7 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
         else op
         for op in Emitter(layout, around).ops()
     ]
+    ops += tensorflow.imports
     message = "Record the loss on a tape"
     if region.assumptions:
         message += f"; right if {' and '.join(region.assumptions)}"

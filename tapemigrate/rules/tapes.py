@@ -16,11 +16,11 @@ from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.placing import Places
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.tfe_imports import import_tensorflow
+from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.rules.threads import Helper, Placed, Threads
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter, Surroundings
-from tapemigrate.tape.plan import AddParameter, Insert, Op
+from tapemigrate.tape.plan import AddParameter, Op
 from tapemigrate.tape.planner import Layout, Tape
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -132,7 +132,7 @@ class Tapes:
             given = [t for t in part.layout.tapes if t.name == part.placed.tape and t.given]
             for tape in given:
                 tape.optional = helper is not None and bool(helper.without)
-            here += [*self._ops(part), *self._danger(unit).ops(), *_imports(unit, part.regions)]
+            here += [*self._ops(part), *self._danger(unit).ops()]
             for region in part.regions:
                 assumptions += [a for a in region.assumptions if a not in assumptions]
             if helper is not None and given:
@@ -157,15 +157,17 @@ class Tapes:
     def _ops(self, part: _Part) -> list[Op]:
         view = part.placed.view
         unit = view.unit
+        tensorflow = TensorFlowName(unit, view.scope)
         around = Surroundings(
             unit.lines,
             view.blocks,
             unit.parents,
             self._taken(view),
-            lambda node: unit.names.tensorflow_alias(getattr(node, "func", node)) or "tf",
+            tensorflow.at,
             lambda row: 0 if unit.notebook is None else unit.notebook.cell_of(row),
         )
-        return Emitter(part.layout, around).ops()
+        ops = Emitter(part.layout, around).ops()
+        return [*ops, *tensorflow.imports]
 
     def _taken(self, view: View) -> frozenset[str]:
         """The names that a new one in the scope must not take, found once."""
@@ -249,15 +251,6 @@ def _life(tape: Tape) -> tuple[int, int]:
     start = body[min(tape.start[0], len(body) - 1)].lineno
     last = body[min(max(tape.last_real, tape.first_real), len(body) - 1)].end_lineno or 0
     return start, max(last, *(g.request.stmt.end_lineno or 0 for g in tape.regions))
-
-
-def _imports(unit: Unit, regions: list[Region]) -> list[Insert]:
-    """``import tensorflow as tf`` where the file reaches TensorFlow by no name of its own."""
-    for region in regions:
-        if region.given or unit.names.tensorflow_alias(region.request.call.func) is not None:
-            continue
-        return [import_tensorflow(unit)]
-    return []
 
 
 def _nested_names(scope: Scope) -> frozenset[str]:

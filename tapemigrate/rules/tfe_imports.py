@@ -120,19 +120,19 @@ def _without(statement: ast.stmt, names: set[str]) -> str:
     )
 
 
-def import_tensorflow(unit: Unit) -> Insert:
-    """``import tensorflow as tf``, above the first import of the file, or all of its code."""
+def import_tensorflow(unit: Unit, code: str = "import tensorflow as tf") -> Insert:
+    """The import, above the first import of the file, or all of its code."""
     body = unit.tree.body
     for statement in body:
         if isinstance(statement, ast.Import | ast.ImportFrom) and (
             getattr(statement, "module", "") != "__future__"
         ):
-            return Insert(unit.lines.span(statement), "before", "import tensorflow as tf")
-    code = [s for s in body if not _is_first(s)]
-    if not code:
-        return Insert(unit.lines.span(body[-1]), "after", "import tensorflow as tf")
-    gap = "\n\n\n" if isinstance(code[0], _APART) else "\n\n"
-    return Insert(unit.lines.span(code[0]), "before", f"import tensorflow as tf{gap}")
+            return Insert(unit.lines.span(statement), "before", code)
+    rest = [s for s in body if not _is_first(s)]
+    if not rest:
+        return Insert(unit.lines.span(body[-1]), "after", code)
+    gap = "\n\n\n" if isinstance(rest[0], _APART) else "\n\n"
+    return Insert(unit.lines.span(rest[0]), "before", f"{code}{gap}")
 
 
 def _is_first(statement: ast.stmt) -> bool:

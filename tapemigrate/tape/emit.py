@@ -408,7 +408,6 @@ class Emitter:
     def _output_gradients(self, request: Request) -> str:
         given = request.output_gradients
         assert given is not None
-        tf = self._around.tensorflow(request.call)
         if not isinstance(given, ast.List | ast.Tuple):
             return self._render(given)
         targets = request.target.elts if isinstance(request.target, ast.List | ast.Tuple) else None
@@ -416,8 +415,10 @@ class Emitter:
         for place, part in enumerate(given.elts):
             if isinstance(part, ast.Constant) and part.value is None:
                 one = targets[place] if targets else request.target
+                tf = self._around.tensorflow(request.call)
                 parts.append(f"{tf}.ones_like({self._render(one)})")
             elif isinstance(part, ast.List | ast.Tuple):
+                tf = self._around.tensorflow(request.call)
                 parts.append(f"{tf}.constant({self._render(part)})")
             else:
                 parts.append(self._render(part))
@@ -426,7 +427,6 @@ class Emitter:
     def _sources(self, request: Request, region: Region) -> tuple[str, str]:
         """The sources as the tape takes them, and the index behind the call."""
         node = request.sources
-        tf = self._around.tensorflow(request.call)
         if isinstance(node, ast.List | ast.Tuple):
             if request.first and len(node.elts) == 1 and not isinstance(node.elts[0], ast.Starred):
                 return self._render(node.elts[0]), ""
@@ -442,7 +442,7 @@ class Emitter:
         if (not request.first and not is_list and not self._taken_apart(request)) or (
             request.first and single is None
         ):
-            text = f"{tf}.nest.flatten({text})"
+            text = f"{self._around.tensorflow(request.call)}.nest.flatten({text})"
         return text, "[0]" if request.first else ""
 
     def _taken_apart(self, request: Request) -> bool:
