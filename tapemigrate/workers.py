@@ -68,15 +68,22 @@ class Workers:
             return
         from concurrent.futures.process import BrokenProcessPool
 
-        futures: list[Future[_R]] = [self._pool.submit(function, task) for task in tasks]
+        futures: list[Future[_R] | None] = []
+        for task in tasks:
+            try:
+                futures.append(self._pool.submit(function, task))
+            except BrokenProcessPool:  # by one of those that are in the pool already
+                futures.append(None)
         broken = False
         for task, future in zip(tasks, futures, strict=True):
             try:
-                yield future.result()
+                done = future is not None
+                result = future.result() if future is not None else None
             except BrokenProcessPool:
-                # One task took the others in the pool down with it: which, shows only alone.
-                broken = True
-                yield _alone(function, task)
+                done = False
+            # One task took the others in the pool down with it: which, shows only alone.
+            broken |= not done
+            yield result if done else _alone(function, task)
         if broken:
             self._pool.shutdown()
             self._pool = pool(self._jobs)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -244,6 +246,28 @@ def test_a_task_that_takes_its_process_down_is_alone_in_it() -> None:
         assert list(workers.map(_deadly, tasks)) == expected
         # The processes are there again for what comes next.
         assert list(workers.map(_deadly, tasks[10:])) == expected[10:]
+
+
+def test_a_process_that_ends_while_tasks_are_still_handed_out() -> None:
+    def handed_out() -> Iterator[int]:
+        yield 7
+        time.sleep(1)  # until the pool knows
+        yield from range(8, 40)
+
+    with Workers(2, 40) as workers:
+        found = workers.map(_deadly, _Slow(handed_out))
+        assert list(found) == [None, *(task * task for task in range(8, 40))]
+
+
+class _Slow(list[int]):
+    """Tasks that come one by one."""
+
+    def __init__(self, tasks: Callable[[], Iterator[int]]) -> None:
+        super().__init__(range(33))
+        self._tasks = tasks
+
+    def __iter__(self) -> Iterator[int]:
+        return self._tasks()
 
 
 def test_room_for_recursion() -> None:
