@@ -14,10 +14,11 @@ from tapemigrate.rules.calls import Calls, collect, refused, trouble
 from tapemigrate.rules.elsewhere import dangers
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.hazards import Hazards
+from tapemigrate.rules.placed import Helper, Placed
 from tapemigrate.rules.placing import Places
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.tensorflow_name import TensorFlowName
-from tapemigrate.rules.threads import Helper, Placed, Threads
+from tapemigrate.rules.threads import Threads
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter, Surroundings
 from tapemigrate.tape.plan import AddParameter, Op
