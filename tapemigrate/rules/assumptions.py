@@ -10,11 +10,11 @@ from tapemigrate.flow.defuse import Def, Kind, Use, parameters
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.rules.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.independence import Asked, Independence, attribute_of, with_aliases
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer, filled_state, remembers
+from tapemigrate.rules.replacements import replacements
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.rules.shared_state import shared_state
 from tapemigrate.source.trees import walk
@@ -461,38 +461,9 @@ class Judge:
         return found
 
     def _read_below(self, name: str, leaves: list[Leaf]) -> list[str]:
-        """What methods of that name read that subclasses have."""
-        found: list[str] = []
-        cls = self._view.cls
-        assert cls is not None
-        known = classes(self._project)
-        for unit, below in (c for n in sorted(known.extending(cls.name)) for c in known.named(n)):
-            for method in below.body:
-                if not isinstance(method, ast.FunctionDef) or method.name != name:
-                    continue
-                view = self._project.view(unit, method)
-                paths = {path_of(n): n for n in walk(method) if isinstance(n, ast.Attribute)}
-                own = {
-                    p[1].lstrip(".")
-                    for p, n in paths.items()
-                    if p is not None and len(p) == 2 and p[0] == view.kinds.self_name
-                    if isinstance(n.ctx, ast.Load)
-                }
-                own -= {
-                    d.path[1].lstrip(".")
-                    for d in view.flow.defs.values()
-                    if len(d.path) == 2 and d.kind is Kind.ASSIGN
-                }
-                if any(
-                    view.kinds.make(v) is Make.TENSOR
-                    for a in own
-                    for v in attribute_values(self._project, view, a)
-                ):
-                    found.append(
-                        f"`{name}` of `{below.name}` reads nothing that was computed from "
-                        f"{_names(leaves)}"
-                    )
-        return found
+        """What else may run in place of the method, on objects of subclasses or on some."""
+        found = replacements(self._project, self._tracer, self._view, name)
+        return [f"{each} reads nothing that was computed from {_names(leaves)}" for each in found]
 
     def _remembered(self, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
         """A property that is computed once, perhaps before: ``@lazy_property``."""

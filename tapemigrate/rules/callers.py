@@ -172,10 +172,17 @@ def _replaced(project: Project, home: Unit, name: str, method: bool = False) -> 
 
 
 def set_by_text(project: Project, home: Unit, name: str) -> str:
-    """Where an attribute of that name is given another value: ``setattr(model, "loss", …)``."""
+    """Where an attribute of that name is given another value: ``setattr(model, "loss", …)``.
+
+    So it is of a class that ``type("Model", (Base,), {"loss": …})`` makes.
+    """
     for unit in project.units.values():
         for text in unit.once(_texts).get(name, ()):
             call = unit.parents[text]
+            if isinstance(call, ast.Dict) and text in call.keys:
+                made = unit.parents[call]
+                if isinstance(made, ast.Call) and path_of(made.func) == ("type",):
+                    return f"`{name}` is set anew in {place_of(home, unit, text)}"
             path = path_of(call.func) if isinstance(call, ast.Call) else None
             if path is not None and {s.lstrip(".") for s in path} & _SETTERS:
                 return f"`{name}` is set anew in {place_of(home, unit, text)}"
