@@ -16,6 +16,9 @@ from tapemigrate.source import SourceError, SourceFile
 from tapemigrate.suppression import Suppressions, remove
 from tapemigrate.tape.plan import Op, Span
 
+# The rules of single arguments, which go with that of their call.
+_ARGUMENTS = "TM2"
+
 Rule = Callable[[Project, Unit], list[Finding]]
 
 
@@ -67,8 +70,8 @@ def _analysed(
         finding
         for name in files
         for finding in sorted(_findings(project, project.units[name]), key=_place)
-        if _wanted(finding, settings)
     ]
+    found = _selected(found, settings)
     found = _held_back(_within(_unsuppressed(found, suppressions), files), settings.held)
     found = _in_one_cell(found, project)
     texts = _Texts(project)
@@ -162,8 +165,17 @@ def why(
 
     with _project(files, context or {}, settings) as project:
         here = project.units[filename]
-        found = [f for f in _findings(project, here) if f.span.row <= row <= f.span.end_row]
-        told = story.tell(project, here, row, [f for f in found if _wanted(f, settings)])
+        every = [f for name in files for f in _findings(project, project.units[name])]
+        suppressions = {name: Suppressions(file.text) for name, file in files.items()}
+        found = _selected(every, settings)
+        found = _without_suppressed(found, _silenced(found, suppressions))
+        found = _in_one_cell(_within(found, files), project)
+        told = story.tell(
+            project,
+            here,
+            row,
+            [f for f in found if f.filename == filename and f.span.row <= row <= f.span.end_row],
+        )
         return cells.in_words(told, here, project.units, None)
 
 
@@ -208,21 +220,53 @@ def _wanted(finding: Finding, settings: Settings) -> bool:
     return settings.enabled(finding.code, finding.filename)
 
 
+def _selected(found: list[Finding], settings: Settings) -> list[Finding]:
+    """What is asked for. A rewrite that mends a call in a file in which it is not is withheld."""
+    wanted = [f for f in found if _wanted(f, settings)]
+    beyond = {
+        id(f.rewrite): f
+        for f in found
+        if f.rewrite is not None
+        and not _wanted(f, settings)
+        and not f.code.startswith(_ARGUMENTS)
+        and any(settings.enabled(f.code, name) for name in f.rewrite.ops)
+    }
+    return [
+        _withheld(f, f"because it mends {other.code} in `{other.filename}`, where that is ignored")
+        if (other := beyond.get(id(f.rewrite))) is not None
+        else f
+        for f in wanted
+    ]
+
+
 def _place(finding: Finding) -> tuple[Span, str]:
     return finding.span, finding.code
 
 
 def _unsuppressed(found: list[Finding], suppressions: Mapping[str, Suppressions]) -> list[Finding]:
     """Without what a comment silences. A rewrite that mends a silenced finding is withheld."""
-    silenced = [f for f in found if suppressions[f.filename].covers(f.code, f.span.row)]
-    withheld = {id(f.rewrite) for f in silenced if f.rewrite is not None}
-    return [
-        _withheld(f, "because a part of it is suppressed")
-        if f.rewrite is not None and id(f.rewrite) in withheld
-        else f
-        for f in found
-        if not any(f is other for other in silenced)
-    ]
+    silenced = _silenced(found, suppressions)
+    left = [f for f in found if not any(f is other for other in silenced)]
+    return _without_suppressed(left, silenced)
+
+
+def _silenced(found: list[Finding], suppressions: Mapping[str, Suppressions]) -> list[Finding]:
+    return [f for f in found if suppressions[f.filename].covers(f.code, f.span.row)]
+
+
+def _without_suppressed(found: list[Finding], silenced: list[Finding]) -> list[Finding]:
+    """Without the rewrites that would mend one of the findings that are ``silenced``."""
+    mending = {id(f.rewrite): f for f in reversed(silenced) if f.rewrite is not None}
+
+    def withheld(finding: Finding) -> Finding:
+        other = mending.get(id(finding.rewrite))
+        if other is None:
+            return finding
+        line = f"line {other.span.row}"
+        place = line if other.filename == finding.filename else f"{other.filename}, {line}"
+        return _withheld(finding, f"because a part of it is suppressed in {place}")
+
+    return [withheld(f) for f in found]
 
 
 def _within(found: list[Finding], files: Mapping[str, SourceFile]) -> list[Finding]:

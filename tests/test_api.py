@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tapemigrate.api import analyse, links, why
@@ -177,4 +179,35 @@ def test_a_suppression_withholds_what_belongs_together_over_files() -> None:
     result = analyse(files, Settings(), rewrite=True)
     assert result.rewritten == {}
     assert [d.filename for d in result.diagnostics] == ["caller.py"]
-    assert "a part of it is suppressed" in result.diagnostics[0].message
+    assert result.diagnostics[0].message.endswith("is suppressed in helper.py, line 5")
+    told = why(files, "caller.py", 7, settings=Settings())
+    assert "no fix" in told
+    assert "is suppressed in helper.py, line 5" in told
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        (Settings(per_file_ignores={"helper.py": ("TM101",)}), False),
+        (Settings(per_file_ignores={"helper.py": ("TM204",)}), True),
+        (Settings(ignore=("TM204",)), True),
+    ],
+)
+def test_a_file_in_which_a_code_is_ignored_is_not_changed_for_another(
+    settings: Settings, wanted: bool
+) -> None:
+    helper = (
+        "import tensorflow as tf\n\n\ndef slope(y, x):\n"
+        '    return tf.gradients(y, x, name="slope")[0]\n'
+    )
+    caller = (
+        "import tensorflow as tf\nfrom helper import slope\n\n\ndef run():\n"
+        "    x = tf.constant(1.0)\n    y = x * x\n"
+        "    g = tf.gradients(y, x)[0]\n    return g, slope(y, x)\n"
+    )
+    files = {n: SourceFile(n, t) for n, t in {"helper.py": helper, "caller.py": caller}.items()}
+    result = analyse(files, replace(settings, unsafe_fixes=True), rewrite=True)
+    assert set(result.rewritten) == ({"helper.py", "caller.py"} if wanted else set())
+    reason = "it mends TM101 in `helper.py`, where that is ignored"
+    assert wanted or result.diagnostics
+    assert all(d.message.endswith(reason) for d in result.diagnostics if not wanted)

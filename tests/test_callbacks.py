@@ -285,7 +285,7 @@ def test_who_may_call_it_besides_is_left_the_old_call(call: str) -> None:
     assert "def slope(u, x, tape=None):" in result.rewritten["script.py"]
     assert "self.operator(u, x, tape=tape)" in result.rewritten["model.py"]
     assert "other.py" not in result.rewritten
-    assert "it stays for those that hand in none: " in result.diagnostics[0].message
+    assert "the old call stays for those that hand in none: " in result.diagnostics[0].message
 
 
 _WAVE = """

@@ -192,7 +192,7 @@ class Tapes:
         message = f"{trouble(unit, request.call, calls.rules[request])}; {_where(region)}"
         if without:
             more = f", and {len(without) - 1} more" if len(without) > 1 else ""
-            message += f", and it stays for those that hand in none: {without[0]}{more}"
+            message += f", and the old call stays for those that hand in none: {without[0]}{more}"
         if assumptions:
             message += f"; right if {' and '.join(region.assumptions or assumptions)}"
         span = unit.lines.span(request.call)

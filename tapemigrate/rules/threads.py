@@ -177,7 +177,9 @@ class Threads:
                 if site.call in handing:
                     place = f"{site.unit.filename}, line {site.call.lineno}"
                     name = helper.function.name
-                    helper.assumptions.append(f"`{name}` is a method of this tree in {place}")
+                    helper.assumptions.append(
+                        f"`{name}`, called in {place}, is a method of the files at hand"
+                    )
 
     def _attempt(self, scopes: list[Placed]) -> tuple[Scope, str] | None:
         work = [p for p in scopes if self._is_open(p)]
