@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -195,6 +196,9 @@ def by_another_name(
     """How the function may be reached where its name is not called."""
     for unit in project.units.values():
         yield from named_in_text(home, unit, name)
+        for node, start, end in unit.once(_assembled):
+            if name.startswith(start) and name.endswith(end):
+                yield f"its name may be put together in {place_of(home, unit, node)}"
         for node in unit.once(_namesakes).get(name, ()):
             if isinstance(node, ast.alias):
                 stmt = unit.parents[node]
@@ -248,6 +252,50 @@ def _namesakes(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
             for name in {node.name, node.asname or node.name}:
                 found.setdefault(name, []).append(node)
     return found
+
+
+def _assembled(unit: Unit) -> list[tuple[ast.AST, str, str]]:
+    """Where names are put together to reach functions by them, and how such names begin and end.
+
+    ``getattr(self, "loss_" + kind)``, ``globals()["loss_%s" % kind]``; also ``__getattr__``, which
+    hands on whatever it is asked for.
+    """
+    found: list[tuple[ast.AST, str, str]] = []
+    for hook in unit.nodes(ast.FunctionDef):
+        if hook.name in ("__getattr__", "__getattribute__"):
+            looked_up = (n for n in walk(hook) if isinstance(n, ast.Call))
+            if any(path_of(n.func) == ("getattr",) for n in looked_up):
+                found.append((hook, "", ""))
+    for node in (*unit.nodes(ast.Call), *unit.nodes(ast.Subscript)):
+        name: ast.expr | None = None
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
+            if path_of(node.value.func) in (("globals",), ("locals",), ("vars",)):
+                name = node.slice
+        elif isinstance(node, ast.Call) and path_of(node.func) == ("getattr",):
+            name = node.args[1] if len(node.args) > 1 else None
+        start, end = _ends(name) if name is not None else ("", "")
+        if start or end:
+            found.append((node, start, end))
+    return found
+
+
+def _ends(name: ast.expr) -> tuple[str, str]:
+    """How a text that is put together of others begins and ends, as far as it can be told."""
+    if isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
+        return _text(name.left) or _ends(name.left)[0], _text(name.right) or _ends(name.right)[1]
+    if isinstance(name, ast.JoinedStr) and name.values:
+        return _text(name.values[0]), _text(name.values[-1])
+    shape = ""
+    if isinstance(name, ast.BinOp) and isinstance(name.op, ast.Mod):
+        shape = _text(name.left)
+    elif isinstance(name, ast.Call) and isinstance(name.func, ast.Attribute):
+        shape = _text(name.func.value) if name.func.attr == "format" else ""
+    start, hole, end = re.sub(r"%[-+ #0-9.]*\w|\{[^}]*\}", "\0", shape).partition("\0")
+    return (start, end.rpartition("\0")[2]) if hole else ("", "")
+
+
+def _text(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _is_exported(unit: Unit, node: ast.AST) -> bool:

@@ -8,14 +8,19 @@ from collections.abc import Iterator
 from tapemigrate.flow.defuse import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.attributes import contents
 from tapemigrate.rules.callers import constructors, place_of, set_by_text
 from tapemigrate.rules.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.provenance import Tracer
+from tapemigrate.rules.provenance import Tracer, filled_state
 from tapemigrate.rules.shape_evidence import argument_for, attribute_values
+from tapemigrate.rules.shared_state import shared_state
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
+
+# How deep methods that a method calls are looked into.
+_DEPTH = 3
 
 
 def replacements(project: Project, tracer: Tracer, view: View, name: str) -> Iterator[str]:
@@ -23,6 +28,25 @@ def replacements(project: Project, tracer: Tracer, view: View, name: str) -> Ite
     cls = view.cls
     if cls is None:
         return
+    for each in sorted(_called_for(project, view, cls, name)):
+        yield from _replacements_of(project, tracer, view, cls, each)
+
+
+def _called_for(project: Project, view: View, cls: ast.ClassDef, name: str) -> set[str]:
+    """The method, and the others of its class that it calls in turn."""
+    found, pending = set[str](), [name]
+    while pending:
+        each = pending.pop()
+        method = project.effects(view.unit).method(cls, each)
+        if method is not None and each not in found:
+            found.add(each)
+            pending += _own(project.view(view.unit, method), method)
+    return found
+
+
+def _replacements_of(
+    project: Project, tracer: Tracer, view: View, cls: ast.ClassDef, name: str
+) -> Iterator[str]:
     for unit, other in _beside(project, cls):
         for member in other.body:
             if isinstance(member, ast.FunctionDef) and member.name == name:
@@ -66,29 +90,73 @@ def _unseen(project: Project, cls: ast.ClassDef) -> list[str]:
     return sorted(found)
 
 
-def _reads_tensors(project: Project, tracer: Tracer, view: View, method: ast.FunctionDef) -> bool:
-    """Whether the method reads attributes of ``self`` that hold what an op gave."""
-    read = {
+def _reads_tensors(
+    project: Project, tracer: Tracer, view: View, method: ast.FunctionDef, depth: int = _DEPTH
+) -> bool:
+    """Whether the method reads what an op gave before: off ``self``, a module or a function."""
+    read = _own(view, method)
+    read -= {
+        d.path[1].lstrip(".")
+        for d in view.flow.defs.values()
+        if len(d.path) == 2 and d.kind is Kind.ASSIGN
+    }
+    assert view.cls is not None
+    for attribute in sorted(read):
+        inner = project.effects(view.unit).method(view.cls, attribute)
+        if inner is not None:
+            if depth and isinstance(inner, ast.FunctionDef) and inner is not method:
+                below = project.view(view.unit, inner)
+                if _reads_tensors(project, tracer, below, inner, depth - 1):
+                    return True
+            continue
+        given = [(view.unit, v) for v in attribute_values(project, view, attribute)]
+        given += contents(project, view, attribute)
+        if any(_is_computed(project, view, unit, value) for unit, value in given):
+            return True
+        if tracer.attribute(view, attribute).foreign:
+            return True
+    if shared_state(project).read_by(project, view.unit, [method]):
+        return True
+    names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
+    return bool(names & view.unit.once(filled_state)) or _reads_around(project, view, method)
+
+
+def _own(view: View, method: ast.AST) -> set[str]:
+    """The attributes of ``self`` that are read, methods among them."""
+    return {
         node.attr
         for node in walk(method)
         if isinstance(node, ast.Attribute)
         and isinstance(node.ctx, ast.Load)
         and path_of(node.value) == (view.kinds.self_name,)
     }
-    read -= {
-        d.path[1].lstrip(".")
-        for d in view.flow.defs.values()
-        if len(d.path) == 2 and d.kind is Kind.ASSIGN
-    }
-    for attribute in sorted(read):
-        values = attribute_values(project, view, attribute)
-        if any(view.kinds.make(v) is Make.TENSOR for v in values):
-            return True
-        if tracer.attribute(view, attribute).foreign:
-            return True
-        if any(_is_handed_a_tensor(project, view.unit, value) for value in values):
-            return True
-    return False
+
+
+def _is_computed(project: Project, view: View, unit: Unit, value: ast.expr) -> bool:
+    """Whether an attribute of ``self`` that is given this value may hold what an op gave."""
+    scope = project.scope_of(unit, value)
+    kinds = project.view(unit, scope).kinds
+    if kinds.make(value) is Make.TENSOR or _is_handed_a_tensor(project, unit, value):
+        return True
+    if isinstance(value, ast.List | ast.Tuple):
+        return any(_is_computed(project, view, unit, each) for each in value.elts)
+    function = kinds.called(value) if isinstance(value, ast.Call) else None
+    ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
+    inner = project.view(unit, function).kinds if function is not None else kinds
+    return any(e is not None and inner.make(e) is Make.TENSOR for e in ends)
+
+
+def _reads_around(project: Project, view: View, method: ast.FunctionDef) -> bool:
+    """Whether a method of a class inside of a function reads what an op gave in that function."""
+    scope = project.scope_of(view.unit, view.unit.parents[method])
+    if isinstance(scope, ast.Module):
+        return False
+    outer = project.view(view.unit, scope)
+    names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
+    return any(
+        d.path[0] in names and d.value is not None and outer.kinds.make(d.value) is Make.TENSOR
+        for d in outer.flow.defs.values()
+    )
 
 
 def _is_handed_a_tensor(project: Project, unit: Unit, value: ast.expr) -> bool:
