@@ -34,7 +34,9 @@ Apart = Callable[[Def, Def], "bool | None"]
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
-_SETTINGS = frozenset({"FLAGS", "args", "config", "hps", "hparams", "opts", "options"})
+_SETTINGS = frozenset(
+    {"FLAGS", "args", "cfg", "conf", "config", "hps", "hparams", "opts", "options", "settings"}
+)
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
 
 
@@ -235,19 +237,46 @@ class Beside:
         if not own:
             return False
         read = self._read_for(request, target, stops)
-        # A function that is handed the object whole may read any part of it; variables watch
-        # themselves, also where the object is made.
-        variables = VARIABLES_BY_NAME.search((leaf.watch or "").rpartition(".")[2]) is not None
-        whole = () if variables else own
-        unknown = (d for d in whole if isinstance(d.value, ast.Call) and d.path in read)
-        return any(self._ops.make(d) is Make.UNKNOWN for d in unknown) or any(
+        if any(
             len(path) > len(holder)
             and path[: len(holder)] == holder
             and text_of(path) != leaf.watch
             and path[-1] not in STATIC
             for path in read
             for holder in {d.path for d in own}
-        )
+        ):
+            return True
+        if VARIABLES_BY_NAME.search((leaf.watch or "").rpartition(".")[2]):
+            return False  # variables watch themselves, also where the object is made
+        # A function that is handed an object whole may read any part of it, and what an object was
+        # made of may be a part of another.
+        for made in self._objects(own):
+            given = set() if made in own else self._parts_given(made, own)
+            if made not in own and not _is_object(made, given):
+                continue
+            for path in read:
+                if path[: len(made.path)] == made.path and path not in given:
+                    if path == made.path or (made not in own and path[-1] not in STATIC):
+                        return True
+        return False
+
+    def _objects(self, holders: list[Def]) -> set[Def]:
+        """The holders that unknown calls gave, and the objects of which such calls made them."""
+        found: set[Def] = set()
+        stack = list(holders)
+        while stack:
+            made = stack.pop()
+            unknown = isinstance(made.value, ast.Call) and self._ops.make(made) is Make.UNKNOWN
+            if made.kind is Kind.ASSIGN and unknown and made not in found:
+                if made.path[0] not in _SETTINGS:
+                    found.add(made)
+                    stack += origins(made.uses)
+        return found
+
+    def _parts_given(self, made: Def, holders: list[Def]) -> set[Path]:
+        """The parts of an object of which the holders were made, and nothing else is."""
+        paths = self._ops.paths_read([d.value for d in holders])
+        return {path for path in paths if path[: len(made.path)] == made.path}
 
     def _read_for(self, request: Request, target: frozenset[Use], stops: list[Def]) -> set[Path]:
         """What is read on the way to the target."""
@@ -327,6 +356,13 @@ class Beside:
         theirs = self._ops.paths_read([d.value for d in leaf.defs])
         parts = [{p[:2] for p in each if len(p) > 1} for each in (mine, theirs)]
         return bool(parts[0] & parts[1])
+
+
+def _is_object(made: Def, given: set[Path]) -> bool:
+    """Whether a class gave it, or parts of it were handed on: it is no tensor then."""
+    func = made.value.func if isinstance(made.value, ast.Call) else None
+    last = (path_of(func) or ("",))[-1].lstrip(".") if func is not None else ""
+    return last[:1].isupper() or any(len(path) > len(made.path) for path in given)
 
 
 def _calls_as(made: Def, call: ast.expr) -> bool:
