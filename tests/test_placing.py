@@ -40,3 +40,14 @@ def test_the_caller_without_a_tape_is_named(sources: str, index: str) -> None:
     assert left.message.endswith(f"it is for callers that hand in no `tape`, as in line {row}")
     assert left.fix is None
     assert "a.py" not in again.rewritten or again.rewritten["a.py"] == fixed
+
+
+def test_an_assumption_of_another_function_is_told_with_its_place() -> None:
+    text = (
+        "import tensorflow as tf\n\n\ndef slope(u, x):\n    return tf.gradients(u, [x])\n\n\n"
+        "def loss(x, old):\n    u = tf.sin(x) * old\n    return slope(u, x)\n"
+    )
+    (found,) = analyse(
+        {"a.py": decode(text.encode(), "a.py")}, Settings(), rewrite=False
+    ).diagnostics
+    assert found.message.endswith("`old`, a parameter, was not computed from `x` (line 10)")

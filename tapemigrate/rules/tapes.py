@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Scope
 from tapemigrate.rules import arguments
+from tapemigrate.rules.callers import place_of
 from tapemigrate.rules.calls import Calls, collect, refused, trouble
 from tapemigrate.rules.elsewhere import dangers
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
@@ -125,6 +126,7 @@ class Tapes:
     def _write(self, parts: list[_Part], helpers: dict[Scope, Helper]) -> None:
         """One rewrite for all of ``parts``, and the findings that it mends."""
         assumptions: list[str] = []
+        origins: dict[str, tuple[View, ast.stmt]] = {}
         ops: dict[str, list[Op]] = {}
         for part in parts:
             unit = part.placed.view.unit
@@ -136,6 +138,8 @@ class Tapes:
             here += [*self._ops(part), *self._danger(unit).ops()]
             for region in part.regions:
                 assumptions += [a for a in region.assumptions if a not in assumptions]
+                for each in region.assumptions:
+                    origins.setdefault(each, (part.placed.view, region.request.stmt))
             if helper is not None and given:
                 span = unit.lines.span(helper.function)
                 here.append(AddParameter(span, part.placed.tape, bool(helper.without)))
@@ -152,8 +156,9 @@ class Tapes:
         for part in parts:
             helper = helpers.get(part.placed.view.scope)
             without = helper.without if helper is not None else []
+            told = [_told(part.placed.view, a, origins.get(a)) for a in assumptions]
             for region in part.regions:
-                self._tell(part, region, rewrite, assumptions, without if region.given else [])
+                self._tell(part, region, rewrite, told, without if region.given else [])
 
     def _ops(self, part: _Part) -> list[Op]:
         view = part.placed.view
@@ -201,6 +206,13 @@ class Tapes:
             Finding(calls.rules[request], unit.filename, span, message, "", rewrite),
             *arguments.dropped(unit, request, calls.readings[request], rewrite),
         )
+
+
+def _told(home: View, assumption: str, origin: tuple[View, ast.stmt] | None) -> str:
+    """The assumption, with its place if that is another function than the one it is told in."""
+    if origin is None or origin[0].scope is home.scope:
+        return assumption
+    return f"{assumption} ({place_of(home.unit, origin[0].unit, origin[1])})"
 
 
 def _part(placed: Placed, layout: Layout) -> _Part:
