@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callbacks import callers
-from tapemigrate.rules.callers import Callers, may_be_another, meant_by
+from tapemigrate.rules.callers import Callers, may_be_another, meant_by, place_of
+from tapemigrate.rules.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.project import CallSite, Project
@@ -76,7 +77,36 @@ def namesakes(project: Project, unit: Unit, function: ast.FunctionDef) -> Namesa
             if not sure:
                 found.guessed.append(site)
             pending += [(u, m) for u, m in pool if meant[m] is not False]
-    return found
+    return _without_tape(project, unit, found, function.name) or found
+
+
+def _without_tape(project: Project, home: Unit, found: Namesakes, name: str) -> str:
+    """What else than a method a call may mean by that name, and would hand a tape to as well."""
+    known = classes(project)
+    own = {c.name for u, m in found.members if (c := project.class_of(u, m)) is not None}
+    related = {each for n in own for each in (*known.extending(n), *known.above(n))}
+    for unit in project.units.values():
+        if name not in unit.text or _is_of_another(unit):
+            continue
+        for cls in unit.nodes(ast.ClassDef):
+            if cls.name in related or (found.guessed and cls.name not in own):
+                for stmt in cls.body:
+                    if _is_no_method(stmt, name):
+                        return f"`{name}` is no plain method in {place_of(home, unit, stmt)}"
+    return ""
+
+
+def _is_no_method(stmt: ast.stmt, name: str) -> bool:
+    """Whether a statement of a class gives it a property, a lambda or a coroutine of that name."""
+    match stmt:
+        case ast.FunctionDef(decorator_list=decorators):
+            properties = (("property",), ("cached_property",), ("functools", ".cached_property"))
+            return stmt.name == name and any(path_of(d) in properties for d in decorators)
+        case ast.AsyncFunctionDef():
+            return stmt.name == name
+        case ast.Assign(value=ast.Lambda(), targets=targets):
+            return any(isinstance(t, ast.Name) and t.id == name for t in targets)
+    return False
 
 
 def _methods(project: Project, name: str) -> list[tuple[Unit, ast.FunctionDef]]:
