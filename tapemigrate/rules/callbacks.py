@@ -291,7 +291,7 @@ class _Follower:
             for node in unit.nodes(ast.Attribute):
                 if node.attr == name:
                     self._touched(home, unit, node, self._is_owned(unit, node.value, family))
-            for owner in _set_without_name(unit):
+            for owner in set_without_name(unit):
                 if self._is_owned(unit, owner, family) is not False:
                     raise _Lost(f", and {self._where(unit, owner)} may put another in its place")
 
@@ -411,7 +411,7 @@ def _function_meant(
     return found[0] if len(found) == 1 else None
 
 
-def _set_without_name(unit: Unit) -> Iterator[ast.expr]:
+def set_without_name(unit: Unit) -> Iterator[ast.expr]:
     """The objects that are given attributes whose names do not stand there."""
     for call in unit.nodes(ast.Call):
         path = path_of(call.func) or ()

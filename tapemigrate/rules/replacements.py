@@ -9,6 +9,7 @@ from tapemigrate.flow.defuse import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.attributes import contents
+from tapemigrate.rules.callbacks import set_without_name
 from tapemigrate.rules.callers import constructors, place_of, set_by_text
 from tapemigrate.rules.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.finding import Unit
@@ -64,6 +65,11 @@ def _replacements_of(
         scope = project.scope_of(unit, node)
         if value is None or project.view(unit, scope).kinds.make(value) is not Make.PYTHON:
             yield f"`{ast.unparse(node)}`, set in {place_of(view.unit, unit, node)},"
+    for unit in project.units.values():
+        for owner in set_without_name(unit):
+            if path_of(owner) == ("self",) and not _is_another(project, unit, owner, family):
+                where = place_of(view.unit, unit, owner)
+                yield f"`{name}`, if it is among what is set in {where},"
     if set_by_text(project, view.unit, name):
         yield f"what is set as `{name}`"
 
