@@ -175,7 +175,7 @@ class Judge:
 
     def _is_element(self, root: Def) -> bool:
         """Whether it is an element of a list or dict that is kept at module level."""
-        return bool(global_values(self._view.unit.tree, root.path[0])) and all(
+        return bool(global_values(self._view.unit, root.path[0])) and all(
             step.startswith("[") for step in root.path[1:]
         )
 
@@ -323,7 +323,7 @@ class Judge:
         outer = self._outer_definition(name)
         if outer is not None:
             return self._closure(text, *outer, leaves)
-        values = global_values(view.unit.tree, name)
+        values = global_values(view.unit, name)
         if not values:
             return None
         if self._is_rebound(name):

@@ -164,7 +164,7 @@ class Tracer:
 
     def _is_plain_object(self, view: View, name: str) -> bool:
         """Whether a module-level name holds numbers, or what makes them (``rng = np.random…``)."""
-        values = global_values(view.unit.tree, name)
+        values = global_values(view.unit, name)
         return bool(values) and all(view.kinds.make(v) is Make.PYTHON for v in values)
 
     def attribute(self, view: View, name: str) -> Provenance:
@@ -237,7 +237,7 @@ class Tracer:
         """Where a module-level name comes from."""
         found = Provenance()
         module = self._project.view(view.unit, view.unit.tree)
-        for value in global_values(view.unit.tree, name):
+        for value in global_values(view.unit, name):
             if view.kinds.make(value) not in _PLAIN:
                 found.add(self.value(module, value))
         return found

@@ -172,7 +172,7 @@ class ShapeEvidence:
             attribute = path[1].lstrip(".")
             values = attribute_values(self._project, view, attribute)
         elif len(path) == 1 and not isinstance(view.scope, ast.Module):
-            values = global_values(view.unit.tree, path[0])
+            values = global_values(view.unit, path[0])
         else:
             return None
         return self._verdict(view, values)
@@ -284,12 +284,18 @@ def _element(value: ast.expr) -> ast.expr:
     return value.elt if isinstance(value, ast.ListComp) else value
 
 
-def global_values(tree: ast.Module, name: str) -> list[ast.expr]:
+def global_values(unit: Unit, name: str) -> list[ast.expr]:
     """What module-level statements assign to ``name``."""
-    found: list[ast.expr] = []
-    for stmt in tree.body:
+    return unit.once(_globals).get(name, [])
+
+
+def _globals(unit: Unit) -> dict[str, list[ast.expr]]:
+    found: dict[str, list[ast.expr]] = {}
+    for stmt in unit.tree.body:
         if isinstance(stmt, ast.Assign):
-            found += [stmt.value for t in stmt.targets if isinstance(t, ast.Name) and t.id == name]
+            for target in stmt.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(stmt.value)
     return found
 
 

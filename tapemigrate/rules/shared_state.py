@@ -94,7 +94,7 @@ def _setters(
 ) -> frozenset[ast.AST] | None:
     """What sets the state that ``node`` reads, as far as it can be told; None if it is no such."""
     if isinstance(node, ast.Name):
-        if unit.names.qualified(node) is not None or not global_values(unit.tree, node.id):
+        if unit.names.qualified(node) is not None or not global_values(unit, node.id):
             return None
         return _setting(project, node.id, PurePath(unit.filename).stem) or None
     owner = _owner(unit, node.value)

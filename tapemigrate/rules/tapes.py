@@ -232,7 +232,7 @@ def _joined(parts: list[_Part]) -> list[list[_Part]]:
     groups: list[tuple[set[Scope], list[_Part]]] = []
     for part in parts:
         hands, members = set(part.hands), [part]
-        for group in [g for g in groups if g[0] & part.hands]:
+        for group in [g for g in groups if g[0] & hands] if hands else ():
             groups.remove(group)
             hands |= group[0]
             members = [*group[1], *members]
