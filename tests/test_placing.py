@@ -1,6 +1,8 @@
-"""Calls that stay beside a tape, for the callers that hand in none."""
+"""Where tapes open, and calls that stay beside one, for the callers that hand in none."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +53,17 @@ def test_an_assumption_of_another_function_is_told_with_its_place() -> None:
         {"a.py": decode(text.encode(), "a.py")}, Settings(), rewrite=False
     ).diagnostics
     assert found.message.endswith("`old`, a parameter, was not computed from `x` (line 10)")
+
+
+@pytest.mark.parametrize(
+    ("name", "handed"),
+    [
+        ("flow/own_method_gives_what_is_passed", False),
+        ("traps/own_method_passes_on_what_it_made", True),
+    ],
+)
+def test_a_tape_moves_to_the_caller_only_where_that_made_something(name: str, handed: bool) -> None:
+    text = (Path(__file__).parent.parent / "fixtures" / f"{name}.py").read_text()
+    file = decode(text.encode(), "p.py")
+    (found,) = analyse({"p.py": file}, Settings(), rewrite=False).diagnostics
+    assert ("hand in" in found.message) == handed
