@@ -17,6 +17,7 @@ from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors, short
 from tapemigrate.tape.operands import Operands
+from tapemigrate.tape.syntax import stores_beyond
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
 _ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
@@ -328,12 +329,8 @@ def _keeps(decorator: ast.FunctionDef) -> bool:
             n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         for node in nodes:
-            if isinstance(node, ast.Nonlocal):
+            if isinstance(node, ast.Nonlocal) or stores_beyond(node, own):
                 return True
-            if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
-                path = path_of(node.value)
-                if path is not None and path[0] not in own:
-                    return True
             if isinstance(node, ast.Call) and path_of(node.func) == ("setattr",):
                 return True
     return False

@@ -274,7 +274,7 @@ class Beside:
         return found
 
     def _parts_given(self, made: Def, holders: list[Def]) -> set[Path]:
-        """The parts of an object of which the holders were made, and nothing else is."""
+        """The parts of an object of which the holders were made."""
         paths = self._ops.paths_read([d.value for d in holders])
         return {path for path in paths if path[: len(made.path)] == made.path}
 

@@ -115,14 +115,15 @@ def fills_state(function: ast.AST | None) -> bool:
     nodes = [n for s in function.body for n in walk(s)]
     names = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
     own = {n.id for n in names} | {a.arg for a in parameters(function.args)}
-    for node in nodes:
-        if isinstance(node, ast.Global):
-            return True
-        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            path = path_of(node.value)
-            if path is not None and path[0] not in own:
-                return True
-    return False
+    return any(isinstance(node, ast.Global) or stores_beyond(node, own) for node in nodes)
+
+
+def stores_beyond(node: ast.AST, own: set[str]) -> bool:
+    """Whether a node sets a part of something that is not among the names ``own``."""
+    if not isinstance(node, ast.Subscript | ast.Attribute) or not isinstance(node.ctx, ast.Store):
+        return False
+    path = path_of(node.value)
+    return path is not None and path[0] not in own
 
 
 def container_of(value: ast.expr) -> Path | None:
