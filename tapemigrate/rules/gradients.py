@@ -19,6 +19,7 @@ from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.elsewhere import imported
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.lambdas import Lambdas, bound_to
+from tapemigrate.rules.lending import makers
 from tapemigrate.rules.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.tapes import Tapes
@@ -90,6 +91,9 @@ def links(project: Project, unit: Unit) -> Links:
             names |= {each.name, name_outside(project, unit, scope)} - {""}
             if scope.name != "__init__" or passed:
                 handed.add(each)
+            for maker in makers(project, unit, scope, requests):
+                names.add(maker.name)
+                handed.add(_handed(project, unit, maker, passed=False))
         elif isinstance(scope, ast.Lambda):
             names |= bound_to(unit, scope)
     for _ in range(_MOST_HANDS if handed else 0):

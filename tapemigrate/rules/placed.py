@@ -62,6 +62,11 @@ class Placed:
         tape = self.tape if handed else ""
         self.found = self.places.find(requests, named, tape, self.kept)
 
+    def settle(self, request: Request, handed: bool) -> None:
+        """Finds the region of a request anew, of whose sources more is known now."""
+        self.places.forget(request)
+        self.evaluate(handed)
+
 
 @dataclass(eq=False, slots=True)
 class Helper:

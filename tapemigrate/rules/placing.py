@@ -128,6 +128,12 @@ class Places:
         unseen = self._danger.unseen([*run, request.target, request.sources])
         return unseen or self._finder.given(request, requests, tape)
 
+    def forget(self, request: Request) -> None:
+        """Drops what was found out about a request."""
+        for key in [k for k in self._regions if k[0] is request]:
+            del self._regions[key]
+        self._finder.forget(request)
+
     def sources(self, request: Request) -> Sources | Refusal:
         """What ``request`` is differentiated by."""
         return self._finder.sources(request)

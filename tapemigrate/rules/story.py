@@ -43,7 +43,9 @@ def _call(
     if outcome.resumes:
         lines.append(f"  tape     `{outcome.resumes}`, which goes on here")
     lines.append(f"  region   {_region(outcome)}")
-    watched = [leaf.watch for leaf in outcome.sources.leaves if leaf.watch]
+    leaves = outcome.sources.leaves
+    watched = [leaf.watch for leaf in leaves if leaf.watch]
+    watched += [f"in `{leaf.lent.name}`, where it is made" for leaf in leaves if leaf.lent]
     lines.append(f"  watch    {', '.join(watched) or 'nothing: the tape watches variables itself'}")
     for lower in sorted(outcome.lower, key=lambda r: r.call.lineno):
         lines.append(f"  order    differentiates the gradient of line {lower.call.lineno}")

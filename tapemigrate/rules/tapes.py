@@ -15,7 +15,8 @@ from tapemigrate.rules.calls import Calls, collect, refused, trouble
 from tapemigrate.rules.elsewhere import dangers
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.hazards import Hazards
-from tapemigrate.rules.placed import Helper, Placed
+from tapemigrate.rules.lending import tell
+from tapemigrate.rules.placed import Placed
 from tapemigrate.rules.placing import Places
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.tensorflow_name import TensorFlowName
@@ -91,10 +92,11 @@ class Tapes:
                     self._add(unit, refused(unit, request.call, rules[request], refusal))
             parts += [_part(placed, each) for each in _clusters(layout)]
         for part in parts:
+            part.hands |= {f for g in part.regions for f in threads.lendings.functions(g)}
             for helper in [threads.helpers[s] for s in part.hands if s in threads.helpers]:
                 part.hands |= helper.circle.functions if helper.circle is not None else set()
         for joined in _joined(parts):
-            self._write(joined, threads.helpers)
+            self._write(joined, threads)
         return self
 
     def _add(self, unit: Unit, *found: Finding) -> None:
@@ -123,8 +125,9 @@ class Tapes:
 
     # -- writing --------------------------------------------------------------------------------
 
-    def _write(self, parts: list[_Part], helpers: dict[Scope, Helper]) -> None:
+    def _write(self, parts: list[_Part], threads: Threads) -> None:
         """One rewrite for all of ``parts``, and the findings that it mends."""
+        helpers = threads.helpers
         assumptions: list[str] = []
         origins: dict[str, tuple[View, ast.stmt]] = {}
         ops: dict[str, list[Op]] = {}
@@ -137,6 +140,8 @@ class Tapes:
                 tape.optional = helper is not None and bool(helper.without)
             here += [*self._ops(part), *self._danger(unit).ops()]
             for region in part.regions:
+                for home, op in threads.lendings.ops(region):
+                    ops.setdefault(home.filename, []).append(op)
                 assumptions += [a for a in region.assumptions if a not in assumptions]
                 for each in region.assumptions:
                     origins.setdefault(each, (part.placed.view, region.request.stmt))
@@ -283,7 +288,7 @@ def _where(region: Region) -> str:
         return f"a tape round its target in line {request.call.lineno} gives the same"
     first, last = body[region.first].lineno, body[region.last].end_lineno
     lines = f"line {first}" if first == last else f"lines {first} to {last}"
-    return f"a tape round {lines} gives the same"
+    return f"a tape round {lines}{tell(region)} gives the same"
 
 
 def _fix_message(parts: list[_Part], assumptions: list[str]) -> str:

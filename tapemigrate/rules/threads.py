@@ -7,13 +7,13 @@ A caller whose own target is a parameter is such a function in turn.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from tapemigrate.flow.defuse import Kind, Scope, parameters
 from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.callers import is_called_from_outside, meant_by
 from tapemigrate.rules.companions import companions
 from tapemigrate.rules.kept import keep
+from tapemigrate.rules.lending import Lendings, PlacedFor
 from tapemigrate.rules.namesakes import Namesakes, namesakes
 from tapemigrate.rules.placed import TAPE, Helper, Placed
 from tapemigrate.rules.placing import ASKS, Keeping
@@ -26,9 +26,6 @@ from tapemigrate.tape.request import Refusal, Request
 
 # A tape that passes through more hands than this is no help to anybody.
 _MOST_STEPS = 200
-
-
-PlacedFor = Callable[[CallSite, "Scope | None"], "Placed | None"]
 
 
 class Threads:
@@ -45,6 +42,7 @@ class Threads:
         self._failed_sites: dict[ast.Call, str] = {}
         self._circles: dict[Scope, Namesakes | str] = {}
         self._touched: dict[Scope, Placed] = {}
+        self.lendings = Lendings(project, placed)
         self.helpers: dict[Scope, Helper] = {}
 
     def solve(self, scopes: list[Placed], alone: bool) -> dict[Scope, Layout]:
@@ -61,6 +59,7 @@ class Threads:
             if not alone:
                 for placed in scopes:
                     self._keep(placed)
+                    self.lendings.lend(placed, handed=False)
             failure = None if alone else self._attempt(scopes)
             for placed in self._touched.values():
                 self._explain(placed)
@@ -69,6 +68,8 @@ class Threads:
                 for scope, p in self._touched.items()
             }
             if failure is None and (self._lost_tape(layouts) or self._lost_call(layouts)):
+                continue
+            if failure is None and self.lendings.clash(layouts, self.helpers):
                 continue
             failure = failure or self._left_out(layouts)
             if failure is None:
@@ -260,6 +261,7 @@ class Threads:
             return f"{request} in {where}"
         caller.handed[request] = helper.function
         caller.evaluate(caller.view.scope in self.helpers)
+        self.lendings.lend(caller, caller.view.scope in self.helpers)
         outcome = caller.found[request]
         if isinstance(outcome, Refusal) and not (outcome.threads and self._may_be_handed(caller)):
             del caller.handed[request]

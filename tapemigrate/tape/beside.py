@@ -98,7 +98,7 @@ class Beside:
             calls = [d for d in made if isinstance(d.value, ast.Call)]
             unknown = [d for d in calls if self._ops.make(d) is Make.UNKNOWN]
             if any(d.kind is Kind.ELEMENT for d in unknown):
-                return Refusal(_USED.format(leaf.watch), SOURCE)
+                return Refusal(_USED.format(leaf.watch), SOURCE, lends=True)
             if unknown and self._share_a_part(request, target, leaf, stops):
                 return _together(leaf.watch)
             if unknown and not all(is_named_after_variables(d) for d in unknown):
@@ -333,7 +333,7 @@ class Beside:
             beside = {d for d in behind - leaf.defs if d.value is call}
             verdicts = {d: self._apart(made, d) for d in beside}
             if False in verdicts.values() or (None in verdicts.values() and not gives_data(call)):
-                return Refusal(_USED.format(leaf.watch), SOURCE)
+                return Refusal(_USED.format(leaf.watch), SOURCE, lends=True)
             for other in sorted(d.path for d, apart in verdicts.items() if apart is None):
                 return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
         return None

@@ -76,6 +76,7 @@ class Emitter:
             if not tape.empty:
                 found += self._wraps(tape, entry, exits.get(tape, ""))
         found += before
+        found += self._lent()
         done: set[int] = set()
         for request in self._region_of:
             run = self._merged.get(request)
@@ -145,6 +146,17 @@ class Emitter:
             for call in self._region_of[request].sources.references
             if call not in inside and isinstance(call.func, ast.Attribute)
         ]
+
+    def _lent(self) -> list[Op]:
+        """The calls that are handed a tape, to watch the sources that they make."""
+        calls = {
+            x.lent.call: with_argument(self._render(x.lent.call), f"{x.lent.parameter}={tape.name}")
+            for tape in self._layout.tapes
+            for g in tape.regions
+            for x in g.sources.leaves
+            if x.lent is not None
+        }
+        return [Replace(self._around.lines.span(call), code) for call, code in calls.items()]
 
     # -- names ----------------------------------------------------------------------------------
 

@@ -95,6 +95,8 @@ _QUIET = frozenset(
     | {"index", "ndims", "with_rank", "num_elements", "is_compatible_with", "next", "get_next"}
 )
 _SHAPES = frozenset({"shape", "dtype", "name", "device", "op", "graph", "ndims"})
+# Placeholders by another name.
+_PLACEHOLDERS = frozenset({"tflearn.input_data", "tflearn.layers.core.input_data"})
 _LIBRARIES = frozenset(
     {"tensorflow", "numpy", "math", "scipy", "keras", "tensorflow_probability", "six"}
     | {"itertools", "functools", "copy", "collections", "os", "sys", "time", "random"}
@@ -354,6 +356,8 @@ class Kinds:
     def _other_call(self, call: ast.Call, qualified: str | None) -> Make:
         if qualified is not None and gives_no_tensors(qualified):
             return Make.PYTHON
+        if qualified in _PLACEHOLDERS:
+            return Make.LEAF
         func = call.func
         if isinstance(func, ast.Name) and qualified is None:
             if func.id in _PYTHON_CALLS and hasattr(builtins, func.id):

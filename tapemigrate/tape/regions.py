@@ -191,6 +191,11 @@ class RegionFinder:
         nodes = self._nodes.get((request, recorded))
         return None if nodes is None else frozenset(self._lower(request, nodes, others))
 
+    def forget(self, request: Request) -> None:
+        """Drops what was found out about a request."""
+        for key in [k for k in self._nodes if k[0] is request]:
+            del self._nodes[key]
+
     def sources(self, request: Request) -> Sources | Refusal:
         """What ``request`` is differentiated by."""
         if request.known is not None:
@@ -338,18 +343,26 @@ class RegionFinder:
         nodes: set[Def] = set()
         edges: list[tuple[Def | None, Use]] = []
         for leaf in leaves:
-            sliced = self._ops.cut(target, leaf.defs, stops)
+            beside = self._made_beside(leaf)
+            sliced = self._ops.cut(target, leaf.defs | beside, stops)
             found = sliced.leading_to(leaf.defs.__contains__)
             if self._has_hidden_paths(leaf, found):
                 found |= sliced.leading_to(self._ops.may_hide_a_source)
             if recorded is not None:
                 found |= sliced.leading_to(lambda d: d.path == recorded)
             kept = found - leaf.defs - stops
+            if leaf.lent is not None:
+                found = kept = sliced.leading_to((leaf.defs | beside).__contains__) - stops
             nodes |= kept
             edges += [
                 e for e in sliced.edges if e[1].made in found and (e[0] is None or e[0] in kept)
             ]
         return frozenset(nodes), edges
+
+    def _made_beside(self, leaf: Leaf) -> frozenset[Def]:
+        """What the call that watches the source makes beside it, or puts where others find it."""
+        stmts = {d.stmt for d in leaf.defs} if leaf.lent is not None else set()
+        return frozenset(d for d in self._flow.defs.values() if stmts and d.stmt in stmts)
 
     def _has_hidden_paths(self, leaf: Leaf, seen: frozenset[Def]) -> bool:
         """Whether a path that is not ``seen`` may lead from the source to the target.

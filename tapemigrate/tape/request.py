@@ -49,10 +49,12 @@ class Refusal:
     """Why a call stays as it is, and what its author can write instead.
 
     ``threads``: the forward pass runs in the callers, who could hand in a tape. ``keeps`` is
-    the attribute of ``self`` that another method computes, which could keep one.
+    the attribute of ``self`` that another method computes, which could keep one. ``lends``: a
+    function makes a source, and could be handed a tape to watch it.
     """
 
     reason: str
     recipe: str
     threads: bool = False
     keeps: str = ""
+    lends: bool = False

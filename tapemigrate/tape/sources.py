@@ -25,6 +25,15 @@ _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
 @dataclass(frozen=True, slots=True)
+class Lent:
+    """A call that is handed the tape, as ``parameter``: ``name`` watches the source it makes."""
+
+    call: ast.Call
+    parameter: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Leaf:
     """One tensor, variable, or list of them that is differentiated by.
 
@@ -33,7 +42,7 @@ class Leaf:
     nothing that was there when the scope was entered can depend on it. ``filled``: statements that
     put other elements into it. ``looked_up``: it is an element of something that is kept outside,
     and that the forward pass may fill. ``found``: a call gave it, which may have found variables
-    that are used elsewhere as well.
+    that are used elsewhere as well. ``lent``: the call that makes it, and watches it there.
     """
 
     defs: frozenset[Def]
@@ -46,6 +55,7 @@ class Leaf:
     assumption: str | None = None
     looked_up: bool = False
     found: bool = False
+    lent: Lent | None = None
 
 
 @dataclass(slots=True)
