@@ -81,9 +81,16 @@ class Lendings:
             reason = self._failed.get(request.call) or self._try(placed, request, handed)
             if reason:
                 self._failed[request.call] = reason
-                placed.found[request] = replace(
-                    outcome, reason=f"{outcome.reason}, and it can be handed no tape: {reason}"
-                )
+        self.explain(placed)
+
+    def explain(self, placed: Placed) -> None:
+        """Says of what is left why no tape can be handed to what makes the source."""
+        for request, outcome in placed.found.items():
+            reason = self._failed.get(request.call)
+            if reason and isinstance(outcome, Refusal) and outcome.lends:
+                more = f", and it can be handed no tape: {reason}"
+                told = outcome.reason.removesuffix(more)
+                placed.found[request] = replace(outcome, reason=f"{told}{more}")
 
     def _try(self, placed: Placed, request: Request, handed: bool) -> str:
         """Has a tape handed to the functions that make the sources, or says why it cannot be."""
@@ -101,6 +108,8 @@ class Lendings:
             leaves.append(found[0])
             if found[1] is not None and found[0].lent is not None:
                 told.append((found[0].lent.call, *found[1]))
+        if not told:
+            return "which function makes it cannot be told"
         single = sources.single
         if single is None and len(leaves) == 1 and leaves[0].many is False:
             single = True
@@ -156,11 +165,12 @@ class Lendings:
         watched = _watched(region, maker.view)
         if isinstance(watched, str):
             return watched
+        alone = there.places.sources(replace(inner, sources=value.elts[own]))
         lent = Leaf(
             leaf.defs,
             None,
             outside=False,
-            many=region.sources.leaves[0].many,
+            many=None if isinstance(alone, Refusal) or alone.single is None else not alone.single,
             fresh=True,
             assumption=" and ".join(region.assumptions) or None,
             lent=Lent(call, maker.parameter, maker.function.name),

@@ -63,6 +63,7 @@ class Threads:
             failure = None if alone else self._attempt(scopes)
             for placed in self._touched.values():
                 self._explain(placed)
+                self.lendings.explain(placed)
             layouts = {
                 scope: lay_out(p.found, p.view.blocks, p.view.unit.parents)
                 for scope, p in self._touched.items()
