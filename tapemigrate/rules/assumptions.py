@@ -12,6 +12,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.independence import Asked, Independence, attribute_of, with_aliases
+from tapemigrate.rules.owners import is_part_of_owner
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer, filled_state, remembers
 from tapemigrate.rules.replacements import replacements
@@ -84,6 +85,10 @@ class Judge:
                 continue
             others = [x for x in hidden if root not in x.defs]
             verdict = self._root(root, others) if others else None
+            if isinstance(verdict, str) and is_part_of_owner(root, region, self._view.scope):
+                return _wrong(
+                    text_of(root.path), "computed where its object was made", _names(others)
+                )
             if isinstance(verdict, Refusal):
                 return verdict
             if verdict and verdict not in assumptions:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import PurePath
 from threading import Lock
 from weakref import WeakKeyDictionary
@@ -44,7 +45,9 @@ class Elsewhere:
         count = 0
         for name, refusal in found.items():
             known = self._by_name.setdefault(name, [])
-            if all(other is not unit for other, _ in known):
+            before = next((r for other, r in known if other is unit), None)
+            if before is None or (before.gathers and not refusal.gathers):
+                known[:] = [each for each in known if each[0] is not unit]
                 known.append((unit, refusal))
                 count += 1
         return count
@@ -59,8 +62,11 @@ class Elsewhere:
             refusal = self.refuse(unit, expr)
             top = None if refusal is None else _top(unit, expr)
             if refusal is not None and top is not None:
-                found.setdefault(top.name, refusal)
-        return with_users(unit, found)
+                if top.name not in found or found[top.name].gathers:
+                    found[top.name] = refusal
+        asking = {name: each for name, each in found.items() if each.gathers}
+        by_hand = {name: each for name, each in found.items() if not each.gathers}
+        return with_users(unit, asking) | with_users(unit, by_hand)
 
     def __bool__(self) -> bool:
         return bool(self._by_name)
@@ -73,12 +79,13 @@ class Elsewhere:
             return None
         # An import may give it another name.
         module, _, name = path.rpartition(".")
-        for other, refusal in self._by_name.get(name, ()):
+        known = sorted(self._by_name.get(name, ()), key=lambda each: each[1].gathers)
+        for other, refusal in known:
             if other is not unit and may_hold(other.filename, module):
                 if " comes from " in refusal.reason:
                     return refusal
                 where = PurePath(other.filename).name
-                return Refusal(f"`{last}` comes from {where}: {refusal.reason}", refusal.recipe)
+                return replace(refusal, reason=f"`{last}` comes from {where}: {refusal.reason}")
         return None
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from tapemigrate.rules.collected import ASKING, COLLECTED, Collected
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import short
@@ -50,10 +51,6 @@ _BY_NAME = Refusal(
     "be followed",
     "Keep the tensors in variables of your own, and open the tape where they are computed.",
 )
-_COLLECTION = Refusal(
-    "tensors come from a graph collection, and what fills it is not written here",
-    "Return the tensors from where they are made, and open the tape there.",
-)
 _THREADS = Refusal(
     "the forward pass runs in another thread, where a tape does not record",
     "Run the forward pass in the thread that opens the tape.",
@@ -67,7 +64,6 @@ _KERAS = Refusal(
     "Make an input of your own and call the model on it under the tape: "
     "`with tf.GradientTape() as tape: tape.watch(x); y = model(x)`.",
 )
-_HARMLESS_KEYS = ("VARIABLES", "variables", "UPDATE_OPS", "SUMMARIES", "GLOBAL_STEP", "INIT_OP")
 _UNSEEN = {
     "get_tensor_by_name": _BY_NAME,
     "get_operation_by_name": _BY_NAME,
@@ -106,6 +102,7 @@ _SPREADING = {
 MARKS = frozenset(_SPREADING) | {
     *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
     *("graph_replace", "copy_with_input_replacements"),
+    *ASKING,
 }
 
 #: Why a tape would miss what a name of another file runs.
@@ -123,6 +120,7 @@ class Hazards:
     tainted: dict[str, Refusal]
     foreign: Foreign | None = None
     keras: bool | None = None
+    collections: Collected | None = None
 
     def refuse(self, request: Request) -> Refusal | None:
         """Why ``request`` cannot go on a tape, whatever its own function looks like."""
@@ -179,9 +177,15 @@ class Hazards:
                     return self.tainted[name]
                 if self.foreign is not None and isinstance(node, ast.expr):
                     refusal = self.foreign(node)
-                    if refusal is not None:
+                    if refusal is not None and not refusal.gathers:
                         return refusal
         return None
+
+    def collected(self, nodes: Iterable[ast.AST]) -> str:
+        """What these nodes read out of a graph collection, in words; empty for nothing."""
+        if self.collections is None:
+            self.collections = Collected(self.unit, self.foreign)
+        return self.collections.read_by(nodes)
 
     def made_by_hand(self, node: ast.AST) -> Refusal | None:
         """Why a tape would miss what ``node`` runs, wherever the tape opens."""
@@ -202,19 +206,13 @@ class Hazards:
             for node in walk(root):
                 if isinstance(node, ast.Name | ast.Attribute):
                     refusal = self.foreign(node) if self.foreign is not None else None
-                    if refusal is not None:
+                    if refusal is not None and not refusal.gathers:
                         return refusal
         return None
 
     def _call(self, call: ast.Call) -> Refusal | None:
         path = self.unit.names.qualified(call.func) or ""
         name = short(path) or ""
-        if name.startswith("losses.get_"):
-            return _COLLECTION
-        if _last(call.func) == "get_collection":
-            key = ast.dump(call.args[0]) if call.args else ""
-            if not any(word in key for word in _HARMLESS_KEYS):
-                return _COLLECTION
         if path == "tensorflow_hub.Module" or name.startswith("saved_model.load"):
             return _RAW_OPS
         if path.startswith("tensorflow.") and path.endswith(".Operation"):
@@ -346,7 +344,9 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
                 refusal = here.made_by_hand(node)
                 if refusal is not None:
                     found[top.name] = refusal
-    return with_users(unit, found)
+    tops = {top.name for top in unit.tree.body if isinstance(top, ast.FunctionDef | ast.ClassDef)}
+    asking = dict.fromkeys(sorted(Collected(unit, None).readers() & tops), COLLECTED)
+    return asking | with_users(unit, found)
 
 
 def with_users(unit: Unit, found: dict[str, Refusal]) -> dict[str, Refusal]:

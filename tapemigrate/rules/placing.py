@@ -12,6 +12,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules import caches, cells
 from tapemigrate.rules.assumptions import Judge, is_linear
 from tapemigrate.rules.callbacks import callers
+from tapemigrate.rules.collected import COLLECTED
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.project import Project, View
@@ -24,6 +25,7 @@ from tapemigrate.tape.region import Region
 from tapemigrate.tape.regions import RegionFinder
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import SourceReader, Sources
+from tapemigrate.tape.syntax import is_named_after_variables
 
 _CLASS = Refusal(
     "it stands in the body of a class",
@@ -125,7 +127,10 @@ class Places:
     def _given(self, request: Request, requests: Sequence[Request], tape: str) -> Region | Refusal:
         made = backward(self._view.flow.uses_in(request.target)).made
         run = [d.value for d in made if d.value is not None]
-        unseen = self._danger.unseen([*run, request.target, request.sources])
+        run += [request.target, request.sources]
+        unseen = self._danger.unseen(run)
+        if unseen is None and self._danger.collected(run):
+            unseen = COLLECTED
         return unseen or self._finder.given(request, requests, tape)
 
     def forget(self, request: Request) -> None:
@@ -175,6 +180,8 @@ class Places:
             run = _run_by(region, self._view)
             unit, project = self._view.unit, self._project
             region = self._danger.unseen(run) or caches.refuse(region, run, unit, project) or region
+            if isinstance(region, Region) and (what := self._danger.collected(run)):
+                region = self._before(region, requests, kept, what)
         if isinstance(region, Region) and _asks_a_tape_from_outside(region, self._view):
             return _HIGHER
         if isinstance(region, Region):
@@ -189,6 +196,37 @@ class Places:
                     return _ANEW
                 return self._finder.kept(request, kept.tape)
         return region
+
+    def _before(
+        self, region: Region, requests: Sequence[Request], kept: Keeping | None, what: str
+    ) -> Region | Refusal:
+        """The region that begins before anything of this function may have filled a collection."""
+        wider = self._finder.find(region.request, requests, early=True)
+        if kept is not None or isinstance(wider, Refusal) or self._hides_a_source(wider):
+            return COLLECTED
+        first = wider.block.body[wider.first].lineno
+        run = _run_by(wider, self._view)
+        refusal = self._danger.unseen(run) or cells.refuse(wider, self._view.unit)
+        if refusal is not None or caches.refuse(wider, run, self._view.unit, self._project):
+            return refusal or COLLECTED
+        wider.assumptions.append(
+            f"nothing that {what} was computed, not even in part, before line {first}"
+        )
+        return wider
+
+    def _hides_a_source(self, region: Region) -> bool:
+        """Whether something made of a source may have been put aside where no tape saw it."""
+        made = [d for leaf in region.sources.leaves for d in leaf.defs]
+        if any(leaf.outside and leaf.watch is not None for leaf in region.sources.leaves):
+            return True
+        if self._danger.collected([region.request.sources, *(d.value for d in made if d.value)]):
+            return True
+        return any(
+            isinstance(d.value, ast.Call)
+            and self._view.kinds.make(d.value) is Make.UNKNOWN
+            and not is_named_after_variables(d)
+            for d in made
+        )
 
     def _computes_anew(self, region: Region, attribute: str) -> bool:
         """Whether the region runs the very method that opens the tape, and keeps it."""

@@ -115,6 +115,11 @@ _NO_TENSORS = sys.stdlib_module_names - _HANDS_ON | frozenset(
 )
 # Where ``tf.nest`` was found before it was public.
 _NEST = ("python.util.nest.", "contrib.framework.nest.")
+# What may put a loss into a graph collection: beside the plain way, a regularizer's.
+_COLLECTING = (
+    *("add_to_collection", "losses.", "layers.", "get_variable", "keras.layers."),
+    *("contrib.layers.", "contrib.slim.", "contrib.losses."),
+)
 _CHOOSE = frozenset({"random.choice", "random.choices", "random.sample"})
 
 
@@ -379,7 +384,7 @@ class Kinds:
         name = short(qualified)
         if name is not None:
             return Effect(
-                writes_hidden=name.startswith(("add_to_collection", "losses.", "layers.")),
+                writes_hidden=name.startswith(_COLLECTING),
                 reads_hidden=name.startswith(("losses.get_", "get_default_graph"))
                 or (name == "get_collection" and self._collection(call) is Make.UNKNOWN),
             )

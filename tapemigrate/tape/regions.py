@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tapemigrate.flow.blocks import Block, Blocks
-from tapemigrate.flow.defuse import Def, Flow, Kind, Use
+from tapemigrate.flow.defuse import HIDDEN, Def, Flow, Kind, Use
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import children, walk
@@ -61,11 +61,16 @@ class RegionFinder:
         self._nodes: dict[tuple[Request, str], frozenset[Def]] = {}
 
     def find(
-        self, request: Request, others: Sequence[Request], recorded: str = ""
+        self,
+        request: Request,
+        others: Sequence[Request],
+        recorded: str = "",
+        early: bool = False,
     ) -> Region | Refusal:
         """The region of ``request``, or why a tape cannot be placed in this scope.
 
         ``recorded`` is an attribute of ``self`` that the tape has recorded somewhere else.
+        ``early``: what ran before in this scope may have put aside what the target is made of.
         """
         sources = self.sources(request)
         if isinstance(sources, Refusal):
@@ -108,6 +113,10 @@ class RegionFinder:
             return self._elsewhere(request, target)
         if not recorded and not self._connected(request, sources, stops, others):
             return self._elsewhere(request, target)
+        if early:
+            statements |= self._before(
+                request, statements | {request.stmt} if inline else statements
+            )
         needed = statements | {request.stmt}
         block, indices = self._blocks.common(needed)
         block, indices = self._lift(block, needed, indices, edges, nodes)
@@ -145,7 +154,7 @@ class RegionFinder:
         refusal = self._room.unfit(region)
         if refusal is not None:
             return refusal
-        region.roots = self._entering(region, nodes, statements)
+        region.roots = self._entering(region, nodes)
         region.needed = frozenset(statements)
         twice = self._beside.named_twice(region, target, stops)
         hidden = twice or self._beside.assumed(request, target, sources, stops)
@@ -243,9 +252,20 @@ class RegionFinder:
         region = Region(
             request, sources, top, call, call - 1, call, False, True, given=tape, lower=lower
         )
-        region.roots = self._entering(region, nodes, set())
+        region.roots = self._entering(region, nodes)
         region.assumptions = _of_leaves(sources)
         return region
+
+    def _before(self, request: Request, statements: set[ast.stmt]) -> set[ast.stmt]:
+        """What may have put something aside before ``statements`` ask for it, in the same loops."""
+        loops = set(self._blocks.loops_around(request.stmt))
+        last = max(s.lineno for s in statements)
+        made = {d.stmt for d in self._flow.defs.values() if d.path == HIDDEN}
+        return {
+            s
+            for s in made
+            if s is not None and s.lineno < last and loops <= set(self._blocks.loops_around(s))
+        }
 
     def kept(self, request: Request, tape: str) -> Region:
         """The region of ``request`` on ``tape``, which another method keeps beside the target."""
@@ -603,9 +623,7 @@ class RegionFinder:
 
     # -- what enters ----------------------------------------------------------------------------
 
-    def _entering(
-        self, region: Region, nodes: frozenset[Def], statements: set[ast.stmt]
-    ) -> frozenset[Def]:
+    def _entering(self, region: Region, nodes: frozenset[Def]) -> frozenset[Def]:
         """The definitions from outside the scope whose *values* the recorded statements read."""
         cut = frozenset(d for leaf in region.sources.leaves for d in leaf.defs)
         reads: set[Use] = set()

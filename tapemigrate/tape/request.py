@@ -50,7 +50,8 @@ class Refusal:
 
     ``threads``: the forward pass runs in the callers, who could hand in a tape. ``keeps`` is
     the attribute of ``self`` that another method computes, which could keep one. ``lends``: a
-    function makes a source, and could be handed a tape to watch it.
+    function makes a source, and could be handed a tape to watch it. ``gathers``: a graph collection
+    is asked for, and a tape that opens before it is filled would serve.
     """
 
     reason: str
@@ -58,3 +59,4 @@ class Refusal:
     threads: bool = False
     keeps: str = ""
     lends: bool = False
+    gathers: bool = False

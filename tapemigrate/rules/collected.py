@@ -1,0 +1,85 @@
+"""Tensors that come out of a graph collection, directly or through functions that ask for one.
+
+A tape sees those that are made while it records: it has to open before whatever may fill the
+collection, and what was put there before is lost.
+https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_collection
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from tapemigrate.rules.finding import Unit
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import short
+from tapemigrate.tape.request import Refusal
+
+COLLECTED = Refusal(
+    "tensors come from a graph collection, and what fills it is not written here",
+    "Return the tensors from where they are made, and open the tape there.",
+    gathers=True,
+)
+#: A file without one of these words asks for no collection.
+ASKING = frozenset(
+    {"get_collection", "get_total_loss", "get_losses"}
+    | {"get_regularization_loss", "get_regularization_losses"}
+)
+_HARMLESS_KEYS = ("VARIABLES", "variables", "UPDATE_OPS", "SUMMARIES", "GLOBAL_STEP", "INIT_OP")
+
+
+class Collected:
+    """What one file reads out of collections.
+
+    ``foreign`` tells of a name what its function, of another file, has of such kinds.
+    """
+
+    def __init__(self, unit: Unit, foreign: Callable[[ast.expr], Refusal | None] | None) -> None:
+        self._unit = unit
+        self._foreign = foreign
+        self._may_ask = any(word in unit.text for word in ASKING)
+        self._readers: frozenset[str] | None = None
+
+    def readers(self) -> frozenset[str]:
+        """The functions and classes of the file that ask for one, through each other too."""
+        if self._readers is None:
+            self._readers = frozenset()
+            tops = [n for n in self._unit.parents if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+            while new := {n.name for n in tops if self.read_by([n])} - self._readers:
+                self._readers |= new
+        return self._readers
+
+    def read_by(self, nodes: Iterable[ast.AST]) -> str:
+        """What ``nodes`` read out of a collection, in words; empty for nothing."""
+        if not self._may_ask and self._foreign is None:
+            return ""
+        functions = self.readers()
+        for root in nodes:
+            for node in walk(root):
+                if isinstance(node, ast.Call) and self._asks(node):
+                    return f"`{ast.unparse(node)}` gives"
+                if isinstance(node, ast.Name | ast.Attribute):
+                    if _last(node) in functions or self._is_foreign(node):
+                        return f"the graph collection that `{ast.unparse(node)}` asks for holds"
+        return ""
+
+    def _asks(self, call: ast.Call) -> bool:
+        name = short(self._unit.names.qualified(call.func)) or ""
+        if name.startswith("losses.get_"):
+            return True
+        return _last(call.func) == "get_collection" and not _is_harmless(call)
+
+    def _is_foreign(self, node: ast.expr) -> bool:
+        refusal = self._foreign(node) if self._foreign is not None else None
+        return refusal is not None and refusal.gathers
+
+
+def _is_harmless(call: ast.Call) -> bool:
+    keys = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "key")]
+    return any(word in ast.dump(key) for key in keys for word in _HARMLESS_KEYS)
+
+
+def _last(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else None
