@@ -14,12 +14,12 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b, sha256
 from typing import Any
 
 import tapemigrate
+from tapemigrate.records import dataclass
 
 NAME = ".tapemigrate_cache"
 

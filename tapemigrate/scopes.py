@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Literal
 
+from tapemigrate.records import dataclass
 from tapemigrate.source.trees import children
 
 # Functions that import the module which a string argument names.

@@ -6,9 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, Literal, get_args
+
+from tapemigrate.records import dataclass, field, replace
 
 Target = Literal["v2", "v1-graph"]
 
@@ -202,9 +203,7 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 def _from_table(table: dict[str, object], root: str, known_codes: Collection[str]) -> Settings:
     known = [
-        each.name.replace("_", "-")
-        for each in fields(Settings)
-        if each.name not in ("root", "held")
+        name.replace("_", "-") for name in Settings.__match_args__ if name not in ("root", "held")
     ]
     for key in table:
         if key not in known:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from tapemigrate.records import dataclass
 
 # A group is small if it is not more than this part of a shard.
 _SMALL = 4

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from tapemigrate.codemods.errors import CodemodError
+from tapemigrate.records import dataclass
 from tapemigrate.source.positions import Lines
 
 _BLANKS = re.compile(r"[ \t\f]*")

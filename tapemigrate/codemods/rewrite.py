@@ -6,7 +6,6 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 
 from tapemigrate.codemods.blockplan import BlockPlans, StructuralOp
@@ -19,6 +18,7 @@ from tapemigrate.codemods.locate import Statements, blocks, sites
 from tapemigrate.codemods.parameters import parameter
 from tapemigrate.codemods.plain import is_plain, plain, restored
 from tapemigrate.codemods.stubs import Stubs, with_stubs
+from tapemigrate.records import replace
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import AddParameter, Replace, ReplaceStatement
 

@@ -10,9 +10,10 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
+
+from tapemigrate.records import dataclass, field, replace
 
 Version = Literal["v1", "v2", "either"]
 

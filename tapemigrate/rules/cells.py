@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tapemigrate.flow.defuse import Kind
 from tapemigrate.model import Diagnostic, Edit
 from tapemigrate.names import Names
+from tapemigrate.records import replace
 from tapemigrate.rules import catalog
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project

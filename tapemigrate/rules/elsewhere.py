@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import replace
 from pathlib import PurePath
 from threading import Lock
 from weakref import WeakKeyDictionary
 
 from tapemigrate.model import Hidden
+from tapemigrate.records import replace
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import MARKS, Hazards, hazards, hidden, with_users
 from tapemigrate.rules.project import Project

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+
+from tapemigrate.records import dataclass, field
 
 
 @dataclass(slots=True)

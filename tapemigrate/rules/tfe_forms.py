@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from tapemigrate.records import dataclass, field
 from tapemigrate.rules.tfe_sites import Kind
 from tapemigrate.rules.tfe_text import fresh, indent
 

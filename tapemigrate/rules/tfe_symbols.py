@@ -6,9 +6,9 @@ import ast
 import builtins
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import cast
 
+from tapemigrate.records import dataclass
 from tapemigrate.rules.catalog import Symbol, lookup
 from tapemigrate.rules.finding import Unit
 

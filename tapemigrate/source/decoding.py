@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tapemigrate.records import dataclass
 
 if TYPE_CHECKING:
     from tapemigrate.source.notebooks import Notebook
