@@ -1,4 +1,4 @@
-"""Writes what is made from the rules' data: ``docs/rules/`` and the table of rules in the README.
+"""Writes what is made from the rules' data: their pages, the README's table, what is looked up.
 
 Run it from anywhere after a change in ``rules/``::
 
@@ -7,15 +7,25 @@ Run it from anywhere after a change in ``rules/``::
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from pprint import pformat
 
 from tapemigrate.rules import catalog
 from tapemigrate.rules.pages import explain
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 ROOT = Path(__file__).resolve().parents[1]
+TABLES = ROOT / "tapemigrate" / "rules" / "tables.py"
 BEGIN = "<!-- rules: made by docs/make_rules.py -->"
 END = "<!-- end of rules -->"
+# What is not for people to read.
+LOOKED_UP = ("symbols", "modules", "unlisted", "method", "words")
 
 
 def table(prefix: str) -> str:
@@ -37,6 +47,20 @@ def pages() -> Mapping[Path, str]:
     return found
 
 
+def looked_up() -> str:
+    """The module of what every run looks up, so that none has to parse the data for it."""
+    tables = {}
+    for path in sorted((ROOT / "rules").glob("*.toml")):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables[path.stem] = {key: data[key] for key in LOOKED_UP if key in data}
+    return (
+        '"""What runs look up of the rules\' data: made by ``docs/make_rules.py``."""\n\n'
+        "# fmt: off\n"
+        "from typing import Any\n\n"
+        f"TABLES: dict[str, dict[str, Any]] = {pformat(tables, width=100, sort_dicts=False)}\n"
+    )
+
+
 def with_table(readme: str) -> str:
     """The README with the table between its markers brought up to date.
 
@@ -55,6 +79,7 @@ def main() -> None:
     for path, text in pages().items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
+    TABLES.write_text(looked_up(), encoding="utf-8", newline="\n")
     readme = ROOT / "README.md"
     text = with_table(readme.read_text(encoding="utf-8"))
     readme.write_text(text, encoding="utf-8", newline="\n")

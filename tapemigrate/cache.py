@@ -8,14 +8,12 @@ entry holds a checksum; one that is damaged is thrown away. Values are JSON.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
-from hashlib import blake2b, sha256
 from typing import Any
 
 import tapemigrate
@@ -45,6 +43,8 @@ class Cache:
                 data = stream.read()
         except OSError:
             return None
+        import json
+
         checksum, _, text = data.partition(b"\n")
         if checksum == _checksum(key, text):
             with suppress(ValueError):
@@ -55,6 +55,8 @@ class Cache:
 
     def put(self, key: str, value: Any) -> None:
         """Keeps a value, which JSON can hold. Where nothing can be written, nothing is kept."""
+        import json
+
         path = self._path(key)
         text = json.dumps(value, separators=(",", ":")).encode()
         # The name says who writes: two that write at once do not meet.
@@ -108,6 +110,8 @@ def open_cache(folder: str) -> Cache | None:
 
 def digest(data: bytes) -> str:
     """What stands for the bytes of a file."""
+    from hashlib import sha256
+
     return sha256(data).hexdigest()[:40]
 
 
@@ -143,4 +147,6 @@ def _files(top: str) -> Iterable[tuple[str, int, int]]:
 
 
 def _checksum(key: str, text: bytes) -> bytes:
+    from hashlib import blake2b
+
     return blake2b(text, digest_size=16, key=key.encode()).hexdigest().encode()

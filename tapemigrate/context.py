@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from tapemigrate.model import Handed, Hidden, Links
+from tapemigrate.patterns import late
 from tapemigrate.reading import CALLED, DEFINED, FOREIGN, HOME, USED, Text, read, searchable
 from tapemigrate.source.decoding import SourceError, is_notebook
 
@@ -26,7 +27,7 @@ TENSORFLOW = "tensorflow"
 HiddenIn = Callable[[list[str]], Iterable[Hidden | None]]
 
 # The functions and classes of a module itself.
-_TOP = re.compile(rb"^(?:def|class)[\s\\]+([^\s(:\\\[]+)", re.MULTILINE)
+_TOP = late(rb"^(?:def|class)[\s\\]+([^\s(:\\\[]+)", re.MULTILINE)
 
 
 def words(links: Iterable[Links]) -> frozenset[str]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from tapemigrate.cache import Cache, digest, key_of
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass, replace
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import SourceError, hides_ascii, is_notebook
 
 # Patterns that begin with letters are looked for many times as fast as others.
-_OWN_CODE = re.compile(rb"TM(?<!\wTM)[1-9][0-9]{2}\b")
-_STAR = re.compile(rb"import[\s\\]*\*")
-_TF = re.compile(rb"tf(?<![\w\x80-\xff]tf)e?(?![\w\x80-\xff])")
+_OWN_CODE = late(rb"TM(?<!\wTM)[1-9][0-9]{2}\b")
+_STAR = late(rb"import[\s\\]*\*")
+_TF = late(rb"tf(?<![\w\x80-\xff]tf)e?(?![\w\x80-\xff])")
 # What no word is made of becomes a space. Bytes beyond ASCII are parts of words: a name has them.
 _APART = bytes(
     code if code >= 128 or chr(code).isalnum() or code == ord("_") else 32 for code in range(256)
@@ -26,17 +26,17 @@ _GAP = 32
 _CHUNK = 256
 _FEW = 24
 # The names that an import statement names: up to the end of its line, or of its parentheses.
-_IMPORTS = re.compile(rb"import\b(?:[ \t]|\\\r?\n)*(?:\((?:[^)#]|#[^\n]*)*|(?:[^\n\\;]|\\\r?\n)*)")
+_IMPORTS = late(rb"import\b(?:[ \t]|\\\r?\n)*(?:\((?:[^)#]|#[^\n]*)*|(?:[^\n\\;]|\\\r?\n)*)")
 # What brings names in that stand in no statement.
 _WHOLESALE = (
-    *(re.compile(rb"exec(?:file)?\b"), re.compile(rb"globals[ \t]*\(")),
-    re.compile(rb"%run\b"),
+    *(late(rb"exec(?:file)?\b"), late(rb"globals[ \t]*\(")),
+    late(rb"%run\b"),
 )
 # The modules from which names are imported.
-_MODULES = re.compile(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
-_CALL = re.compile(rb"(?:\s|\\)*[(#]")
-_USE = re.compile(rb"(?:\s|\\)*[(),#]")
-_DEFINED = re.compile(rb"def\b[\s\\]+([\w\x80-\xff]+)")
+_MODULES = late(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
+_CALL = late(rb"(?:\s|\\)*[(#]")
+_USE = late(rb"(?:\s|\\)*[(),#]")
+_DEFINED = late(rb"def\b[\s\\]+([\w\x80-\xff]+)")
 _SPACE = b" \t\r\n\f\\"
 
 #: Before a word: only where it may mean something of another file. See ``Text.reaches_out``.

@@ -6,11 +6,11 @@ Knows Python's rules of binding; what the bindings mean is for ``names`` to find
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Sequence
 from enum import Enum, IntEnum
 from typing import Literal
 
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass
 from tapemigrate.source.trees import children
 
@@ -18,7 +18,7 @@ from tapemigrate.source.trees import children
 _IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoader"})
 
 # Functions of a file's own that do so, by their names: ``_import_tf``, ``lazy_import_tensorflow``.
-_OWN_IMPORTER = re.compile(r"_?(?:lazy_|try_)?import_(?:tf|tensorflow)")
+_OWN_IMPORTER = late(r"_?(?:lazy_|try_)?import_(?:tf|tensorflow)")
 
 Place = tuple[int, int]
 

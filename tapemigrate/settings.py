@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, Literal, get_args
 
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass, field, replace
 
 Target = Literal["v2", "v1-graph"]
@@ -18,7 +19,7 @@ Place = tuple[str, int, int, str]
 
 # What files call the modules of the APIs for which an alias may stand.
 _USUAL_NAMES = {"tf": "tensorflow", "tfe": "tensorflow.contrib.eager"}
-_USUAL = re.compile(r"^tfe?(?=\.)")
+_USUAL = late(r"^tfe?(?=\.)")
 
 #: What keeps a file from being analysed is reported whatever is selected: it must not look clean.
 ALWAYS_REPORTED = frozenset({"TM901", "TM902", "TM903"})

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass
 
 # A group is small if it is not more than this part of a shard.
 _SMALL = 4
 
-_FORM = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
+_FORM = late(r"([0-9]{1,9})/([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,14 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 from tapemigrate.model import Diagnostic, Edit, Fix, Position
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass, field
 from tapemigrate.settings import ALWAYS_REPORTED
 from tapemigrate.source.positions import Lines
 
-_HINT = re.compile(r"noqa|tapemigrate:", re.IGNORECASE)
+_HINT = late(r"noqa|tapemigrate:", re.IGNORECASE)
 # Strings are matched only to be stepped over: a comment sign inside one starts no comment.
-_TOKEN = re.compile(
+_TOKEN = late(
     r'"""[^\\"]*(?:(?:\\.|"(?!""))[^\\"]*)*(?:"""|\Z)'
     r"|'''[^\\']*(?:(?:\\.|'(?!''))[^\\']*)*(?:'''|\Z)"
     r'|"[^\\"\r\n]*(?:\\(?:\r\n|.)[^\\"\r\n]*)*"?'
@@ -30,12 +31,12 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _CODES = r"[A-Za-z]+[0-9]+(?:[ \t]*[, \t][ \t]*[A-Za-z]+[0-9]+)*"
-_SUPPRESSION = re.compile(
+_SUPPRESSION = late(
     rf"#[ \t]*(?:(?P<noqa>[nN][oO][qQ][aA])(?:[ \t]*:[ \t]*(?P<noqa_codes>{_CODES}))?(?![\w:-])"
     r"|tapemigrate:[ \t]*ignore(?P<file>-file)?"
     rf"(?:\[[ \t]*(?P<codes>{_CODES})?[ \t]*\])?(?![\w\[]))"
 )
-_CODE = re.compile(r"[A-Za-z]+[0-9]+")
+_CODE = late(r"[A-Za-z]+[0-9]+")
 
 
 @dataclass(slots=True)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 
 from tapemigrate.names import TENSORFLOW_MODULES, Names
+from tapemigrate.patterns import late
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import ReplaceStatement
 
 _LINE = 88
 _Import = ast.Import | ast.ImportFrom
-_NAME = re.compile(r"[^\W\d]\w*")
+_NAME = late(r"[^\W\d]\w*")
 
 
 def without_unneeded(text: str, before: Unit) -> str:

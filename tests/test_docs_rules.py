@@ -35,6 +35,11 @@ def test_table_in_the_readme_has_not_drifted(make_rules: ModuleType) -> None:
     assert readme == make_rules.with_table(readme), "run python docs/make_rules.py"
 
 
+def test_what_is_looked_up_has_not_drifted(make_rules: ModuleType) -> None:
+    written = make_rules.TABLES.read_text(encoding="utf-8")
+    assert written == make_rules.looked_up(), "run python docs/make_rules.py"
+
+
 def test_a_readme_without_markers_is_an_error(make_rules: ModuleType) -> None:
     with pytest.raises(ValueError, match="lacks"):
         make_rules.with_table("# tapemigrate\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -11,6 +10,7 @@ from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.layout import Layout, margin
 from tapemigrate.codemods.locate import Site
 from tapemigrate.codemods.precedence import Level, code_level, required
+from tapemigrate.patterns import late
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import Replace, Span
 
@@ -18,9 +18,9 @@ from tapemigrate.tape.plan import Replace, Span
 Splice = tuple[int, int, str]
 
 # What may stand in the braces of an f-string in every Python that we run on.
-_FSTRING_SAFE = re.compile(r"[^'\"\\{}#\r\n]*")
-_WORD_END = re.compile(r"\w\Z")
-_WORD_START = re.compile(r"[\w'\"]")
+_FSTRING_SAFE = late(r"[^'\"\\{}#\r\n]*")
+_WORD_END = late(r"\w\Z")
+_WORD_START = late(r"[\w'\"]")
 
 
 def splices(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 
 from tapemigrate.codemods.errors import CodemodError
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass
 from tapemigrate.source.positions import Lines
 
-_BLANKS = re.compile(r"[ \t\f]*")
+_BLANKS = late(r"[ \t\f]*")
 _PLAN_INDENT = 4
 
 

@@ -6,14 +6,14 @@ LibCST 1.9 garbles lone CRs, and loses form feeds in front of a statement.
 from __future__ import annotations
 
 import io
-import re
 from difflib import SequenceMatcher
 
 from tapemigrate.codemods.layout import margin, newline_of
+from tapemigrate.patterns import late
 
-_NEWLINES = re.compile(r"\r\n|\r|\n")
-_LONE_CR = re.compile(r"\r(?!\n)")
-_FEEDS = re.compile(r"(^|[\r\n])[ \t\f]*\f(?=[ \t]*[^\s#])")
+_NEWLINES = late(r"\r\n|\r|\n")
+_LONE_CR = late(r"\r(?!\n)")
+_FEEDS = late(r"(^|[\r\n])[ \t\f]*\f(?=[ \t]*[^\s#])")
 
 
 def is_plain(text: str) -> bool:

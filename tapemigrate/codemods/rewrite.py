@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import islice
@@ -18,6 +17,7 @@ from tapemigrate.codemods.locate import Statements, blocks, sites
 from tapemigrate.codemods.parameters import parameter
 from tapemigrate.codemods.plain import is_plain, plain, restored
 from tapemigrate.codemods.stubs import Stubs, with_stubs
+from tapemigrate.patterns import late
 from tapemigrate.records import replace
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import AddParameter, Replace, ReplaceStatement
@@ -27,7 +27,7 @@ from tapemigrate.tape.plan import AddParameter, Replace, ReplaceStatement
 MAX_DEPTH = 2_500
 MAX_TOKENS = 250_000
 
-_TOKEN = re.compile(r"#[^\r\n]*|\w+|[^\w \t\f]")
+_TOKEN = late(r"#[^\r\n]*|\w+|[^\w \t\f]")
 
 
 def rewrite(text: str, tree: ast.Module, chunk: Chunk, lines: Lines, indent: str) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from tapemigrate.codemods.expressions import Splice, parentheses, splice
 from tapemigrate.codemods.locate import FSTRINGS, children
+from tapemigrate.patterns import late
 from tapemigrate.source.positions import Lines
 
 MAX_DEPTH = 100
@@ -23,10 +24,10 @@ MAX_CHARACTERS = 20_000
 # Shorter than this a name is no gain.
 _MIN_CHARACTERS = 16
 
-_WORD = re.compile(r"\w")
+_WORD = late(r"\w")
 # What lets a string, or an expression inside an f-string, go over several lines. The "=" is there
 # because what stands around it in the braces is text.
-_ACROSS = re.compile(r"'''|\"\"\"|\\[\r\n]|=\s*[}!:]")
+_ACROSS = late(r"'''|\"\"\"|\\[\r\n]|=\s*[}!:]")
 
 
 class Stubs:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections import Counter
 from collections.abc import Iterator
-from urllib.parse import quote
 
 from tapemigrate.model import Diagnostic, Position
 from tapemigrate.reports import Report
@@ -38,6 +35,8 @@ def relative(filename: str, root: str) -> str:
 
 def uri(filename: str, root: str) -> str:
     """``relative`` as a URI reference."""
+    from urllib.parse import quote
+
     return quote(os.fsencode(relative(filename, root)))
 
 
@@ -58,10 +57,12 @@ def in_cell(each: Diagnostic) -> str:
 
 def fingerprints(report: Report) -> Iterator[tuple[Diagnostic, str]]:
     """Every diagnostic with an identity that stays when lines above it come or go."""
-    seen: Counter[str] = Counter()
+    import hashlib
+
+    seen: dict[str, int] = {}
     for each in report.diagnostics:
         parts = (each.code, relative(each.filename, report.root), report.line(each).strip())
         key = "\0".join(parts)
-        seen[key] += 1
+        seen[key] = seen.get(key, 0) + 1
         text = f"{key}\0{seen[key]}"
         yield each, hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

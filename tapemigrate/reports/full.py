@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 
 from tapemigrate.model import Diagnostic
@@ -41,7 +40,7 @@ def _block(each: Diagnostic, report: Report) -> Iterator[str]:
         notes.append((kind[each.fix.applicability], each.fix.message))
     if each.help:
         notes.append(("help", each.help))
-    notes.append(("see", catalog.rule(each.code).url))
+    notes.append(("see", catalog.url(each.code)))
     if line.strip():
         yield f"{margin} {bar}"
     for label, text in notes:
@@ -76,6 +75,8 @@ def _columns(text: str) -> int:
     """How many columns of a terminal ``text`` takes."""
     if text.isascii():
         return len(text)
+    import unicodedata
+
     return sum(
         0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
         for char in text

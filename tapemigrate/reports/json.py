@@ -31,7 +31,7 @@ def _item(each: Diagnostic, root: str) -> dict[str, object]:
         "end_location": _position(each.end_location),
         "cell": each.cell,
         "noqa_row": each.noqa_row,
-        "url": catalog.rule(each.code).url,
+        "url": catalog.url(each.code),
         "fix": None
         if fix is None
         else {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from xml.etree import ElementTree as XML
 
+from tapemigrate.patterns import late
 from tapemigrate.reports import Report
 from tapemigrate.reports.common import extent, relative
 from tapemigrate.reports.concise import position
 
 # XML 1.0 has no way to write these at all.
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = late("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: Report) -> str:

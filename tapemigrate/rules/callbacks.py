@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import TypeGuard
 
 from tapemigrate.flow.defuse import parameters
@@ -28,6 +27,7 @@ from tapemigrate.rules.callers import (
 )
 from tapemigrate.rules.classes import bases, classes, is_of_library
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.places import stem
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.rules.shape_evidence import argument_for
 from tapemigrate.source.trees import walk
@@ -104,7 +104,7 @@ def receivers(project: Project, unit: Unit, names: frozenset[str]) -> frozenset[
             if callee is not None:
                 last = (path_of(callee) or ("",))[-1].lstrip(".")
                 own = bool(project.effects(unit).functions(last))
-                anchor = PurePath(unit.filename).stem if own else last
+                anchor = stem(unit.filename) if own else last
                 found.add(Handed(last, frozenset({anchor}), followed=True))
     made = [cls for cls in unit.nodes(ast.ClassDef) if cls.name in names]
     for kept in {a for cls in made for a in _called_attributes(cls)}:

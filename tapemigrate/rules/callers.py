@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from pathlib import PurePath
 
 from tapemigrate.flow.defuse import Function
 from tapemigrate.flow.paths import path_of
@@ -13,6 +12,7 @@ from tapemigrate.records import dataclass, field
 from tapemigrate.rules.classes import PLAIN_BASES, classes, is_of_library
 from tapemigrate.rules.elsewhere import may_hold
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.places import stem, steps_of
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import walk
 
@@ -207,7 +207,7 @@ def by_another_name(
                 meant = is_path(f"{module}.{name}")
                 if unit is home or (meant and node.asname not in (None, node.name)):
                     yield f"`{name}` is imported under another name in {where}"
-                elif meant and PurePath(unit.filename).stem == "__init__":
+                elif meant and stem(unit.filename) == "__init__":
                     yield f"`{name}` is exported in {where}"
 
 
@@ -526,8 +526,8 @@ def leads_to(
     module, _, last = path.rpartition(".")
     if not module and not path.startswith("."):
         return False
-    file = PurePath(home.filename)
-    modules = [file.stem, file.parent.name] if file.stem != "__init__" else [file.parent.name]
+    *folders, own = steps_of(home.filename)
+    modules = [*([] if own == "__init__" else [own]), *folders[-1:]]
     if last == name and module.split(".")[-1] in (*modules, ""):
         return True
     if most == 0 or is_of_library(path):
@@ -548,11 +548,11 @@ def anchors(
 ) -> frozenset[str]:
     """The names one of which a file has to hold in order to call ``function``."""
     cls = project.class_of(unit, function)
-    file = PurePath(unit.filename)
+    *folders, module = steps_of(unit.filename)
     own = cls is None or function.name == "__init__"
     # A package that hands the name on may lie above.
-    above = {each.name for each in list(file.parents)[:_MOST_PACKAGES]}
-    found = {file.stem, *above} if own or cls is None else {cls.name}
+    above = folders[-_MOST_PACKAGES:]
+    found = {module, *above} if own or cls is None else {cls.name}
     return frozenset(found - {"", "__init__"})
 
 

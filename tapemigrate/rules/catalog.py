@@ -1,7 +1,8 @@
 """The rules' data: which symbols they are about, and what their pages say.
 
 The data is one TOML file for each rule, in the top-level ``rules/`` of the repository (``data/``
-beside this module once installed). A file is parsed when something of it is asked for.
+beside this module once installed). A file is parsed when its page is asked for; what every run
+needs of it is in ``tables``, which is made from it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Literal
 
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass, field, replace
+from tapemigrate.rules.tables import TABLES
 
 Version = Literal["v1", "v2", "either"]
 
@@ -112,7 +115,7 @@ class Rule:
     @property
     def url(self) -> str:
         """The address of the rule's page."""
-        return f"{_PAGES}/{self.code}.md"
+        return url(self.code)
 
 
 class Prefilter:
@@ -134,7 +137,7 @@ class Prefilter:
             (
                 literal.encode(),
                 [
-                    re.compile(pattern.encode())
+                    late(pattern.encode())
                     for pattern in dict.fromkeys(p for longer, p in fragments if literal in longer)
                 ],
             )
@@ -152,23 +155,28 @@ class Prefilter:
         return False
 
 
+def url(code: str) -> str:
+    """The address of the page of the rule of that code."""
+    return f"{_PAGES}/{code}.md"
+
+
 def rule(code: str) -> Rule:
     """The rule of that code.
 
     Raises:
         KeyError: There is no such rule.
     """
-    return _rule(_paths()[code])
+    return _rule(code)
 
 
 def rules() -> tuple[Rule, ...]:
     """All rules, in the order of their codes."""
-    return tuple(_rule(path) for path in _paths().values())
+    return tuple(map(_rule, TABLES))
 
 
 def codes() -> tuple[str, ...]:
     """The codes of all rules, in order."""
-    return tuple(_paths())
+    return tuple(TABLES)
 
 
 def lookup(qualified: str, aliases: Mapping[str, str] | None = None) -> Symbol | None:
@@ -247,38 +255,33 @@ def prefilter(aliases: tuple[str, ...] = ()) -> Prefilter:
         fragments.append((package, rf"{package}\s+import\b{_IMPORTED}\b{last}\b"))
     # The name that files use which get it from a star import of their own code.
     fragments.append(("tfe.", r"tfe(?<=\btfe)\."))
-    for path in _paths().values():
-        fragments.extend((word, rf"{word}\b") for word in _read(path).get("words", ()))
+    for data in TABLES.values():
+        fragments.extend((word, rf"{word}\b") for word in data.get("words", ()))
     for alias in aliases:
         last = re.escape(alias.rpartition(".")[2])
         fragments.append((alias.rpartition(".")[2], rf"{last}\b"))
     return Prefilter(fragments)
 
 
-@cache
-def _paths() -> Mapping[str, str]:
-    here = os.path.dirname(os.path.realpath(__file__))
-    folder = os.path.join(here, "data")
-    if not os.path.isdir(folder):
-        folder = os.path.join(os.path.dirname(os.path.dirname(here)), "rules")
-    names = sorted(name for name in os.listdir(folder) if name.endswith(".toml"))
-    return {name.removesuffix(".toml"): os.path.join(folder, name) for name in names}
-
-
-@cache
-def _read(path: str) -> dict[str, Any]:
+def _read(code: str) -> dict[str, Any]:
+    if code not in TABLES:
+        raise KeyError(code)
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
-    with open(path, "rb") as stream:
+    here = os.path.dirname(os.path.realpath(__file__))
+    folder = os.path.join(here, "data")
+    if not os.path.isdir(folder):
+        folder = os.path.join(os.path.dirname(os.path.dirname(here)), "rules")
+    with open(os.path.join(folder, f"{code}.toml"), "rb") as stream:
         data: dict[str, Any] = tomllib.load(stream)
     return data
 
 
 @cache
-def _rule(path: str) -> Rule:
-    data = _read(path)
+def _rule(code: str) -> Rule:
+    data = _read(code)
     example = data.get("example")
     return Rule(
         code=data["code"],
@@ -299,9 +302,7 @@ def _symbols() -> tuple[Mapping[str, Symbol], list[tuple[str, Symbol]]]:
     """The symbols by path, and those that stand for whatever is not listed below a path."""
     found: dict[str, Symbol] = {}
     unlisted = []
-    for path in _paths().values():
-        data = _read(path)
-        code = data["code"]
+    for code, data in TABLES.items():
         for entry in data.get("symbols", ()):
             parameters = {
                 version: tuple(names) for version, names in entry.get("parameters", {}).items()
@@ -360,14 +361,13 @@ def _places(entry: Mapping[str, Any], modules: Iterable[str]) -> Iterable[tuple[
 @cache
 def _methods() -> Mapping[str, Method]:
     found = {}
-    for path in _paths().values():
-        data = _read(path)
+    for code, data in TABLES.items():
         if "method" in data:
             entry = data["method"]
             receivers = frozenset(
                 f"{module}.{name}" for module in entry["modules"] for name in entry["classes"]
             )
             found[entry["name"]] = Method(
-                data["code"], entry["name"], receivers, tuple(entry["parameters"])
+                code, entry["name"], receivers, tuple(entry["parameters"])
             )
     return found

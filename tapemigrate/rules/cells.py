@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from tapemigrate.flow.defuse import Kind
 from tapemigrate.model import Diagnostic, Edit
 from tapemigrate.names import Names
+from tapemigrate.patterns import late
 from tapemigrate.records import replace
 from tapemigrate.rules import catalog
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 RECIPE = "Put the forward pass and the gradient into one cell, or into one function."
 # A row in a message, with the file if it is another one.
-_ROWS = re.compile(r"(?P<file>\S+\.(?:py|pyi|ipynb)), lines? \d+(?: to \d+)?")
+_ROWS = late(r"(?P<file>\S+\.(?:py|pyi|ipynb)), lines? \d+(?: to \d+)?")
 
 
 def findings(project: Project, unit: Unit) -> list[Finding]:

@@ -6,8 +6,8 @@ A file that calls one of them looks harmless by itself.
 from __future__ import annotations
 
 import ast
+import os
 import re
-from pathlib import PurePath
 from threading import Lock
 from weakref import WeakKeyDictionary
 
@@ -15,6 +15,7 @@ from tapemigrate.model import Hidden
 from tapemigrate.records import replace
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import MARKS, Hazards, hazards, hidden, with_users
+from tapemigrate.rules.places import steps_of
 from tapemigrate.rules.project import Project
 from tapemigrate.tape.request import Refusal
 
@@ -84,7 +85,7 @@ class Elsewhere:
             if other is not unit and may_hold(other.filename, module):
                 if " comes from " in refusal.reason:
                     return refusal
-                where = PurePath(other.filename).name
+                where = os.path.basename(other.filename)
                 return replace(refusal, reason=f"`{last}` comes from {where}: {refusal.reason}")
         return None
 
@@ -152,8 +153,8 @@ def imported(unit: Unit) -> frozenset[str]:
 
 def may_hold(filename: str, module: str) -> bool:
     """Whether a name imported from ``module`` may be made in the file: by the folders' names."""
-    file = PurePath(filename)
-    places = [*file.parts[:-1], *([] if file.stem == "__init__" else [file.stem])]
+    *folders, stem = steps_of(filename)
+    places = folders if stem == "__init__" else [*folders, stem]
     steps = [step for step in module.split(".") if step]
     # A package hands on what its modules make.
     return not steps or any(

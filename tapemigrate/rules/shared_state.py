@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
 from tapemigrate.records import dataclass, field
 from tapemigrate.rules.callers import leads_to
 from tapemigrate.rules.classes import is_of_library
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.places import stem
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.provenance import filled_state
 from tapemigrate.rules.shape_evidence import global_values
@@ -96,11 +96,11 @@ def _setters(
     if isinstance(node, ast.Name):
         if unit.names.qualified(node) is not None or not global_values(unit, node.id):
             return None
-        return _setting(project, node.id, PurePath(unit.filename).stem) or None
+        return _setting(project, node.id, stem(unit.filename)) or None
     owner = _owner(unit, node.value)
     if owner is None:
         return None
-    homes = [u for u in project.units.values() if PurePath(u.filename).stem == owner]
+    homes = [u for u in project.units.values() if stem(u.filename) == owner]
     if any(node.attr in home.once(filled_state) for home in homes if home is not unit):
         return frozenset()
     return _setting(project, node.attr, owner) or None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass, field
 from tapemigrate.rules.tfe_sites import Kind
 from tapemigrate.rules.tfe_text import fresh, indent
@@ -19,7 +19,7 @@ _NO_VARIABLES = (
     '        "No trainable variables were accessed while the function was being computed."\n'
     "    )"
 )
-_WORD = re.compile(r"\w+")
+_WORD = late(r"\w+")
 
 
 @dataclass(slots=True)

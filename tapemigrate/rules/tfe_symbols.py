@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from collections.abc import Iterable, Mapping
 from typing import cast
 
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass
 from tapemigrate.rules.catalog import Symbol, lookup
 from tapemigrate.rules.finding import Unit
@@ -17,7 +17,7 @@ Reference = tuple[ast.expr, str]
 CODE = "TM116"
 _GRADIENTS = frozenset({"TM101", "TM102", "TM103", "TM104"})
 # What may make variables.
-_MAKERS = re.compile(r"ariable|layers|keras|contrib|template|train")
+_MAKERS = late(r"ariable|layers|keras|contrib|template|train")
 _CONTRIB = "tensorflow.contrib.eager"
 
 

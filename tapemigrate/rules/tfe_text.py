@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Sequence, Set
 from itertools import chain, count
 
+from tapemigrate.patterns import late
 from tapemigrate.rules.finding import Unit
 
 _LINE = 88
-_AFTER_OPENING = re.compile(r"([(\[{])\s*\n\s*")
-_BEFORE_CLOSING = re.compile(r"\s*\n\s*([)\]}])")
-_NEWLINE = re.compile(r"\s*\n\s*")
+_AFTER_OPENING = late(r"([(\[{])\s*\n\s*")
+_BEFORE_CLOSING = late(r"\s*\n\s*([)\]}])")
+_NEWLINE = late(r"\s*\n\s*")
 
 
 class Source:

@@ -8,17 +8,17 @@ for byte, what ``decode`` was given.
 from __future__ import annotations
 
 import codecs
-import re
 from typing import TYPE_CHECKING
 
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass
 
 if TYPE_CHECKING:
     from tapemigrate.source.notebooks import Notebook
 
-_COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK = re.compile(rb"[ \t\f]*(?:#[^\r\n]*)?\Z")
-_NEWLINE = re.compile(rb"\r\n|\r|\n")
+_COOKIE = late(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = late(rb"[ \t\f]*(?:#[^\r\n]*)?\Z")
+_NEWLINE = late(rb"\r\n|\r|\n")
 _OTHER_SIGNATURES = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),

@@ -11,6 +11,7 @@ import builtins
 import re
 from collections.abc import Iterator
 
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.parsing import parse
@@ -28,22 +29,22 @@ _TEXT_CELLS = frozenset(
 _OPTIONS = r"(?:[ \t]+-(?=(?P<option>[fmnrlsTD][ \t]*[\w.]+|\w+))(?P=option))*"
 # Line magics that run a statement in the namespace of the notebook, and those that run it over and
 # over, in a namespace of its own.
-_ONCE = re.compile(rf"%(?:time|prun|lprun|mprun)(?![\w.]){_OPTIONS}[ \t]+(?=[^\s-])")
-_AGAIN = re.compile(rf"%(?P<name>timeit|memit)(?![\w.]){_OPTIONS}[ \t]+(?=[^\s-])")
-_ANY = re.compile(rf"%(?!timeit|memit)[\w.]+{_OPTIONS}[ \t]+(?=[^\s-])")
+_ONCE = late(rf"%(?:time|prun|lprun|mprun)(?![\w.]){_OPTIONS}[ \t]+(?=[^\s-])")
+_AGAIN = late(rf"%(?P<name>timeit|memit)(?![\w.]){_OPTIONS}[ \t]+(?=[^\s-])")
+_ANY = late(rf"%(?!timeit|memit)[\w.]+{_OPTIONS}[ \t]+(?=[^\s-])")
 _NEWLINE = r"(?:\r\n|\r|\n)"
 _REST = rf"(?:\\{_NEWLINE}|[^\r\n])*"
-_ESCAPED = re.compile(rf"(?P<indent>[ \t]*)(?P<magic>(?:[%!?/;]|,(?=\S)){_REST})")
-_ASSIGNED = re.compile(
+_ESCAPED = late(rf"(?P<indent>[ \t]*)(?P<magic>(?:[%!?/;]|,(?=\S)){_REST})")
+_ASSIGNED = late(
     r"(?P<left>[ \t]*[\w*(][\w.,*() \t]*(?:\[[^\]=\r\n]*\][\w., \t]*)*=[ \t]*)"
     rf"(?P<magic>[!%]{_REST})"
 )
-_HELP = re.compile(
+_HELP = late(
     r"(?P<indent>[ \t]*)(?P<magic>%{0,2}[^\W\d][\w.*\[\]()'\"]*\?{1,2}[ \t]*)(?=[\r\n]|\Z)"
 )
-_CELL = re.compile(rf"(?:[ \t]*{_NEWLINE})*(?P<magic>%%(?P<name>[^\s]*){_REST})")
-_RUN = re.compile(r"%run\b")
-_PIECE = re.compile(
+_CELL = late(rf"(?:[ \t]*{_NEWLINE})*(?P<magic>%%(?P<name>[^\s]*){_REST})")
+_RUN = late(r"%run\b")
+_PIECE = late(
     r'"""[^\\"]*(?:(?:\\.|"(?!""))[^\\"]*)*(?:"""|\Z)'
     r"|'''[^\\']*(?:(?:\\.|'(?!''))[^\\']*)*(?:'''|\Z)"
     r'|"[^\\"\r\n]*(?:\\(?:\r\n|.)[^\\"\r\n]*)*"?'
@@ -51,7 +52,7 @@ _PIECE = re.compile(
     rf"|#[^\r\n]*|(?P<open>[(\[{{])|(?P<close>[)\]}}])|\\{_NEWLINE}|(?P<newline>{_NEWLINE})",
     re.DOTALL,
 )
-_LINE = re.compile(rf"[^\r\n]*(?:{_NEWLINE}|\Z)")
+_LINE = late(rf"[^\r\n]*(?:{_NEWLINE}|\Z)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,21 +14,22 @@ from functools import cached_property
 from typing import NoReturn
 
 from tapemigrate.model import Position
+from tapemigrate.patterns import late
 from tapemigrate.records import dataclass
 from tapemigrate.source import magics
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.magics import Reading
 from tapemigrate.source.positions import Lines
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_CHARACTER = re.compile(
+_SPACE = late(r"[ \t\r\n]*")
+_CHARACTER = late(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
 )
-_NEWLINE = re.compile(r"\r\n|\r|\n")
-_ESCAPED = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
-_LINE_END = re.compile(rb'\\n(?:"\s*,\s*")?')
+_NEWLINE = late(r"\r\n|\r|\n")
+_ESCAPED = late(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
+_LINE_END = late(rb'\\n(?:"\s*,\s*")?')
 # Rows in a message: "line 3", "lines 3 to 5", "rows 3-5"; not in what the message quotes.
-_ROWS = re.compile(r"`[^`]*`|\b(?P<word>lines?|rows?) (?P<rows>\d+(?:(?: to |-|, | and )\d+)*)")
+_ROWS = late(r"`[^`]*`|\b(?P<word>lines?|rows?) (?P<rows>\d+(?:(?: to |-|, | and )\d+)*)")
 _MARK = "_ipython_"
 
 

@@ -7,15 +7,16 @@ import re
 import sys
 import warnings
 
+from tapemigrate.patterns import late
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.positions import Lines
 
-_PYTHON2_MESSAGES = re.compile(
+_PYTHON2_MESSAGES = late(
     r"Missing parentheses in call to '(?:print|exec)'"
     r"|(?:multiple exception types|Multiple exception types) must be parenthesized"
     r"|leading zeros in decimal integer literals are not permitted"
 )
-_PYTHON2_LINES = re.compile(
+_PYTHON2_LINES = late(
     r"""\s*print\s+(?:["'\w%]|>>)      # print statement
     |\s*exec\s+["'\w]                  # exec statement
     |\s*except\s+[\w.()\s,]+,\s*\w+\s*:   # except E, e:
@@ -30,7 +31,7 @@ _PYTHON2_LINES = re.compile(
     """,
     re.VERBOSE,
 )
-_PYTHON2_SHEBANG = re.compile(r"#!.*\bpython2")
+_PYTHON2_SHEBANG = late(r"#!.*\bpython2")
 
 
 def parse(text: str, filename: str) -> ast.Module:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from tapemigrate.flow.blocks import Block
 from tapemigrate.flow.defuse import Def, Kind, parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.patterns import late
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, short
 
@@ -18,8 +19,8 @@ _GIVES_BACK = frozenset(
     {"cast", "to_float", "to_double", "saturate_cast", "convert_to_tensor", "real", "conj", "add_n"}
     | {"dropout", "convert_to_tensor_or_indexed_slices"}
 )
-VARIABLES_BY_NAME = re.compile(r"param|var|weight|theta", re.IGNORECASE)
-_DATA_BY_NAME = re.compile(r"next|batch|read|load|data|input|dequeue|parse|placeholder|iterator")
+VARIABLES_BY_NAME = late(r"param|var|weight|theta", re.IGNORECASE)
+_DATA_BY_NAME = late(r"next|batch|read|load|data|input|dequeue|parse|placeholder|iterator")
 _ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
 _CONDITIONAL = (
     *(ast.Lambda, ast.IfExp, ast.BoolOp),
