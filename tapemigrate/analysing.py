@@ -38,9 +38,9 @@ def analyse(task: Task) -> list[FileResult]:
     return call_with_room(analysed)
 
 
-def known(task: Task, digests: Mapping[str, str] | None) -> list[FileResult] | None:
+def known(task: Task, digests: Mapping[str, str]) -> list[FileResult] | None:
     """What an earlier run has found in the files as they were when they were read first."""
-    if task.cache is None or digests is None or task.mode != "check":
+    if task.cache is None or task.mode != "check":
         return None
     found = task.cache.get(task.key(lambda name: digests.get(name, "")))
     return None if found is None else [result_of(each) for each in found]

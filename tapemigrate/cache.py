@@ -70,6 +70,18 @@ class Cache:
             with suppress(OSError):
                 os.unlink(temporary)
 
+    def now(self) -> int:
+        """The time in nanoseconds, as files get it where the cache is; early if in doubt."""
+        path = self._path(f"now.{os.getpid()}")
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as stream:
+                there = os.fstat(stream.fileno()).st_mtime_ns
+            os.unlink(path)
+        except OSError:
+            return 0
+        return min(there, time.time_ns())
+
     def sweep(self) -> None:
         """Removes, once a day, what is a month old, other versions' entries included."""
         top = os.path.dirname(self.folder)

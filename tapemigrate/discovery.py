@@ -125,20 +125,22 @@ class Discovery:
             if self._respect_gitignore and ".gitignore" in names:
                 ignore = _read_ignore(real, ignore)
             below = []
+            prefix = "" if folder == os.curdir else os.path.join(folder, "")
+            real_prefix = os.path.join(real, "")
             for entry in inside:
                 name = entry.name
                 if name.startswith("."):
                     continue
-                path = name if folder == os.curdir else os.path.join(folder, name)
+                path = prefix + name
                 if entry.is_symlink():
                     links.append((path, ignore))
                 elif entry.is_dir():
                     if not self._leaves_out(path, name, ignore):
-                        below.append((path, os.path.join(real, name), ignore))
+                        below.append((path, real_prefix + name, ignore))
                 elif name.endswith(SUFFIXES):
                     if not entry.is_file():
                         self.notes.append(f"{path}: passed over, not a regular file")
-                    elif self._is_new(os.path.join(real, name)):
+                    elif self._is_new(real_prefix + name):
                         yield Found(path, ignore, named=False)
             pending.extend(reversed(below))
 

@@ -47,16 +47,16 @@ class Question(Generic[_T]):
         return key_of(self.kind.name, self.filename, contents, sorted(self.names))
 
 
-def known(question: Question[_T], digests: Mapping[str, str] | None) -> _T | None:
+def known(question: Question[_T], digests: Mapping[str, str]) -> tuple[_T] | None:
     """The answer of an earlier run, where ``digests`` stand for what the files hold now."""
-    if question.cache is None or digests is None:
+    if question.cache is None:
         return None
     found = question.cache.get(question.key(digests.get(question.filename, "")))
-    return None if found is None else question.kind.back(found)
+    return None if found is None else (question.kind.back(found),)
 
 
-def answer(question: Question[_T]) -> _T:
-    """The answer, worked out and kept."""
+def answer(question: Question[_T]) -> tuple[_T] | None:
+    """The answer, worked out and kept; None where memory did not suffice for it."""
 
     def found() -> _T:
         data = read(question.filename)
@@ -67,10 +67,12 @@ def answer(question: Question[_T]) -> _T:
 
     try:
         garbage.collect()
-        return call_with_room(found)
+        return (call_with_room(found),)
+    except MemoryError:
+        return None
     except Exception:
         # Whatever it is, the analysis meets it again, and reports it.
-        return question.kind.otherwise
+        return (question.kind.otherwise,)
 
 
 def _links(file: SourceFile, names: frozenset[str]) -> Links:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import TypeVar
 
 from tapemigrate import facts
 from tapemigrate.context import Choice, may_import, words
@@ -18,33 +19,41 @@ from tapemigrate.source.decoding import is_notebook
 from tapemigrate.tasks import Task
 from tapemigrate.workers import Workers
 
+_T = TypeVar("_T")
+
 
 def with_others(
     tasks: list[Task],
     everything: list[str],
     allowed: Mapping[str, Settings],
     workers: Workers,
-    digests: Mapping[str, str] | None,
-) -> list[Task]:
-    """The tasks with the files that hold callers, those that go together made one."""
+    digests: Mapping[str, str],
+) -> tuple[list[Task], bool]:
+    """The tasks with the files that hold callers, those that go together made one.
+
+    And whether all that it follows from could be worked out.
+    """
     cache = tasks[0].cache if tasks else None
     known = partial(facts.known, digests=digests)
+    lost: list[str] = []
+
+    def answers(asked: list[Question[_T]]) -> Iterator[tuple[str, _T]]:
+        for question, each in workers.map_unknown(facts.answer, asked, known):
+            if each is None:
+                lost.append(question.filename)
+            yield question.filename, question.kind.otherwise if each is None else each[0]
 
     def links_of(names: list[str]) -> Iterator[Links]:
-        asked = [Question(facts.LINKS, name, cache=cache) for name in names]
-        for question, each in workers.map_unknown(facts.answer, asked, known):
-            links = each or Links()
-            yield replace(links, handed=packages.narrowed(question.filename, links.handed))
+        for name, each in answers([Question(facts.LINKS, name, cache=cache) for name in names]):
+            yield replace(each, handed=packages.narrowed(name, each.handed))
 
     def hidden_in(names: list[str]) -> Iterator[Hidden | None]:
         asked = [Question(facts.HIDDEN, name, cache=cache) for name in names]
-        return (each for _, each in workers.map_unknown(facts.answer, asked, known))
+        return (each for _, each in answers(asked))
 
     def hand_on(calling: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
-        asked = [Question(facts.HANDING_ON, *each, cache) for each in calling]
-        found = workers.map_unknown(facts.answer, asked, known)
-        for question, each in found:
-            yield packages.narrowed(question.filename, each or frozenset())
+        for name, each in answers([Question(facts.HANDING_ON, *c, cache) for c in calling]):
+            yield packages.narrowed(name, each)
 
     def together(one: str, two: str) -> bool:
         same = one in allowed and allowed[one] == allowed.get(two)
@@ -81,4 +90,4 @@ def with_others(
         found[members[0]] = replace(
             task, filename=members[0], others=tuple(members[1:]), context=tuple(context)
         )
-    return list(found.values())
+    return list(found.values()), not lost

@@ -34,9 +34,14 @@ class Packages:
 
     def _is_package(self, folder: str) -> bool:
         if folder not in self._known:
-            names = ("__init__.py", "__init__.pyi")
-            self._known[folder] = any(os.path.exists(os.path.join(folder, n)) for n in names)
+            self._known[folder] = is_package(folder)
         return self._known[folder]
+
+
+def is_package(folder: str) -> bool:
+    """Whether Python imports modules of the folder by its name."""
+    names = ("__init__.py", "__init__.pyi")
+    return any(os.path.exists(os.path.join(folder, name)) for name in names)
 
 
 def _above(filename: str) -> Iterator[str]:

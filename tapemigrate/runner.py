@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from tapemigrate import garbage
 from tapemigrate.analysing import analyse, context_bytes, guarded, known, load, parses
 from tapemigrate.cache import Cache
+from tapemigrate.choices import chosen
 from tapemigrate.deep import call_with_room
 from tapemigrate.discovery import Discovery
 from tapemigrate.gathering import with_others
 from tapemigrate.landing import write
+from tapemigrate.looking import Looks
 from tapemigrate.reading import may_matter, read
 from tapemigrate.results import FileResult, Mode, Outcome, failure
 from tapemigrate.settings import Settings, SettingsError
@@ -76,36 +78,38 @@ def run(
     """
     context_bytes.cache_clear()
     discovery = Discovery(settings_for, respect_gitignore=respect_gitignore)
-    digests: dict[str, str] | None = None if cache is None else {}
+    looks = Looks(cache, paths, jobs)
     early: dict[str, FileResult] = {}
     tasks: list[Task] = []
     everything: list[str] = []
     allowed: dict[str, Settings] = {}
     configurations: dict[str, None] = {}
+    files: dict[str, Settings] = {}
     for found in discovery.walk(list(paths)):
         everything.append(found.path)
         try:
             settings = settings_for(found.path)
-            if not found.left_out(settings, force=force_exclude):
-                allowed[found.path] = settings
-            if not may_matter(found.path, settings, digests):
-                continue
-        except SourceError as error:
-            early[found.path] = failure(found.path, error)
-            continue
         except SettingsError as error:
             configurations[str(error)] = None
             continue
-        if found.path in allowed:
-            tasks.append(Task(found.path, settings, mode, edits, cache=cache))
+        files[found.path] = settings
+        if not found.left_out(settings, force=force_exclude):
+            allowed[found.path] = settings
+    for path, matters in looks.at(files).items():
+        if isinstance(matters, SourceError):
+            early[path] = failure(path, matters)
+        elif matters and path in allowed:
+            tasks.append(Task(path, files[path], mode, edits, cache=cache))
+    looks.keep()
     with garbage.put_off(), Workers(jobs, len(tasks)) as workers:
         if len(everything) > 1:
-            tasks = with_others(tasks, everything, allowed, workers, digests)
+            choose = partial(with_others, tasks, everything, allowed, workers, looks.digests)
+            tasks = chosen(tasks, everything, allowed, looks, choose)
         mine = everything if shard is None else _of_shard(shard, tasks, everything)
-        chosen = frozenset(mine)
-        tasks = [task for task in tasks if task.filename in chosen]
+        of_shard = frozenset(mine)
+        tasks = [task for task in tasks if task.filename in of_shard]
         # Backwards: what was read last for its links is still parsed.
-        analysed = _analyse_all(tasks[::-1], workers, progress, digests)
+        analysed = _analyse_all(tasks[::-1], workers, progress, looks.digests)
         results = {result.filename: result for result in analysed}
     if cache is not None:
         cache.sweep()
@@ -140,7 +144,7 @@ def _analyse_all(
     tasks: list[Task],
     workers: Workers,
     progress: Progress,
-    digests: Mapping[str, str] | None,
+    digests: Mapping[str, str],
 ) -> Iterator[FileResult]:
     done, total = 0, sum(len(task.filenames) for task in tasks)
     for task, results in workers.map_unknown(analyse, tasks, partial(known, digests=digests)):
@@ -203,7 +207,7 @@ def _task_of(filename: str, others: list[str], settings: Settings) -> Task:
             if may_matter(path, settings):
                 tasks.append(Task(path, settings, "check", edits=False))
     with Workers(1, len(tasks)) as workers:
-        tasks = with_others(tasks, others, dict.fromkeys(others, settings), workers, None)
+        tasks, _ = with_others(tasks, others, dict.fromkeys(others, settings), workers, {})
     mine = (t for t in tasks if any(_is_same(name, filename) for name in t.filenames))
     return next(mine, Task(filename, settings, "check", edits=False))
 

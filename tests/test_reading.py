@@ -51,6 +51,8 @@ def test_what_cannot_matter_is_passed_over(tmp_path: Path, data: bytes) -> None:
         b"from utils import*\ntfe.implicit_gradients(f)\n",
         b"from utils import \\\n *\ntf.gradients(y, x)\n",
         b"from utils import\t*\ngetattr(tf, 'gradients')(y, x)\n",
+        b"from utils import  *\ntf.gradients(y, x)\n",
+        b"from utils import\\\n*\ntf.gradients(y, x)\n",
         b"x = 1  # noqa: TM101\n",
         b"x = 1  # tapemigrate: ignore\n",
         b"\xff\xfex\x00",

@@ -124,13 +124,14 @@ def _refuse_dependents(regions: dict[Request, Region], layout: Layout) -> None:
     while changed:
         changed = False
         for request, region in list(regions.items()):
-            bad = next((q for q in region.lower if q not in regions), None)
-            if bad is None:
+            staying = [q.call for q in region.lower if q not in regions]
+            if not staying:
                 continue
+            bad = min(staying, key=lambda call: (call.lineno, call.col_offset))
             del regions[request]
             changed = True
             layout.refused[request] = Refusal(
-                f"it differentiates the gradient of line {bad.call.lineno}, which stays as it is",
+                f"it differentiates the gradient of line {bad.lineno}, which stays as it is",
                 "Migrate that gradient first; this call then runs on an outer tape round it.",
             )
 
