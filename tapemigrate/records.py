@@ -154,7 +154,7 @@ def _made(cls: type, frozen: bool, slots: bool, eq: bool, order: bool) -> type:
     else:
         made = cls
         for name, value in own.items():
-            if cls.__dict__.get(name) is not value:
+            if cls.__dict__.get(name, _MISSING) is not value:
                 setattr(cls, name, value)
         for name in by_name:
             if name not in own and name in cls.__dict__:
