@@ -12,6 +12,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.aliases import Aliases
 from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.lookups import Lookups
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.recipes import SOURCE
@@ -51,6 +52,7 @@ class Beside:
         self._kinds = kinds
         self._ops = ops
         self._aliases = Aliases(flow, kinds, operands)
+        self._lookups = Lookups(flow, kinds)
         self._apart = apart
 
     def assumed(
@@ -77,6 +79,9 @@ class Beside:
                 return same
             if same:
                 found.append(same)
+            taken = self._taken_out_of(target, leaf, stops)
+            if taken is not None:
+                return _together(text_of(taken.path))
             if self._reads_beside(request, target, leaf, stops):
                 return _together(text_of(min(made, key=lambda d: d.path).path))
             beside = self._unpacked_beside(target, leaf, stops)
@@ -226,6 +231,18 @@ class Beside:
             if path_of(operand) is not None
             for u in self._flow.reads.get(operand, ())
         )
+
+    def _taken_out_of(self, target: frozenset[Use], leaf: Leaf, stops: list[Def]) -> Def | None:
+        """What a source was looked up in, if the target comes out of it too, or was made there."""
+        holders = {h for d in leaf.defs for h in self._lookups.holders(d)} - leaf.defs
+        if not holders:
+            return None
+        behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
+        values = {d.value for d in behind if d.kind is Kind.ELEMENT}
+        found = [
+            h for h in holders if h in behind or (h.kind is Kind.ELEMENT and h.value in values)
+        ]
+        return min(found, key=lambda d: d.path, default=None)
 
     def _reads_beside(
         self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]

@@ -63,6 +63,7 @@ class Sources:
     """The leaves, and whether the expression itself is one tensor (False: a list; None: unknown).
 
     ``listed``: it is certainly a list, neither a tuple nor anything else that holds several.
+    ``nested``: an element of it may be a list itself.
     ``references`` are calls of ``variable._ref()``, which only reference variables have.
     """
 
@@ -71,6 +72,7 @@ class Sources:
     refusal: str | None = None
     listed: bool = False
     references: list[ast.Call] = field(default_factory=list)
+    nested: bool = False
 
 
 class SourceReader:
@@ -135,6 +137,7 @@ class SourceReader:
             part = self.read(elt, depth + 1)
             found.leaves += part.leaves
             found.refusal = found.refusal or part.refusal
+            found.nested |= part.single is False
         return found
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, depth: int) -> Sources:
@@ -147,20 +150,21 @@ class SourceReader:
         )
         if same:
             base = self.read(generator.iter, depth + 1)
-            return Sources(base.leaves, False, base.refusal, True)
+            return Sources(base.leaves, False, base.refusal, True, nested=base.nested)
         part = self.read(node.elt, depth + 1)
-        return Sources(part.leaves, False, part.refusal, True, part.references)
+        nested = part.single is False
+        return Sources(part.leaves, False, part.refusal, True, part.references, nested)
 
     def _call(self, node: ast.Call, depth: int) -> Sources:
         func = node.func
         if self._is_lister(node):
             base = self.read(node.args[0], depth + 1)
             listed = not isinstance(func, ast.Name) or func.id in ("list", "sorted")
-            return Sources(base.leaves, False, base.refusal, listed)
+            return Sources(base.leaves, False, base.refusal, listed, nested=base.nested)
         if isinstance(func, ast.Name) and func.id in ("zip", "enumerate"):
             parts = [self.read(a, depth + 1) for a in node.args]
             leaves = [x for p in parts if not p.refusal for x in p.leaves]
-            return Sources(leaves, False)
+            return Sources(leaves, False, nested=any(p.nested for p in parts))
         if isinstance(func, ast.Attribute) and func.attr == "items" and not node.args:
             return self.read(func.value, depth + 1)
         if any(u.made.kind not in _KNOWN_BEFORE for a in node.args for u in self._flow.uses_in(a)):
@@ -169,7 +173,8 @@ class SourceReader:
                 return Sources(refusal=f"what `{name}(…)` gives cannot be seen")
         if isinstance(func, ast.Attribute) and func.attr == "values" and not node.args:
             base = self.read(func.value, depth + 1)
-            return Sources([replace(x, many=True) for x in base.leaves], False, base.refusal)
+            leaves = [replace(x, many=True) for x in base.leaves]
+            return Sources(leaves, False, base.refusal, nested=base.nested)
         if isinstance(func, ast.Attribute) and func.attr == "_ref" and not node.args:
             found = self.read(func.value, depth + 1)
             return replace(found, references=[*found.references, node])
@@ -237,6 +242,7 @@ class SourceReader:
             found.leaves += part.leaves
             found.refusal = found.refusal or part.refusal
             found.references += part.references
+            found.nested |= part.nested
             singles.add(part.single)
             listed.add(part.listed)
         found.listed = listed == {True}
@@ -297,8 +303,10 @@ class SourceReader:
                     found.leaves += part.leaves
                     found.refusal = found.refusal or part.refusal
                     found.references += part.references
+                    found.nested |= part.single is False
             else:
                 part = self._definition(made, text, depth)
+                found.nested |= part.nested
                 found.leaves += [x for x in part.leaves if not _is_empty(made)]
                 found.refusal = found.refusal or part.refusal
                 if part.single is True:
@@ -348,7 +356,7 @@ class SourceReader:
                 called = base.single is None and any(
                     isinstance(d.value, ast.Call) for x in base.leaves for d in x.defs
                 )
-                return Sources(leaves, None if called else True)
+                return Sources(leaves, None if called or base.nested else True)
             if made.kind is Kind.COMPREHENSION:
                 return Sources(refusal=f"`{text}` is made where nothing can watch it")
             return Sources([Leaf(defs, text, outside=False, many=None)], True)

@@ -1,0 +1,91 @@
+"""What a source is looked up in: objects and containers that held it before it had a name."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.defuse import Def, Flow, Kind
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.syntax import STATIC, VARIABLES_BY_NAME
+
+_LISTERS = frozenset({"dict", "list", "tuple", "sorted", "reversed", "set", "OrderedDict", "zip"})
+_TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
+
+
+class Lookups:
+    """Follows the names, attributes and elements of one scope back to what holds them."""
+
+    def __init__(self, flow: Flow, kinds: Kinds) -> None:
+        self._flow = flow
+        self._kinds = kinds
+
+    def holders(self, made: Def) -> set[Def]:
+        """The definitions of what ``made`` was taken out of, by no op: ``net.layers[i].output``.
+
+        Variables watch themselves, wherever they are kept.
+        """
+        found: set[Def] = set()
+        self._value(made, False, found)
+        return found
+
+    def _value(self, made: Def, part: bool, found: set[Def]) -> None:
+        if made.value is not None and made.kind in _TAKEN_FROM:
+            self._elements(made.value, part, found)
+        elif made.value is not None and made.kind is Kind.ASSIGN:
+            self._follow(made.value, part, found)
+
+    def _elements(self, node: ast.expr, part: bool, found: set[Def]) -> None:
+        """Adds what the elements of ``node`` are, or are taken out of."""
+        if isinstance(node, ast.List | ast.Tuple):
+            for element in node.elts:
+                self._follow(element, part, found)
+        elif isinstance(node, ast.Call) and path_of(node.func) in (("zip",), ("enumerate",)):
+            for argument in node.args:
+                self._elements(argument, part, found)
+        else:
+            self._follow(node, True, found)
+
+    def _follow(self, node: ast.expr, part: bool, found: set[Def]) -> None:
+        """Adds what ``node`` is taken out of; ``part``: a part of its value is what is meant."""
+        path = path_of(node)
+        if isinstance(node, ast.Attribute) and (
+            f".{node.attr}" in STATIC or VARIABLES_BY_NAME.search(node.attr)
+        ):
+            return
+        match node:
+            case _ if path is not None and node in self._flow.reads:
+                for made in origins(self._flow.reads[node]):
+                    self._name(made, part or len(made.path) < len(path), found)
+            case ast.Attribute():
+                self._follow(node.value, True, found)
+            case ast.Subscript() | ast.Starred():
+                self._follow(node.value, part, found)
+            case ast.ListComp() | ast.GeneratorExp():
+                self._follow(node.elt, part, found)
+            case ast.List() | ast.Tuple():
+                self._elements(node, part, found)
+            case ast.IfExp():
+                self._follow(node.body, part, found)
+                self._follow(node.orelse, part, found)
+            case ast.Call():
+                self._call(node, part, found)
+
+    def _call(self, call: ast.Call, part: bool, found: set[Def]) -> None:
+        func = call.func
+        if path_of(func) == ("getattr",) and call.args:
+            self._follow(call.args[0], True, found)
+        elif isinstance(func, ast.Name) and func.id in _LISTERS:
+            for argument in call.args:
+                self._follow(argument, True, found)
+        elif part and isinstance(func, ast.Attribute) and func.attr != "keys":
+            if self._kinds.name(func) is None:
+                self._follow(func.value, True, found)
+
+    def _name(self, made: Def, part: bool, found: set[Def]) -> None:
+        if made in found:
+            return
+        if part:
+            found.add(made)
+        self._value(made, part, found)
