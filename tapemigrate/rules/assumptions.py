@@ -10,7 +10,9 @@ from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.records import replace
+from tapemigrate.rules.constants import is_constant_of_class
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.guards import come_with
 from tapemigrate.rules.independence import Asked, Independence, attribute_of, with_aliases
 from tapemigrate.rules.owners import is_part_of_owner
 from tapemigrate.rules.project import CallSite, Project, View
@@ -85,6 +87,10 @@ class Judge:
                 continue
             others = [x for x in hidden if root not in x.defs]
             verdict = self._root(root, others) if others else None
+            if isinstance(verdict, Refusal) and root.kind is Kind.PARAM and len(root.path) == 1:
+                stmt, name = region.request.stmt, root.path[0]
+                if (guard := come_with(self._project, self._view, stmt, name)) is not None:
+                    verdict = f"`{guard}` is given wherever `{name}` is"
             if isinstance(verdict, str) and is_part_of_owner(root, region, self._view.scope):
                 return _wrong(
                     text_of(root.path), "computed where its object was made", _names(others)
@@ -197,6 +203,8 @@ class Judge:
             return True
         if steps[-1] in CHANGERS or steps[-1] in _READERS:
             return True  # the method, not what it is called on, which enters by itself
+        if is_constant_of_class(self._project, self._view.unit, root.path):
+            return True
         return root.kind is Kind.ENTRY and root.path[0] in self._project.imported(self._view.unit)
 
     def _kept(

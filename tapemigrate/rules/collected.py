@@ -53,15 +53,17 @@ class Collected:
         """What ``nodes`` read out of a collection, in words; empty for nothing."""
         if not self._may_ask and self._foreign is None:
             return ""
-        functions = self.readers()
+        functions, through = self.readers(), ""
         for root in nodes:
             for node in walk(root):
                 if isinstance(node, ast.Call) and self._asks(node):
                     return f"`{ast.unparse(node)}` gives"
-                if isinstance(node, ast.Name | ast.Attribute):
+                if isinstance(node, ast.Name | ast.Attribute) and not through:
+                    if isinstance(self._unit.parents.get(node), ast.Attribute):
+                        continue  # ``Model.defaults``: the attribute counts, which comes by itself
                     if _last(node) in functions or self._is_foreign(node):
-                        return f"the graph collection that `{ast.unparse(node)}` asks for holds"
-        return ""
+                        through = ast.unparse(node)
+        return through and f"the graph collection that `{through}` asks for holds"
 
     def _asks(self, call: ast.Call) -> bool:
         name = short(self._unit.names.qualified(call.func)) or ""
