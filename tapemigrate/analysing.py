@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from tapemigrate import garbage
@@ -10,7 +11,6 @@ from tapemigrate.cache import digest
 from tapemigrate.deep import call_with_room
 from tapemigrate.model import Diagnostic
 from tapemigrate.reading import read
-from tapemigrate.records import replace
 from tapemigrate.results import FileResult, failure, in_order, plain_result, result_of, rows_of
 from tapemigrate.settings import ALWAYS_REPORTED, Settings
 from tapemigrate.silencing import silenced

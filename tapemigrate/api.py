@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
-from tapemigrate.records import dataclass, field, replace
 from tapemigrate.rules import cells
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project, let_go, unit

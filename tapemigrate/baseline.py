@@ -23,9 +23,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from tapemigrate.records import dataclass, replace
 from tapemigrate.reports.common import relative
 from tapemigrate.settings import ALWAYS_REPORTED
 from tapemigrate.source.writing import write_file

@@ -13,11 +13,11 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import tapemigrate
-from tapemigrate.records import dataclass
 
 NAME = ".tapemigrate_cache"
 

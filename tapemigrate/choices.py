@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tapemigrate.cache import key_of
 from tapemigrate.looking import Looks
 from tapemigrate.packages import is_package
-from tapemigrate.records import replace
 from tapemigrate.settings import Settings
 from tapemigrate.tasks import Task
 

@@ -6,13 +6,13 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import click
 
 import tapemigrate
-from tapemigrate.records import dataclass, replace
 from tapemigrate.reports import FORMATS
 from tapemigrate.terminal import (
     Bar,

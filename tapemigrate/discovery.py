@@ -6,9 +6,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tapemigrate.records import dataclass
 from tapemigrate.settings import Settings, SettingsError, matches
 from tapemigrate.source.decoding import SourceError
 

@@ -6,6 +6,7 @@ It decides which files are analysed together, and which are read beside them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from tapemigrate import garbage, stored
@@ -13,7 +14,6 @@ from tapemigrate.cache import Cache, digest, key_of
 from tapemigrate.deep import call_with_room
 from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.reading import read
-from tapemigrate.records import dataclass
 from tapemigrate.source.decoding import SourceFile, decode
 
 _T = TypeVar("_T")

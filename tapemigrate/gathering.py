@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -13,7 +14,6 @@ from tapemigrate.grouping import grouped
 from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.packages import Packages
 from tapemigrate.reading import Words, words_in
-from tapemigrate.records import replace
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import is_notebook
 from tapemigrate.tasks import Task

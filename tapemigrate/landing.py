@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from tapemigrate.records import dataclass
 from tapemigrate.results import FileResult, failure
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.writing import FileChangedError, relink, replace_file

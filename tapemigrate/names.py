@@ -11,9 +11,9 @@ import ast
 import builtins
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from tapemigrate.records import dataclass
 from tapemigrate.scopes import (
     Binding,
     Bound,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from tapemigrate.model import Handed
-from tapemigrate.records import replace
 
 
 class Packages:

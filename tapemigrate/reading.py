@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tapemigrate.cache import Cache, digest, key_of
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass, replace
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import SourceError, hides_ascii, is_notebook
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tapemigrate import stored
 from tapemigrate.model import Diagnostic, Position
-from tapemigrate.records import dataclass, field
 from tapemigrate.source.decoding import SourceError, SourceFile
 
 #: ``check`` rewrites nothing. ``fix`` and ``preview`` do; they differ in what diagnostics that are

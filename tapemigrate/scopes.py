@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Literal
 
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass
 from tapemigrate.source.trees import children
 
 # Functions that import the module which a string argument names.

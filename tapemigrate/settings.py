@@ -6,11 +6,11 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, get_args
 
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass, field, replace
 
 Target = Literal["v2", "v1-graph"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass
 
 # A group is small if it is not more than this part of a shard.
 _SMALL = 4

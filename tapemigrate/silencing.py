@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tapemigrate.model import Diagnostic, Position
-from tapemigrate.records import replace
 from tapemigrate.results import FileResult, in_order, rows_of
 from tapemigrate.settings import ALWAYS_REPORTED
 from tapemigrate.source.decoding import SourceFile, encode

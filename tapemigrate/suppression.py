@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from tapemigrate.model import Diagnostic, Edit, Fix, Position
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass, field
 from tapemigrate.settings import ALWAYS_REPORTED
 from tapemigrate.source.positions import Lines
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tapemigrate.cache import Cache, key_of
-from tapemigrate.records import dataclass
 from tapemigrate.results import Mode
 from tapemigrate.settings import Settings
 

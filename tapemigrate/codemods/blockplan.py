@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.locate import Slot, Statements
-from tapemigrate.records import dataclass, field
 from tapemigrate.tape.plan import Insert, ReplaceStatement, Span, Wrap
 
 StructuralOp = ReplaceStatement | Insert | Wrap

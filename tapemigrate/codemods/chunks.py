@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tapemigrate.codemods.errors import CodemodError
-from tapemigrate.records import dataclass, field
 from tapemigrate.tape.plan import Insert, Op, Span, Wrap
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tapemigrate.codemods.locate import Site, Statements, blocks
-from tapemigrate.records import replace
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import Insert, Replace, ReplaceStatement, Span
 

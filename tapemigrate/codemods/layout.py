@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass
 from tapemigrate.source.positions import Lines
 
 _BLANKS = late(r"[ \t\f]*")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from tapemigrate.codemods.errors import CodemodError
-from tapemigrate.records import dataclass
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import Span
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 from tapemigrate.codemods.blockplan import BlockPlans, StructuralOp
@@ -18,7 +19,6 @@ from tapemigrate.codemods.parameters import parameter
 from tapemigrate.codemods.plain import is_plain, plain, restored
 from tapemigrate.codemods.stubs import Stubs, with_stubs
 from tapemigrate.patterns import late
-from tapemigrate.records import replace
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import AddParameter, Replace, ReplaceStatement
 

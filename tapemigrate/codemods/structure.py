@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import cast
 
@@ -17,7 +18,6 @@ from tapemigrate.codemods.blockplan import BlockPlan, BlockPlans
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.layout import Layout
 from tapemigrate.codemods.locate import blocks
-from tapemigrate.records import dataclass, replace
 from tapemigrate.tape.plan import Wrap
 
 _Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement

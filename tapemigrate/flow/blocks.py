@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from tapemigrate.flow.defuse import Scope
-from tapemigrate.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import cast
 
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.records import dataclass, field
 from tapemigrate.source.trees import children, walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from tapemigrate.flow.defuse import Def, Kind, Use
-from tapemigrate.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 
 from tapemigrate.model import Diagnostic
-from tapemigrate.records import dataclass, field
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "gitlab", "junit")
 

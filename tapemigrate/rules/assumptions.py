@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from itertools import permutations
 
 from tapemigrate.flow.defuse import Def, Kind, Use, parameters
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.records import replace
 from tapemigrate.rules.constants import is_constant_of_class
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.guards import come_with

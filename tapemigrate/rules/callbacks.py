@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from tapemigrate.flow.defuse import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.callers import (
     Callers,
     Resolver,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Function
 from tapemigrate.flow.paths import path_of
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.classes import PLAIN_BASES, classes, is_of_library
 from tapemigrate.rules.elsewhere import may_hold
 from tapemigrate.rules.finding import Unit

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from tapemigrate.flow.defuse import Scope
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules import arguments, catalog
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.project import Project

@@ -11,11 +11,11 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
 
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass, field, replace
 from tapemigrate.rules.tables import TABLES
 
 Version = Literal["v1", "v2", "either"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from tapemigrate.flow.defuse import Kind
 from tapemigrate.model import Diagnostic, Edit
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
-from tapemigrate.records import replace
 from tapemigrate.rules import catalog
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 import os
 import re
+from dataclasses import replace
 from threading import Lock
 from weakref import WeakKeyDictionary
 
 from tapemigrate.model import Hidden
-from tapemigrate.records import replace
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import MARKS, Hazards, hazards, hidden, with_users
 from tapemigrate.rules.places import steps_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tapemigrate.model import Applicability
 from tapemigrate.names import Names
-from tapemigrate.records import dataclass, field
 from tapemigrate.source.positions import Lines
 from tapemigrate.source.trees import children
 from tapemigrate.tape.plan import Op, Span

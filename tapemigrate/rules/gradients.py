@@ -8,11 +8,11 @@ https://www.tensorflow.org/api_docs/python/tf/GradientTape.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tapemigrate.flow.defuse import Scope, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed, Links
-from tapemigrate.records import replace
 from tapemigrate.rules import callbacks
 from tapemigrate.rules.callers import anchors, is_called_by_python, name_outside
 from tapemigrate.rules.calls import Calls, collect, refused

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from tapemigrate.records import dataclass
 from tapemigrate.rules.collected import ASKING, COLLECTED, Collected
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import walk

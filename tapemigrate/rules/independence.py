@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from tapemigrate.flow.defuse import Def, Kind, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.records import dataclass
 from tapemigrate.rules.callbacks import mentions_of
 from tapemigrate.rules.callers import is_called_by_python
 from tapemigrate.rules.finding import Unit

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.records import dataclass
 from tapemigrate.rules.project import Project, View
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal, Request

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from keyword import iskeyword
 
 from tapemigrate.flow.defuse import Scope
-from tapemigrate.records import dataclass, replace
 from tapemigrate.rules.catalog import lookup
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project

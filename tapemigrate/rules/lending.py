@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.defuse import Def, Kind, Scope
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.records import dataclass, field, replace
 from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.callers import meant_by
 from tapemigrate.rules.finding import Unit

@@ -6,9 +6,9 @@ A call that is to hand a tape to one of them hands it to whichever runs: all of 
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.paths import path_of
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.callers import Callers, may_be_another, meant_by, place_of
 from tapemigrate.rules.classes import classes

@@ -8,8 +8,8 @@ https://www.tensorflow.org/api_docs/python/tf/compat/v1/train/Optimizer#compute_
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, replace
 
-from tapemigrate.records import dataclass, replace
 from tapemigrate.rules import catalog
 from tapemigrate.rules.eager import runs_eagerly
 from tapemigrate.rules.elsewhere import dangers

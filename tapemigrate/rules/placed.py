@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Scope
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.namesakes import Namesakes
 from tapemigrate.rules.placing import Keeping, Places

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tapemigrate.flow.defuse import Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.records import dataclass, replace
 from tapemigrate.rules import caches, cells
 from tapemigrate.rules.assumptions import Judge, is_linear
 from tapemigrate.rules.callbacks import callers

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.defuse import Flow, Kind, Scope, parameters
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source import SourceFile, parse
 from tapemigrate.source.trees import walk

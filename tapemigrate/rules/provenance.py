@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Def, Kind, parameters
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.attributes import contents, inherited_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View

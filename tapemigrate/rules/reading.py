@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.finding import Unit
 from tapemigrate.tape.request import Request
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.callers import leads_to
 from tapemigrate.rules.classes import is_of_library
 from tapemigrate.rules.finding import Unit

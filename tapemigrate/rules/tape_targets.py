@@ -6,10 +6,10 @@ https://www.tensorflow.org/guide/autodiff#getting_a_gradient_of_none
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.slices import origins
-from tapemigrate.records import replace
 from tapemigrate.rules.finding import Finding, Rewrite
 from tapemigrate.rules.tape_uses import Ask, Tape, around
 from tapemigrate.rules.tape_values import Leaf, Value, Values

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Def, free_names
 from tapemigrate.flow.slices import origins
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.reading import statement_of

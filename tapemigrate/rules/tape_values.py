@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from tapemigrate.flow.defuse import Def, Kind, Scope, free_names, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.records import dataclass
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.tape_uses import around
 from tapemigrate.tape.kinds import Make, short

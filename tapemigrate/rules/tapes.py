@@ -6,9 +6,9 @@ Tapes that nest, and tapes that one function hands to another, land together or 
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Scope
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules import arguments
 from tapemigrate.rules.callers import place_of
 from tapemigrate.rules.calls import Calls, collect, refused, trouble

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Kind as DefKind
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.tfe_scopes import COMPREHENSIONS, Scopes, targets_of
 
 _PLAIN = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Assert)

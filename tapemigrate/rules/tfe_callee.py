@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.tfe_scopes import Scopes
 from tapemigrate.rules.tfe_sites import Site
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-
-from tapemigrate.records import dataclass, field
+from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
-from tapemigrate.records import replace
 from tapemigrate.rules import tfe_functions
 from tapemigrate.rules.tfe_callee import Callee, Unresolved, signature
 from tapemigrate.rules.tfe_callers import Callers

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.tfe_sites import Kind
 from tapemigrate.rules.tfe_text import fresh, indent
 

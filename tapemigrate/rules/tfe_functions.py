@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Set
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tapemigrate.records import replace
 from tapemigrate.rules import tfe_inline
 from tapemigrate.rules.tfe_block import Block
 from tapemigrate.rules.tfe_callee import Callee, Unresolved

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 
 from tapemigrate.model import Applicability
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.finding import Rewrite, Unit
 from tapemigrate.rules.tfe_block import Block
 from tapemigrate.rules.tfe_imports import import_tensorflow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from tapemigrate.records import dataclass
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.tfe_scopes import Scopes
 from tapemigrate.rules.tfe_symbols import is_contrib_eager, references, symbol_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from tapemigrate.records import replace
 from tapemigrate.rules.finding import Unit
 from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.tfe_callee import Callee, Parameter, Unresolved
 from tapemigrate.rules.tfe_callers import Callers
 from tapemigrate.rules.tfe_sites import Site

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Def, Flow, Scope, Use, free_names, parameters
 from tapemigrate.flow.defuse import Kind as DefKind
 from tapemigrate.flow.slices import origins
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules.catalog import lookup
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View

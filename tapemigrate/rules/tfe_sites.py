@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 
-from tapemigrate.records import dataclass
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.tfe_symbols import Reference, symbol_of
 

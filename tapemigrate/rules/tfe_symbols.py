@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import cast
 
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass
 from tapemigrate.rules.catalog import Symbol, lookup
 from tapemigrate.rules.finding import Unit
 

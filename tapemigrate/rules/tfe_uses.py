@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Set
+from dataclasses import dataclass, replace
 
-from tapemigrate.records import dataclass, replace
 from tapemigrate.rules.tfe_block import hoistable
 from tapemigrate.rules.tfe_callers import Callers
 from tapemigrate.rules.tfe_scopes import NameUses, Scopes

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from tapemigrate.flow.defuse import Scope
-from tapemigrate.records import dataclass, field
 from tapemigrate.rules import tfe_functions, tfe_inline, tfe_vjp
 from tapemigrate.rules.tfe_block import Block, Naming, hoistable, host, names_between
 from tapemigrate.rules.tfe_callee import Callee, Callees, Unresolved

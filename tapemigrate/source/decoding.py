@@ -8,10 +8,10 @@ for byte, what ``decode`` was given.
 from __future__ import annotations
 
 import codecs
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass
 
 if TYPE_CHECKING:
     from tapemigrate.source.notebooks import Notebook

@@ -10,9 +10,9 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.parsing import parse
 

@@ -10,12 +10,12 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NoReturn
 
 from tapemigrate.model import Position
 from tapemigrate.patterns import late
-from tapemigrate.records import dataclass
 from tapemigrate.source import magics
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.magics import Reading

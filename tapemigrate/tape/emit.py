@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
-from tapemigrate.records import dataclass
 from tapemigrate.source.brackets import with_argument
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Block, Blocks
-from tapemigrate.records import dataclass, field
 from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request

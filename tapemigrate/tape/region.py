@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Block
 from tapemigrate.flow.defuse import Def
-from tapemigrate.records import dataclass, field
 from tapemigrate.tape.request import Request
 from tapemigrate.tape.sources import Sources
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.defuse import HIDDEN, Def, Flow, Kind, Use
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.records import replace
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.beside import Apart, Beside
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from tapemigrate.records import dataclass, field
 
 if TYPE_CHECKING:
     from tapemigrate.tape.sources import Sources

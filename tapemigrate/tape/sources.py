@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
 from tapemigrate.flow.defuse import Def, Flow, Kind, Use
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.records import dataclass, field, replace
 from tapemigrate.tape.kinds import Kinds, Make, short
 
 Segment = Callable[[ast.expr], str]
