@@ -142,6 +142,22 @@ class Flow:
             stack.extend(children(n))
         return frozenset(found)
 
+    def read_late(self, node: ast.AST, path: Path, holder: Def) -> None:
+        """Has the body of a nested function, which ``holder`` defines, read a path of this scope.
+
+        What it reads when it runs is what reached its definition.
+        """
+        state: dict[Path, set[Use]] = {}
+        for use in holder.uses:
+            state.setdefault(use.made.path, set()).add(use)
+        self._read({path: frozenset(uses) for path, uses in state.items()}, node, path)
+
+    def read_as(self, node: ast.AST, path: Path, value: ast.expr | None, stmt: ast.stmt) -> None:
+        """Has a name of a nested function, made in ``stmt`` of this scope, read as its value."""
+        made = Def(path, Kind.ASSIGN, stmt, value, order=len(self.defs))
+        made.uses |= self.uses_in(value) if value is not None else _NONE
+        self.reads[node] = frozenset({Use(made)})
+
     # -- states ---------------------------------------------------------------------------------
 
     def _know(self, path: Path) -> None:

@@ -16,6 +16,7 @@ from tapemigrate.model import Handed, Links
 from tapemigrate.rules import callbacks
 from tapemigrate.rules.callers import anchors, is_called_by_python, name_outside
 from tapemigrate.rules.calls import Calls, collect, refused
+from tapemigrate.rules.closures import adopt
 from tapemigrate.rules.elsewhere import imported
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.lambdas import Lambdas, bound_to
@@ -82,7 +83,9 @@ def links(project: Project, unit: Unit) -> Links:
     """The functions of ``unit`` that hold gradient calls; a constructor goes by its class."""
     names: set[str] = set()
     handed: set[Handed] = set()
-    for scope, requests in collect(project, unit).by_scope.items():
+    calls = collect(project, unit)
+    adopt(project, unit, calls)
+    for scope, requests in calls.by_scope.items():
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             if is_called_by_python(scope):
                 continue

@@ -6,12 +6,14 @@ Tapes that nest, and tapes that one function hands to another, land together or 
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.defuse import Scope
 from tapemigrate.rules import arguments
 from tapemigrate.rules.callers import place_of
 from tapemigrate.rules.calls import Calls, collect, refused, trouble
+from tapemigrate.rules.closures import adopt
 from tapemigrate.rules.elsewhere import dangers
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.hazards import Hazards
@@ -30,6 +32,8 @@ from tapemigrate.tape.request import Refusal
 
 # Tapes are laid out against each other; beyond this many that takes too long to be of use.
 _MOST_CALLS = 1000
+# What an inner function asks is asked until the outer one is forgotten.
+_END = sys.maxsize
 _TOO_MANY = Refusal(
     f"more than {_MOST_CALLS} gradient calls stand in one function",
     "Split the function; each part is then read on its own.",
@@ -63,7 +67,8 @@ class Tapes:
     def calls(self, unit: Unit) -> Calls:
         """The gradient calls of ``unit``."""
         if unit.filename not in self._calls:
-            self._calls[unit.filename] = collect(self.project, unit)
+            calls = self._calls[unit.filename] = collect(self.project, unit)
+            adopt(self.project, unit, calls)
         return self._calls[unit.filename]
 
     def solve(self, units: list[Unit], only: Scope | None = None) -> Tapes:
@@ -250,6 +255,8 @@ def _clusters(layout: Layout) -> list[Layout]:
     clusters: list[tuple[list[Tape], int, int]] = []
     for tape in sorted(layout.tapes, key=_life):
         start, end = _life(tape)
+        if any(g.request.late for g in tape.regions):
+            end = _END
         if clusters and start <= clusters[-1][2]:
             tapes, first, last = clusters[-1]
             clusters[-1] = ([*tapes, tape], first, max(last, end))

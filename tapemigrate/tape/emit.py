@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -203,6 +204,8 @@ class Emitter:
         body = tape.block.body
         start = body[min(tape.start[0], len(body) - 1)].lineno
         ends = [g.request.stmt.end_lineno or 0 for g in tape.regions]
+        if any(g.request.late for g in tape.regions):
+            ends.append(sys.maxsize)
         last = body[tape.last_real].end_lineno or 0 if not tape.empty else start
         return start, max(*ends, last)
 

@@ -22,6 +22,7 @@ class Request:
     from the sources to the target; ``variables``, for those that are trainable, beside the
     ``sources``. It is "kept" where no gradient is asked for, but the
     tape is kept, as ``parameter``, for a method that asks it; ``known`` are its sources then.
+    ``late``: an inner function asks, whenever it runs; ``stmt`` is where that function is made.
     """
 
     call: ast.Call
@@ -41,6 +42,7 @@ class Request:
     joins: bool = False
     variables: bool = False
     known: Sources | None = None
+    late: bool = False
     extras: dict[str, ast.expr] = field(default_factory=dict)
 
 

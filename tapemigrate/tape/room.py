@@ -47,7 +47,8 @@ class Room:
                     "others",
                     SOURCE,
                 )
-            if leaf.watch is not None and not self._has_room(leaf, region):
+            inner = region.request.late and any(d.stmt is region.request.stmt for d in leaf.defs)
+            if leaf.watch is not None and (inner or not self._has_room(leaf, region)):
                 return Refusal(
                     f"there is no place for a `watch` between the making of `{leaf.watch}` and its "
                     "first use",
