@@ -11,6 +11,7 @@ import ast
 from dataclasses import replace
 
 from tapemigrate.flow.defuse import Def, Flow, Kind, Scope, free_names
+from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.finding import Unit
@@ -77,7 +78,7 @@ class _Mover:
         self._stmt: ast.stmt = stmt
         name = scope.name if isinstance(scope, ast.FunctionDef) else "<lambda>"
         self._holder = self._flow.defs.get((scope, (name,)))
-        self._unbound = _declared(outer.scope)
+        self._unbound = _changed_inside(outer.scope)
 
     def moved(self, requests: list[Request]) -> list[Request] | None:
         """The requests as ones of the function around; None where one of them cannot be."""
@@ -153,8 +154,18 @@ class _Mover:
                 stack.extend(ast.iter_child_nodes(node))
 
 
-def _declared(scope: Scope) -> frozenset[str]:
-    """The names that inner functions may give other values, or that are those of the module."""
-    return frozenset(
-        name for n in walk(scope) if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names
-    )
+def _changed_inside(scope: Scope) -> frozenset[str]:
+    """The names that inner functions may give other values or elements, and those of the module."""
+    found: set[str] = set()
+    for inner in walk(scope):
+        if isinstance(inner, ast.Global | ast.Nonlocal):
+            found.update(inner.names)
+        if inner is scope or not isinstance(inner, ast.FunctionDef | ast.Lambda):
+            continue
+        for node in walk(inner):
+            match node:
+                case ast.Attribute(value=holder, attr=attr) if attr in CHANGERS:
+                    found.update((path_of(holder) or ())[:1])
+                case ast.Subscript(value=holder, ctx=ast.Store() | ast.Del()):
+                    found.update((path_of(holder) or ())[:1])
+    return frozenset(found)

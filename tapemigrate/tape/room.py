@@ -47,8 +47,15 @@ class Room:
                     "others",
                     SOURCE,
                 )
-            inner = region.request.late and any(d.stmt is region.request.stmt for d in leaf.defs)
-            if leaf.watch is not None and (inner or not self._has_room(leaf, region)):
+            late = leaf.watch is not None and region.request.late
+            if late and not (leaf.watch or "").isidentifier():
+                return Refusal(
+                    f"`{leaf.watch}` may be another tensor by the time that the inner function "
+                    "asks",
+                    SOURCE,
+                )
+            late = late and any(d.stmt is region.request.stmt for d in leaf.defs)
+            if leaf.watch is not None and (late or not self._has_room(leaf, region)):
                 return Refusal(
                     f"there is no place for a `watch` between the making of `{leaf.watch}` and its "
                     "first use",
