@@ -8,11 +8,11 @@ function reads its name from there. It may run later, and more than once.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tapemigrate.flow.defuse import Def, Flow, Kind, Scope, free_names
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
-from tapemigrate.records import replace
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.placed import TAPE
