@@ -14,12 +14,14 @@ from tapemigrate.rules.constants import is_constant_of_class
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.guards import come_with
 from tapemigrate.rules.independence import Asked, Independence, attribute_of, with_aliases
+from tapemigrate.rules.one_object import comes_with, holders
 from tapemigrate.rules.owners import is_part_of_owner
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer, filled_state, remembers
 from tapemigrate.rules.replacements import replacements
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.rules.shared_state import shared_state
+from tapemigrate.rules.verdicts import name_of, names_of, parts_beside, wrong
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
@@ -41,11 +43,6 @@ _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 # Stands for the variables of a collection, which no name in the code holds.
 _VARIABLES = Def(("<variables>",), Kind.ASSIGN, None)
 
-_RECIPE = (
-    "Open the tape where the value is computed, watch the source there, and pass the tape on: "
-    "`with tf.GradientTape() as tape:` has to surround every path from the source to the target."
-)
-
 
 class Judge:
     """Judges the regions of one scope. ``assumptions`` empty means proved."""
@@ -63,10 +60,10 @@ class Judge:
             else frozenset(a.arg for a in parameters(scope.args)) - {view.kinds.self_name}
         )
 
-    def judge(self, region: Region, recorded: str = "") -> list[str] | Refusal:
+    def judge(self, region: Region, recorded: frozenset[Path] = frozenset()) -> list[str] | Refusal:
         """The assumptions on which ``region`` rests, or why it would be wrong.
 
-        ``recorded`` is an attribute of ``self`` that the tape has recorded elsewhere.
+        ``recorded`` are attributes that the tape has recorded elsewhere.
         """
         aliased = {x: _aliased(x, self._view) for x in region.sources.leaves}
         sources = [
@@ -80,20 +77,20 @@ class Judge:
         ]
         assumptions = list(region.assumptions)
         if not hidden:
-            return assumptions + [s for s in _beside(region) if s not in assumptions]
+            return assumptions + [s for s in parts_beside(region) if s not in assumptions]
         self._linear = is_linear(region)
         for root in sorted(region.roots, key=lambda d: d.path):
-            if recorded and attribute_of(root, self._view) == recorded:
+            if any(root.path[: len(path)] == path for path in recorded):
                 continue
-            others = [x for x in hidden if root not in x.defs]
+            others = [x for x in hidden if root not in x.defs or comes_with(root, x, self._view)]
             verdict = self._root(root, others) if others else None
             if isinstance(verdict, Refusal) and root.kind is Kind.PARAM and len(root.path) == 1:
                 stmt, name = region.request.stmt, root.path[0]
                 if (guard := come_with(self._project, self._view, stmt, name)) is not None:
                     verdict = f"`{guard}` is given wherever `{name}` is"
             if isinstance(verdict, str) and is_part_of_owner(root, region, self._view.scope):
-                return _wrong(
-                    text_of(root.path), "computed where its object was made", _names(others)
+                return wrong(
+                    text_of(root.path), "computed where its object was made", names_of(others)
                 )
             if isinstance(verdict, Refusal):
                 return verdict
@@ -106,7 +103,7 @@ class Judge:
                     return verdict
                 if verdict and verdict not in assumptions:
                     assumptions.append(verdict)
-        for sentence in (*self._stored(region, hidden), *_beside(region)):
+        for sentence in (*self._stored(region, hidden), *parts_beside(region)):
             if sentence not in assumptions:
                 assumptions.append(sentence)
         for verdict in self._hidden_reads(region, hidden, recorded):
@@ -137,7 +134,7 @@ class Judge:
                 if any(step in _STATIC for step in root.path):
                     continue
                 if not all(step.startswith("[") for step in root.path[1:]):
-                    return _wrong(text_of(root.path), "made out of sight", "the source")
+                    return wrong(text_of(root.path), "made out of sight", "the source")
                 targets.add(root.path[0])
                 continue
             verdict = self._root(root, region.sources.leaves)
@@ -146,7 +143,7 @@ class Judge:
             if verdict:
                 assumptions.append(verdict)
         if not targets:
-            return _wrong("what the target is made of", "made out of sight", "the source")
+            return wrong("what the target is made of", "made out of sight", "the source")
         return frozenset(targets), assumptions
 
     # -- one value that enters ------------------------------------------------------------------
@@ -156,32 +153,36 @@ class Judge:
         text = text_of(root.path)
         if self._is_plain(root):
             return None
+        whole = next((x for x in leaves if comes_with(root, x, view)), None)
+        if whole is not None and not any(map(_is_size, root.path[1:])):
+            if root.path not in _called_paths(view.scope):
+                return wrong(text, "computed where its object was made", f"`{whole.watch}`")
         sources = [d for x in leaves for d in x.defs]
         variables = any(x.variables for x in leaves)
         if root.path[0] != view.kinds.self_name and any(
             len(d.path) > 1 and d.path[0] == root.path[0] and not _is_below(root, d)
             for d in sources
         ):
-            return _wrong(text, "computed where its object was made", f"`{_name(leaves)}`")
+            return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
         if len(root.path) > 1 and not any(map(_is_size, root.path[1:])):
             beside = [x for x in leaves if any(d.path == root.path[:1] for d in x.defs)]
             taken = [x for x in beside if x.watch and x.watch.split(".")[0] != root.path[0]]
             if taken and root.path not in _called_paths(view.scope):
                 # ``model.get_layer("conv").output`` and ``model.output``.
-                return _wrong(text, "computed where its object was made", f"`{taken[0].watch}`")
+                return wrong(text, "computed where its object was made", f"`{taken[0].watch}`")
         if root.kind is Kind.PARAM or root.path[0] in self._parameters:
             return self._parameter(root, leaves)
         if root.path[0] == view.kinds.self_name and len(root.path) > 1:
             name = root.path[1].lstrip(".")
             traced = self._tracer.attribute(view, name)
             if len(root.path) > 2 and variables and traced.blind:
-                return _wrong(text, "an object made elsewhere", "the variables")
+                return wrong(text, "an object made elsewhere", "the variables")
             return self._kept(text, name, traced, leaves)
         if len(root.path) > 1:
             if any(d.path[0] == root.path[0] for d in sources):
-                return _wrong(text, "computed where its object was made", f"`{_name(leaves)}`")
+                return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
             if variables and not self._is_element(root):
-                return _wrong(text, "computed where its object was made", "the variables")
+                return wrong(text, "computed where its object was made", "the variables")
         return self._global(root, leaves)
 
     def _is_element(self, root: Def) -> bool:
@@ -215,19 +216,19 @@ class Judge:
             if leaf.variables and traced.network:
                 if self._is_module(name):
                     continue
-                return _wrong(text, "computed in another method", "the variables", keeps=name)
+                return wrong(text, "computed in another method", "the variables", keeps=name)
             if traced.foreign:
-                return _wrong(text, "set on the object by other code", _names(leaves))
+                return wrong(text, "set on the object by other code", names_of(leaves))
             if any(d.kind is Kind.PARAM for d in leaf.defs & traced.defs):
-                return _wrong(text, "kept from an earlier call", _names(leaves))
+                return wrong(text, "kept from an earlier call", names_of(leaves))
             for made in leaf.defs or (_VARIABLES,):
                 attribute = attribute_of(made, self._view)
                 if attribute is not None and attribute != name and self._share(attribute, traced):
-                    return _wrong(
+                    return wrong(
                         text, "computed in another method", f"`self.{attribute}`", keeps=name
                     )
                 if attribute is not None and attribute in traced.attributes:
-                    return _wrong(
+                    return wrong(
                         text, "computed in another method", f"`self.{attribute}`", keeps=name
                     )
                 if attribute is not None and attribute == name:
@@ -242,8 +243,16 @@ class Judge:
                         return verdict
         variables = any(x.variables for x in leaves)
         unseen = traced.blind or ((traced.outside or traced.calls) and variables)
+        for leaf in leaves if traced.values else ():
+            for whole in holders(leaf, self._view):
+                if any(path_of(v) is None or len(path_of(v) or ()) > 1 for v in traced.values):
+                    return wrong(text, "computed in another method", f"`{leaf.watch}`")
+                part = leaf.watch or ""
+                verdict = self._by_callers(whole, text, None, name, traced, part=part)
+                if verdict is not None:
+                    return verdict
         if unseen and not self._is_module(name):
-            return f"`{text}` was not computed from {_names(leaves)}"
+            return f"`{text}` was not computed from {names_of(leaves)}"
         return None
 
     def _handed_in_with(
@@ -278,7 +287,7 @@ class Judge:
                         line = (
                             f"computed from the source by the caller in line {verdict.call.lineno}"
                         )
-                        return _wrong(text, line, shown)
+                        return wrong(text, line, shown)
                     if not verdict:
                         return f"`{text}` was not computed from {shown}"
         return None
@@ -286,7 +295,10 @@ class Judge:
     def _share(self, attribute: str, traced: Provenance) -> bool:
         """Whether what ``self.attribute`` was given is among what the other value is made of."""
         values = attribute_values(self._project, self._view, attribute)
-        if set(values) & traced.values:
+        me = self._view.kinds.self_name or "self"
+        if set(values) & traced.values or any(
+            d.path[:2] == (me, f".{attribute}") for d in traced.defs
+        ):
             return True
         for value in values:
             scope = self._project.scope_of(self._view.unit, value)
@@ -322,8 +334,13 @@ class Judge:
             if leaf.variables and root in _passed_on(leaf):
                 name = root.path[0]
                 return f"`{name}` runs its forward pass where it is called, not where it was made"
+            name = root.path[0]
+            for whole in holders(leaf, self._view):
+                verdict = self._by_callers(whole, name, name, part=leaf.watch or "")
+                if verdict is not None:
+                    return verdict
             for made in leaf.defs or (_VARIABLES,):
-                verdict = self._by_callers(made, parameter=root.path[0], text=root.path[0])
+                verdict = self._by_callers(made, name, name)
                 if verdict is not None:
                     return verdict
         return None
@@ -340,15 +357,18 @@ class Judge:
         if not values:
             return None
         if self._is_rebound(name):
-            return f"`{text}` was not computed from {_names(leaves)}"
+            return f"`{text}` was not computed from {names_of(leaves)}"
         traced = self._tracer.global_name(view, name)
         sources = {d.path[0] for x in leaves for d in x.defs if d.kind is Kind.ENTRY}
-        if traced.globals & sources:
-            return _wrong(text, "computed at module level", f"`{_name(leaves)}`")
+        if traced.globals & sources or any(d.path[0] in sources for d in traced.defs):
+            return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
         if traced.network and any(x.variables for x in leaves):
-            return _wrong(text, "computed at module level", "the variables")
+            return wrong(text, "computed at module level", "the variables")
+        part = next((x for x in leaves if traced.defs and holders(x, view)), None)
+        if part is not None:
+            return wrong(text, "computed at module level", f"`{part.watch}`")
         if traced.network or traced.calls or traced.blind:
-            return f"`{text}` was not computed from {_names(leaves)}"
+            return f"`{text}` was not computed from {names_of(leaves)}"
         return None
 
     def _is_rebound(self, name: str) -> bool:
@@ -382,14 +402,14 @@ class Judge:
                     if each.value is not None:
                         traced.add(self._tracer.value(holder, each.value))
                 if traced.network:
-                    return _wrong(text, "computed in the enclosing function", "the variables")
+                    return wrong(text, "computed in the enclosing function", "the variables")
                 continue
             for source in leaf.defs:
                 mine = [d for d in holder.flow.defs.values() if d.path == source.path]
                 if source.kind is Kind.ENTRY and set(mine) & behind:
                     if source.path == made[0].path:
                         continue
-                    return _wrong(text, "computed in the enclosing function", _names(leaves))
+                    return wrong(text, "computed in the enclosing function", names_of(leaves))
                 if source.kind is Kind.PARAM:
                     verdict = self._by_callers(source, text, closure=frozenset(behind), same=same)
                     if verdict is not None:
@@ -438,10 +458,12 @@ class Judge:
         shared = shared_state(self._project).read_by(self._project, unit, run)
         here = {path[0] for path in made if len(path) == 1} | {text_of(path) for path in made}
         found = sorted(((read & unit.once(filled_state)) | shared) - here)
-        return [f"`{name}` holds nothing that was computed from {_names(leaves)}" for name in found]
+        return [
+            f"`{name}` holds nothing that was computed from {names_of(leaves)}" for name in found
+        ]
 
     def _hidden_reads(
-        self, region: Region, leaves: list[Leaf], recorded: str
+        self, region: Region, leaves: list[Leaf], recorded: frozenset[Path]
     ) -> list[str | Refusal]:
         view = self._view
         found: list[str | Refusal] = []
@@ -453,7 +475,7 @@ class Judge:
             used = node.func if isinstance(node, ast.Call) else node
             if not isinstance(used, ast.Attribute) or not isinstance(used.ctx, ast.Load):
                 continue
-            if path_of(used.value) != (view.kinds.self_name,) or used.attr == recorded:
+            if path_of(used.value) != (view.kinds.self_name,) or path_of(used) in recorded:
                 continue
             method = self._project.effects(view.unit).method(view.cls, used.attr)
             if not isinstance(node, ast.Call) and (method is None or not method.decorator_list):
@@ -476,25 +498,25 @@ class Judge:
     def _read_below(self, name: str, leaves: list[Leaf]) -> list[str]:
         """What else may run in place of the method, on objects of subclasses or on some."""
         found = replacements(self._project, self._tracer, self._view, name)
-        return [f"{each} reads nothing that was computed from {_names(leaves)}" for each in found]
+        return [f"{each} reads nothing that was computed from {names_of(leaves)}" for each in found]
 
     def _remembered(self, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
         """A property that is computed once, perhaps before: ``@lazy_property``."""
         traced = self._tracer.method(self._view, name)
         if any(x.variables for x in leaves):
-            return [_wrong(f"self.{name}", "computed when it was first asked for", "the variables")]
+            return [wrong(f"self.{name}", "computed when it was first asked for", "the variables")]
         attributes = {attribute_of(d, self._view) for x in leaves for d in x.defs}
         if attributes & traced.attributes:
-            shown = _names(leaves)
-            return [_wrong(f"self.{name}", "computed when it was first asked for", shown)]
-        return [f"`self.{name}` was not computed from {_names(leaves)}"]
+            shown = names_of(leaves)
+            return [wrong(f"self.{name}", "computed when it was first asked for", shown)]
+        return [f"`self.{name}` was not computed from {names_of(leaves)}"]
 
     def _read_by(self, region: Region, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
         """What a method of the class reads that is not passed to it."""
         found: list[str | Refusal] = []
         traced = self._tracer.method(self._view, name)
         variables = any(x.variables for x in leaves)
-        sentence = f"`self.{name}` reads nothing that was computed from {_names(leaves)}"
+        sentence = f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
         for attribute in sorted(traced.attributes):
             if self._is_module(attribute) or self._is_set_here(region, attribute):
                 continue
@@ -529,7 +551,7 @@ class Judge:
         """A function or an object kept on ``self`` that is called: what it was made of counts."""
         values = attribute_values(self._project, self._view, name)
         if not values:
-            return f"`self.{name}` reads nothing that was computed from {_names(leaves)}"
+            return f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
         if any(x.variables for x in leaves):
             return None
         return self._kept(f"self.{name}", name, self._tracer.attribute(self._view, name), leaves)
@@ -545,38 +567,30 @@ class Judge:
         traced: Provenance | None = None,
         closure: frozenset[Def] | None = None,
         same: frozenset[Def] = frozenset(),
+        part: str = "",
     ) -> str | Refusal | None:
-        """Whether every caller passes a source from which the other value was not made."""
+        """Whether every caller passes a source from which the other value was not made.
+
+        ``part``: the source is that part of the object that ``source`` is.
+        """
         plain = f"`{text}`, a parameter," if parameter else f"`{text}`"
         shown = text_of(source.path) if source.kind in (Kind.PARAM, Kind.ENTRY) else ""
+        shown = part or shown
         sentence = f"{plain} was not computed from " + (f"`{shown}`" if shown else "the variables")
         verdict = self._calls.at_all_calls(
-            self._view, Asked(source, parameter, attribute, traced, closure, same, self._linear)
+            self._view,
+            Asked(
+                source, parameter, attribute, traced, closure, same, self._linear, part=bool(part)
+            ),
         )
         if isinstance(verdict, CallSite):
-            return _wrong(
+            return wrong(
                 text,
                 f"computed from the source by the caller in line {verdict.call.lineno}",
                 f"`{shown}`" if shown else "the variables",
                 threads=parameter is not None,
             )
         return None if verdict else sentence
-
-
-def _beside(region: Region) -> list[str]:
-    """What is assumed of sources that are parts of what was passed in, beside other parts of it."""
-    found: list[str] = []
-    for leaf in region.sources.leaves:
-        for made in leaf.defs:
-            if made.kind is Kind.ELEMENT and made.value is not None and leaf.watch:
-                path = path_of(made.value)
-                if path is not None and any(
-                    r.kind is Kind.PARAM and r.path == path for r in region.roots
-                ):
-                    found.append(
-                        f"no other part of `{text_of(path)}` was computed from `{leaf.watch}`"
-                    )
-    return found
 
 
 def _called_paths(scope: ast.AST) -> set[Path | None]:
@@ -630,27 +644,6 @@ def _is_below(root: Def, source: Def) -> bool:
     return root.path[: len(source.path)] == source.path
 
 
-def _wrong(text: str, how: str, source: str, threads: bool = False, keeps: str = "") -> Refusal:
-    return Refusal(
-        f"`{text}` enters the forward pass and was {how}, so it may depend on {source}: a tape "
-        "here would silently drop that part of the gradient",
-        _RECIPE,
-        threads,
-        keeps,
-    )
-
-
-def _name(leaves: list[Leaf]) -> str:
-    return next((text_of(d.path) for x in leaves for d in x.defs), "the source")
-
-
 def _loaded(unit: Unit) -> dict[ast.AST, frozenset[str]]:
     """The names that statements read, filled where they are asked for."""
     return {}
-
-
-def _names(leaves: list[Leaf]) -> str:
-    if any(x.variables for x in leaves):
-        return "the variables"
-    names = sorted({text_of(d.path) for x in leaves for d in x.defs if d.kind is not Kind.LOOP})
-    return " or ".join(f"`{n}`" for n in names[:3])

@@ -418,6 +418,8 @@ def set_without_name(unit: Unit) -> Iterator[ast.expr]:
         if path == ("setattr",) and len(call.args) > 1:
             if not isinstance(call.args[1], ast.Constant):
                 yield call.args[0]
+        elif path[-1:] == (".__setattr__",) and len(call.args) > 2:
+            yield call.args[0]
         elif path[-1:] == (".update",) and isinstance(call.func, ast.Attribute):
             yield from _whose_attributes(call.func.value)
     for part in unit.nodes(ast.Subscript):

@@ -22,6 +22,7 @@ from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.lambdas import Lambdas, bound_to
 from tapemigrate.rules.lending import makers
 from tapemigrate.rules.library_methods import LIBRARY_METHODS
+from tapemigrate.rules.object_links import object_links
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.tapes import Tapes
 from tapemigrate.tape.region import Region
@@ -83,6 +84,7 @@ def links(project: Project, unit: Unit) -> Links:
     """The functions of ``unit`` that hold gradient calls; a constructor goes by its class."""
     names: set[str] = set()
     handed: set[Handed] = set()
+    objects: set[Handed] = set()
     calls = collect(project, unit)
     adopt(project, unit, calls)
     for scope, requests in calls.by_scope.items():
@@ -97,6 +99,7 @@ def links(project: Project, unit: Unit) -> Links:
             for maker in makers(project, unit, scope, requests):
                 names.add(maker.name)
                 handed.add(_handed(project, unit, maker, passed=False))
+            objects |= object_links(scope, requests)
         elif isinstance(scope, ast.Lambda):
             names |= bound_to(unit, scope)
     for _ in range(_MOST_HANDS if handed else 0):
@@ -106,7 +109,7 @@ def links(project: Project, unit: Unit) -> Links:
         handed |= more
         names |= {h.name for h in more if not h.followed}
     imports = imported(unit) if names else frozenset()
-    return Links(frozenset(names), frozenset(handed), imports)
+    return Links(frozenset(names), frozenset(handed | objects), imports)
 
 
 def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset[Handed]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tapemigrate.flow.defuse import Def, Kind, parameters
 from tapemigrate.flow.paths import path_of
@@ -12,6 +12,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callbacks import mentions_of
 from tapemigrate.rules.callers import is_called_by_python
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.one_object import tensors_in
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer
 from tapemigrate.rules.shape_evidence import argument_for, attribute_values
@@ -37,6 +38,7 @@ class Asked:
     The other is a ``parameter``; or an ``attribute`` of ``self``, of which ``traced`` tells where
     it comes from; or made of what a ``closure`` holds, in which ``same`` is the very tensor.
     ``linear``: the target is linear in the other. ``computed``: the other is no plain argument.
+    ``part``: the source is a part of the object that ``source`` is.
     """
 
     source: Def
@@ -47,10 +49,11 @@ class Asked:
     same: frozenset[Def] = frozenset()
     linear: bool = False
     computed: bool = False
+    part: bool = False
 
     def of(self, source: Def, parameter: str) -> Asked:
         """The same of two values of a caller."""
-        return Asked(source, parameter, same=self.same, linear=self.linear, computed=self.computed)
+        return replace(self, source=source, parameter=parameter, closure=None)
 
 
 class Independence:
@@ -140,8 +143,15 @@ class Independence:
         elif given is not None:
             cut = _another_name(given, caller)
         elif source.kind is Kind.ENTRY:
-            own = frozenset(d for d in caller.flow.defs.values() if d.path == source.path)
+            own = frozenset(
+                d
+                for d in caller.flow.defs.values()
+                if d.path == source.path
+                or (source.path[0] != view.kinds.self_name and d.path == source.path[: len(d.path)])
+            )
             cut = with_aliases(own, caller) | self._put_into(view, source, caller)
+        if asked.part and given is not None:
+            cut |= tensors_in(caller, self._tracer.behind(caller, given))
         if asked.closure is not None:
             return not cut & asked.closure
         if parameter is not None:
@@ -308,7 +318,7 @@ class Independence:
                         return further
             return None if value.blind else True
         if cut & self._tracer.behind(caller, other):
-            if asked.computed or not _same(cut, caller, other):
+            if asked.computed or asked.part or not _same(cut, caller, other):
                 return False
         name = path_of(given)
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:

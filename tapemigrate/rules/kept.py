@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
@@ -47,11 +48,11 @@ def keep(
         return _refused("there is no object beside it that could keep a tape")
     if request.api not in ("gradients", "threaded") or request.stop is not None:
         return _refused("a tape that is kept does not serve for this call")
-    if _is_fixed(project, view):
+    if is_fixed(project, unit, cls):
         return _refused("its class may not take an attribute more")
     if project.foreign_stores(unit, cls, name):
         return _refused(f"other code sets `{name}` on the object")
-    made = [a for a in _assignments(project, view, name) if not _is_none(a.value)]
+    made = [a for a in assignments(project, unit, cls, name) if not is_none(a.value)]
     if len(made) != 1:
         return _refused(f"`self.{name}` is set in {len(made) or 'no'} places")
     stmt = made[0]
@@ -62,50 +63,47 @@ def keep(
     wanted = _wanted(project, view, sources)
     if isinstance(wanted, Refusal):
         return wanted
-    tape = _tape_name(project, view, name)
-    value = _part(stmt, name)
-    if value is None and isinstance(stmt.value, ast.Call) and _precede(producer, stmt, wanted):
-        value, tape = stmt.value, _tape_name(project, view, _first(stmt) or name)
+    tape = tape_name(project, unit, cls, name)
+    value = part_given(stmt, name)
+    if value is None and isinstance(stmt.value, ast.Call) and precede(producer, stmt, wanted):
+        value, tape = stmt.value, tape_name(project, unit, cls, _first(stmt) or name)
     if value is not None:
-        known = _known(producer, stmt, wanted)
+        known = known_sources(producer, stmt, wanted)
         if isinstance(known, Refusal):
             return known
-        return Kept(producer, _request(request, stmt, value, known), tape)
+        return Kept(producer, kept_request(request, stmt, value, known), tape)
     return _returned(project, producer, stmt, name, wanted, request, tape)
 
 
-def _is_fixed(project: Project, view: View) -> bool:
+def is_fixed(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
     """Whether objects of the class decide how they are copied, or are asked for all attributes.
 
     Without that, an object that keeps a target is not copied or pickled: a tensor of a graph can be
     neither.
     """
-    assert view.cls is not None
     names = {"__slots__", "__getstate__", "__reduce__", "__setattr__", "__deepcopy__"}
-    for cls in project.family(view.unit, view.cls):
-        for node in ast.walk(cls):
+    for each in project.family(unit, cls):
+        for node in ast.walk(each):
             if getattr(node, "id", getattr(node, "name", None)) in names:
                 return True
             if isinstance(node, ast.Attribute) and node.attr == "__dict__":
                 return True
-    return any(
-        isinstance(n.func, ast.Name) and n.func.id == "vars" for n in view.unit.nodes(ast.Call)
-    )
+    return any(isinstance(n.func, ast.Name) and n.func.id == "vars" for n in unit.nodes(ast.Call))
 
 
 def _refused(reason: str) -> Refusal:
     return Refusal(f"the target was computed in another method, and {reason}", _RECIPE)
 
 
-def _assignments(project: Project, view: View, name: str) -> Iterator[ast.Assign]:
-    assert view.cls is not None
-    for cls in project.family(view.unit, view.cls):
-        for node in ast.walk(cls):
+def assignments(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> Iterator[ast.Assign]:
+    """Where the class gives the attribute a value; twice what is no plain assignment."""
+    for each in project.family(unit, cls):
+        for node in ast.walk(each):
             if isinstance(node, ast.Attribute) and node.attr == name:
                 if isinstance(node.ctx, ast.Store | ast.Del):
                     stmt: ast.AST = node
                     while not isinstance(stmt, ast.stmt):
-                        stmt = view.unit.parents[stmt]
+                        stmt = unit.parents[stmt]
                     # What is no plain assignment counts twice: it cannot be followed.
                     yield from [stmt] if isinstance(stmt, ast.Assign) else [_NEVER, _NEVER]
 
@@ -113,13 +111,16 @@ def _assignments(project: Project, view: View, name: str) -> Iterator[ast.Assign
 _NEVER = ast.Assign([], ast.Name("never", ast.Load()))
 
 
-def _is_none(value: ast.expr) -> bool:
+def is_none(value: ast.expr) -> bool:
+    """Whether it is a None that is written there."""
     return isinstance(value, ast.Constant) and value.value is None
 
 
 def _wanted(project: Project, view: View, sources: Sources) -> list[str] | Refusal:
     """The attributes that are differentiated by; variables watch themselves."""
     found: list[str] = []
+    cls = view.cls
+    assert cls is not None
     for leaf in sources.leaves:
         if leaf.watch is None:
             continue
@@ -129,7 +130,10 @@ def _wanted(project: Project, view: View, sources: Sources) -> list[str] | Refus
         if len(path) != 2 or path[0] != view.kinds.self_name or not entry:
             return _refused(f"`{leaf.watch}` cannot be watched there")
         name = path[1].lstrip(".")
-        if len([a for a in _assignments(project, view, name) if not _is_none(a.value)]) != 1:
+        if (
+            len([a for a in assignments(project, view.unit, cls, name) if not is_none(a.value)])
+            != 1
+        ):
             return _refused(f"`self.{name}` is set in more than one place")
         found.append(name)
     if any(leaf.variables for leaf in sources.leaves):
@@ -137,7 +141,7 @@ def _wanted(project: Project, view: View, sources: Sources) -> list[str] | Refus
     return found
 
 
-def _part(stmt: ast.Assign, name: str) -> ast.expr | None:
+def part_given(stmt: ast.Assign, name: str) -> ast.expr | None:
     """What the statement gives the attribute by itself; None where a call gives several values."""
     for target in stmt.targets:
         if isinstance(target, ast.Attribute) and target.attr == name:
@@ -161,8 +165,8 @@ def _place(stmt: ast.Assign, name: str) -> int | None:
     return None
 
 
-def _known(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Refusal:
-    """The sources as the method that computes the target sees them."""
+def known_sources(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Refusal:
+    """The sources, attributes of ``self``, as the method that computes the target sees them."""
     known = Sources(single=False, listed=True)
     me = producer.kinds.self_name or "self"
     for name in wanted:
@@ -190,7 +194,7 @@ def _known(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Ref
     return known
 
 
-def _precede(producer: View, stmt: ast.Assign, wanted: list[str]) -> bool:
+def precede(producer: View, stmt: ast.Assign, wanted: list[str]) -> bool:
     """Whether the sources are tensors that were made in the same method before."""
     for name in wanted:
         path = (producer.kinds.self_name or "self", f".{name}")
@@ -212,13 +216,13 @@ def _variables(producer: View, own: list[Def], text: str) -> Leaf | None:
     return Leaf(frozenset(), None, True, True, variables=True, assumption=sentence)
 
 
-def _request(
+def kept_request(
     request: Request, stmt: ast.stmt, target: ast.expr, known: Sources | None = None
 ) -> Request:
     """What the tape has to record, as if it were asked for where it is computed."""
     return Request(
         request.call,
-        request.node,
+        stmt.targets[0] if isinstance(stmt, ast.Assign) else request.node,
         stmt,
         "kept",
         target,
@@ -261,7 +265,7 @@ def _returned(
             return _refused(f"`self.{each}` is not made beside it")
         if there is not None:
             found.append(value.elts[there])
-    made = _request(request, returns[0], value.elts[place])
+    made = kept_request(request, returns[0], value.elts[place])
     made.sources, made.variables = ast.List(found, ast.Load()), "" in wanted
     return Kept(view, made, tape)
 
@@ -287,13 +291,12 @@ def _extends(cls: ast.ClassDef, family: list[ast.ClassDef]) -> bool:
     return any((path_of(base) or ("",))[-1].lstrip(".") in names for base in cls.bases)
 
 
-def _tape_name(project: Project, view: View, target: str) -> str:
-    """``_tape``, or a name of its own where the class has such an attribute already."""
-    assert view.cls is not None
+def tape_name(project: Project, unit: Unit, cls: ast.ClassDef, target: str) -> str:
+    """``_loss_tape``, or a name of its own where the class has such an attribute already."""
     taken = {
         node.attr
-        for cls in project.family(view.unit, view.cls)
-        for node in ast.walk(cls)
+        for each in project.family(unit, cls)
+        for node in ast.walk(each)
         if isinstance(node, ast.Attribute)
     }
     wish, number = f"_{target.lstrip('_')}_tape", 2

@@ -15,6 +15,7 @@ from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.collected import COLLECTED
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import Hazards
+from tapemigrate.rules.one_object import names_outside
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.provenance import Tracer
 from tapemigrate.rules.shape_evidence import ShapeEvidence, attribute_values
@@ -35,10 +36,21 @@ _CLASS = Refusal(
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """A tape that another method keeps: where it is, and the attribute that it has recorded."""
+    """A tape that another method keeps: where it is, and the attributes that it has recorded.
+
+    ``assumptions``: that it is there, and has. ``single``: its source is one tensor.
+    """
 
     tape: str
-    attribute: str
+    recorded: frozenset[Path]
+    assumptions: tuple[str, ...] = ()
+    single: bool = False
+
+    def take(self, region: Region) -> None:
+        """Adds what the place of the tape tells to a region that is differentiated on it."""
+        region.assumptions += [a for a in self.assumptions if a not in region.assumptions]
+        if self.single and region.sources.single is None:
+            region.sources.single = True
 
 
 class Places:
@@ -91,12 +103,11 @@ class Places:
             region = self._region(inner, requests, kept.get(request))
             if isinstance(region, Region) and inner is not request:
                 inner.first = not several(region)
+            elif isinstance(region, Refusal) and request in kept:
+                if _is_recorded(self._view, request, kept[request].recorded):
+                    region = self._kept(request, kept[request])
             elif isinstance(region, Refusal) and region.threads and tape and inner is request:
                 region = self._given(request, requests, tape)
-            elif isinstance(region, Refusal) and request in kept:
-                me, own = self._view.kinds.self_name, kept[request].attribute
-                if path_of(request.target) == (me, f".{own}"):
-                    region = self._finder.kept(request, kept[request].tape)
             found[inner] = region
             if inner is not request:
                 found[request] = (
@@ -155,7 +166,7 @@ class Places:
         self, request: Request, requests: Sequence[Request], kept: Keeping | None
     ) -> Region | Refusal:
         """What stands beside a request matters to its region only where it is of lower order."""
-        recorded = kept.attribute if kept is not None else ""
+        recorded = kept.recorded if kept is not None else frozenset()
         lower = self._finder.lower(request, requests, recorded)
         if lower is None or (request, kept, lower) not in self._regions:
             region = self._place(request, requests, kept)
@@ -168,7 +179,7 @@ class Places:
     def _place(
         self, request: Request, requests: Sequence[Request], kept: Keeping | None
     ) -> Region | Refusal:
-        recorded = kept.attribute if kept is not None else ""
+        recorded = kept.recorded if kept is not None else frozenset()
         region = self._finder.find(request, requests, recorded)
         if isinstance(region, Refusal) and not region.threads:
             # Who made the target's ops by hand tells more than that no path leads to it.
@@ -190,11 +201,11 @@ class Places:
                 return verdict
             region.assumptions = verdict
             region.resumes = kept.tape if kept is not None else ""
-            if kept is not None and self._computes_anew(region, kept.attribute):
-                own = (self._view.kinds.self_name, f".{kept.attribute}")
-                if path_of(request.target) != own:
-                    return _ANEW
-                return self._finder.kept(request, kept.tape)
+            if kept is not None:
+                kept.take(region)
+                if any(self._computes_anew(region, path) for path in recorded):
+                    again = not _is_recorded(self._view, request, recorded)
+                    return _ANEW if again else self._kept(request, kept)
         return region
 
     def _before(
@@ -228,8 +239,16 @@ class Places:
             for d in made
         )
 
-    def _computes_anew(self, region: Region, attribute: str) -> bool:
+    def _kept(self, request: Request, kept: Keeping) -> Region:
+        region = self._finder.kept(request, kept.tape)
+        kept.take(region)
+        return region
+
+    def _computes_anew(self, region: Region, recorded: Path) -> bool:
         """Whether the region runs the very method that opens the tape, and keeps it."""
+        if recorded[:-1] != (self._view.kinds.self_name,):
+            return False
+        attribute = recorded[-1].lstrip(".")
         cls, effects = self._view.cls, self._project.effects(self._view.unit)
         stack: list[ast.AST] = list(region.block.body[region.first : region.last + 1])
         seen: set[ast.AST] = set()
@@ -342,6 +361,12 @@ def _kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
         return frozenset()
     values = attribute_values(project, view, name)
     return frozenset(view.kinds.make(v) for v in values)
+
+
+def _is_recorded(view: View, request: Request, recorded: frozenset[Path]) -> bool:
+    """Whether the target is what a tape has ``recorded``, and nothing is made of that here."""
+    names = names_outside(view, request.target)
+    return bool(names) and names <= recorded
 
 
 def _run_by(region: Region, view: View) -> list[ast.AST]:

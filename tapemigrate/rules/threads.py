@@ -12,11 +12,11 @@ from tapemigrate.flow.defuse import Kind, Scope, parameters
 from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.callers import is_called_from_outside, meant_by
 from tapemigrate.rules.companions import companions
-from tapemigrate.rules.kept import keep
+from tapemigrate.rules.keeping import Keeper
 from tapemigrate.rules.lending import Lendings, PlacedFor
 from tapemigrate.rules.namesakes import Namesakes, namesakes
 from tapemigrate.rules.placed import TAPE, Helper, Placed
-from tapemigrate.rules.placing import ASKS, Keeping
+from tapemigrate.rules.placing import ASKS
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.shape_evidence import argument_for
@@ -38,11 +38,11 @@ class Threads:
         self._project = project
         self._placed = placed
         self._failed: dict[Scope, str] = {}
-        self._failed_kept: dict[Request, str] = {}
         self._failed_sites: dict[ast.Call, str] = {}
         self._circles: dict[Scope, Namesakes | str] = {}
         self._touched: dict[Scope, Placed] = {}
         self.lendings = Lendings(project, placed)
+        self._keeper = Keeper(project, placed, self._touched)
         self.helpers: dict[Scope, Helper] = {}
 
     def solve(self, scopes: list[Placed], alone: bool) -> dict[Scope, Layout]:
@@ -52,23 +52,25 @@ class Threads:
         """
         while True:
             self.helpers = {}
+            self._keeper.restart()
             self._touched.update({p.view.scope: p for p in scopes})
             for placed in self._touched.values():
                 placed.handed, placed.kept = {}, {}
                 placed.evaluate(False)
             if not alone:
                 for placed in scopes:
-                    self._keep(placed)
+                    self._keeper.keep(placed)
                     self.lendings.lend(placed, handed=False)
             failure = None if alone else self._attempt(scopes)
             for placed in self._touched.values():
+                self._keeper.explain(placed)
                 self._explain(placed)
                 self.lendings.explain(placed)
             layouts = {
                 scope: lay_out(p.found, p.view.blocks, p.view.unit.parents)
                 for scope, p in self._touched.items()
             }
-            if failure is None and (self._lost_tape(layouts) or self._lost_call(layouts)):
+            if failure is None and (self._keeper.lost(layouts) or self._lost_call(layouts)):
                 continue
             if failure is None and self.lendings.clash(layouts, self.helpers):
                 continue
@@ -78,58 +80,6 @@ class Threads:
                 self._assume()
                 return layouts
             self._failed[failure[0]] = failure[1]
-
-    def _keep(self, placed: Placed) -> None:
-        """Has tapes kept for the requests of a method whose targets other methods compute."""
-        for request, outcome in list(placed.found.items()):
-            if not isinstance(outcome, Refusal) or not outcome.keeps:
-                continue
-            if request in self._failed_kept:
-                reason = f"{outcome.reason}: {self._failed_kept[request]}"
-                placed.found[request] = Refusal(reason, outcome.recipe)
-                continue
-            sources = placed.places.sources(request)
-            if isinstance(sources, Refusal):
-                continue
-            found = keep(self._project, placed.view, request, outcome.keeps, sources)
-            if isinstance(found, Refusal):
-                placed.found[request] = found
-                continue
-            there = self._placed(CallSite(found.view.unit, found.request.call), found.view.scope)
-            if there is None:
-                continue
-            self._touched.setdefault(there.view.scope, there)
-            found.request.parameter = f"{found.view.kinds.self_name}.{found.tape}"
-            there.handed[found.request] = placed.view.scope
-            there.evaluate(False)
-            region = there.found[found.request]
-            if isinstance(region, Refusal):
-                del there.handed[found.request]
-                self._failed_kept[request] = region.reason
-                there.evaluate(False)
-                placed.found[request] = Refusal(f"{outcome.reason}: {region.reason}", region.recipe)
-                continue
-            tape = f"{placed.view.kinds.self_name}.{found.tape}"
-            placed.kept[request] = Keeping(tape, outcome.keeps)
-            placed.evaluate(False)
-            if isinstance(placed.found[request], Refusal):
-                self._failed_kept[request] = "that is not all of it"
-                del placed.kept[request], there.handed[found.request]
-                there.evaluate(False)
-
-    def _lost_tape(self, layouts: dict[Scope, Layout]) -> bool:
-        """Whether a tape that was to be kept could not be laid after all."""
-        lost = False
-        for scope, layout in layouts.items():
-            for request, refusal in layout.refused.items():
-                placed = self._touched[scope]
-                if request.api == "kept" and request in placed.handed:
-                    asking = self._touched[placed.handed[request]]
-                    for other in asking.kept:
-                        if other.call is request.call:
-                            self._failed_kept[other] = refusal.reason
-                            lost = True
-        return lost
 
     def _lost_call(self, layouts: dict[Scope, Layout]) -> bool:
         """Whether a caller that was to hand in a tape could not lay it after all."""

@@ -214,7 +214,8 @@ class Emitter:
     def _header(self, tape: Tape) -> str:
         if tape.resumes:
             return f"with {tape.name}:"
-        tf = self._around.tensorflow(tape.regions[0].request.call)
+        request = tape.regions[0].request
+        tf = self._around.tensorflow(request.node if tape.kept else request.call)
         options = "persistent=True" if tape.persistent else ""
         return f"with {tf}.GradientTape({options}) as {tape.name}:"
 
@@ -223,7 +224,7 @@ class Emitter:
         inner: list[Op] = []
         placed: set[tuple[str, ast.stmt]] = set()
         for leaf in (x for g in tape.regions for x in g.sources.leaves if x.watch):
-            if tape.resumes and all(d.kind is Kind.ENTRY for d in leaf.defs):
+            if tape.resumes and all(d.kind is Kind.ENTRY or _is_alias(d) for d in leaf.defs):
                 continue  # watched where the tape was opened
             named = [d for d in leaf.defs if d.kind not in (Kind.LOOP, Kind.COMPREHENSION)]
             for made in sorted(named or leaf.defs, key=_row):
@@ -606,6 +607,11 @@ def _part_of(name: str, leaf: Leaf) -> str:
     given = (path_of(d.value) for d in leaf.defs if d.value is not None)
     parts = sorted(text_of(path) for path in given if path is not None)
     return next((p for p in parts if p.startswith((f"{name}.", f"{name}["))), "")
+
+
+def _is_alias(made: Def) -> bool:
+    """Whether the definition is another name of what was there."""
+    return made.kind is Kind.ASSIGN and made.value is not None and path_of(made.value) is not None
 
 
 def _row(made: Def) -> int:

@@ -30,6 +30,7 @@ from tapemigrate.tape.syntax import (
     is_plain,
     only_iterates,
     prefix_of_longer,
+    read_whole,
     repetitions,
 )
 
@@ -58,18 +59,18 @@ class RegionFinder:
         self._ops = Ops(flow, kinds, operands)
         self._beside = Beside(flow, blocks, kinds, operands, self._ops, apart)
         self._room = Room(flow, blocks, kinds)
-        self._nodes: dict[tuple[Request, str], frozenset[Def]] = {}
+        self._nodes: dict[tuple[Request, frozenset[Path]], frozenset[Def]] = {}
 
     def find(
         self,
         request: Request,
         others: Sequence[Request],
-        recorded: str = "",
+        recorded: frozenset[Path] = frozenset(),
         early: bool = False,
     ) -> Region | Refusal:
         """The region of ``request``, or why a tape cannot be placed in this scope.
 
-        ``recorded`` is an attribute of ``self`` that the tape has recorded somewhere else.
+        ``recorded`` are attributes that the tape has recorded somewhere else.
         ``early``: what ran before in this scope may have put aside what the target is made of.
         """
         sources = self.sources(request)
@@ -79,8 +80,7 @@ class RegionFinder:
         stops = self._stops(request)
         if isinstance(stops, Refusal):
             return stops
-        recorded_path = (self._kinds.self_name or "", f".{recorded}") if recorded else None
-        nodes, edges = self._between(target, sources.leaves, frozenset(stops), recorded_path)
+        nodes, edges = self._between(target, sources.leaves, frozenset(stops), recorded)
         self._nodes[request, recorded] = nodes
         lower = self._lower(request, nodes, others)
         if self._may_be_passed_in(request.target):
@@ -100,6 +100,7 @@ class RegionFinder:
             return self._elsewhere(request, target)
         inline = itself or request.records or not is_plain(request.target)
         statements = {d.stmt for d in nodes if d.stmt is not None and self._ops.makes_ops(d)}
+        statements |= set(request.beside)
         own = [d for d in nodes if d.stmt is request.stmt and self._ops.makes_ops(d)]
         # ``y = gradients(y, x)`` in a loop asks for what it gave the round before.
         again = any(holds(d, request.call) for d in own)
@@ -194,7 +195,7 @@ class RegionFinder:
         return name is not None and not name.startswith("tensorflow") and not gives_no_tensors(name)
 
     def lower(
-        self, request: Request, others: Sequence[Request], recorded: str = ""
+        self, request: Request, others: Sequence[Request], recorded: frozenset[Path] = frozenset()
     ) -> frozenset[Request] | None:
         """Of ``others``, those whose results the target is made of; None if not looked for yet."""
         nodes = self._nodes.get((request, recorded))
@@ -357,7 +358,7 @@ class RegionFinder:
         target: frozenset[Use],
         leaves: list[Leaf],
         stops: frozenset[Def],
-        recorded: Path | None,
+        recorded: frozenset[Path],
     ) -> tuple[frozenset[Def], list[tuple[Def | None, Use]]]:
         """The definitions on the paths from the leaves to the target, and the edges among them."""
         nodes: set[Def] = set()
@@ -368,8 +369,8 @@ class RegionFinder:
             found = sliced.leading_to(leaf.defs.__contains__)
             if self._has_hidden_paths(leaf, found):
                 found |= sliced.leading_to(self._ops.may_hide_a_source)
-            if recorded is not None:
-                found |= sliced.leading_to(lambda d: d.path == recorded)
+            if recorded:
+                found |= sliced.leading_to(lambda d: d.path in recorded)
             kept = found - leaf.defs - stops
             if leaf.lent is not None:
                 found = kept = sliced.leading_to((leaf.defs | beside).__contains__) - stops
@@ -637,13 +638,16 @@ class RegionFinder:
                 reads |= self._flow.reads.get(node, frozenset())
         barren = {d for d in backward(reads).made if self._ops.is_barren(d) and d not in cut}
         found = backward(reads, frozenset(cut | barren | nodes)).made
+        whole = read_whole(reads, found, cut) - {
+            d for d in found if d.path == (self._kinds.self_name,)
+        }
         return frozenset(
             d
             for d in found
             if d.kind in _OUTSIDE
             and d not in cut
             and d.path[0] != "<hidden state>"
-            and not prefix_of_longer(d, found)
+            and (d in whole or not prefix_of_longer(d, found))
             and not any(d.path[: len(c.path)] == c.path for c in cut)
         )
 

@@ -21,7 +21,8 @@ class Request:
     asks it itself: ``often``, more than once; ``records``, after more ops; ``joins``, which lead
     from the sources to the target; ``variables``, for those that are trainable, beside the
     ``sources``. It is "kept" where no gradient is asked for, but the
-    tape is kept, as ``parameter``, for a method that asks it; ``known`` are its sources then.
+    tape is kept, as ``parameter``, for a method that asks it; ``known`` are its sources then, and
+    ``beside`` are statements that it has to record as well.
     ``late``: an inner function asks, whenever it runs; ``stmt`` is where that function is made.
     """
 
@@ -43,6 +44,7 @@ class Request:
     variables: bool = False
     known: Sources | None = None
     late: bool = False
+    beside: tuple[ast.stmt, ...] = ()
     extras: dict[str, ast.expr] = field(default_factory=dict)
 
 

@@ -328,7 +328,9 @@ class SourceReader:
         part = text_of(made.path) != text and _is_part(made.path, text)
         if part and made.kind in _MADE_HERE:
             # A part of an object that was made here: its variables are as new as it is.
+            named = made.value is not None and path_of(made.value) is not None
             new = made.value is None or _is_object(made.value) or not self._may_find(made.value)
+            new = new and not named
             return Sources([Leaf(defs, text, True, None, True, fresh=new, found=not new)], None)
         if isinstance(made.value, ast.Constant):
             return Sources()  # ``x = None`` is no tensor, and must not be watched

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from tapemigrate.flow.blocks import Block
-from tapemigrate.flow.defuse import Def, Kind, parameters
+from tapemigrate.flow.defuse import Def, Kind, Use, parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import children, walk
@@ -74,6 +74,17 @@ def prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:
         len(d.path) > len(made.path) and d.path[: len(made.path)] == made.path
         for d in found
         if d.kind is Kind.ENTRY and not STATIC.intersection(d.path)
+    )
+
+
+def read_whole(reads: set[Use], found: frozenset[Def], cut: frozenset[Def]) -> frozenset[Def]:
+    """Objects that are read as they are, beside a source that is a part of them."""
+    direct = {u.made for u in reads}
+    return frozenset(
+        d
+        for d in found
+        if any(len(c.path) > len(d.path) and c.path[: len(d.path)] == d.path for c in cut)
+        and (d in direct or not prefix_of_longer(d, found - cut))
     )
 
 
