@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
-from tapemigrate.model import Handed, Hidden, Links
+from tapemigrate.model import SET, Handed, Hidden, Links
 from tapemigrate.patterns import late
 from tapemigrate.reading import CALLED, DEFINED, FOREIGN, HOME, USED, Text, read, searchable
 from tapemigrate.source.decoding import SourceError, is_notebook
@@ -82,6 +82,8 @@ class Choice:
         chosen = {name: set(found) for name, found in near.items()}
         for handed in links.handed:
             name = handed.name
+            if name.startswith(SET):
+                continue  # no function: the file that sets it goes together with the other
             near.setdefault(name, set()).update(*map(self._places.__getitem__, handed.anchors))
             chosen.setdefault(name, set()).update(*map(self._places.__getitem__, _homes(handed)))
             if handed.shared:

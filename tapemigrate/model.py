@@ -89,6 +89,10 @@ class Diagnostic:
         return self.location.row if self.comment_row is None else self.comment_row
 
 
+#: Before a name: where an attribute of that name is given a value.
+SET = "="
+
+
 @dataclass(frozen=True, slots=True)
 class Handed:
     """A function that may be handed a tape.
@@ -96,7 +100,8 @@ class Handed:
     A file that calls it names it, and one of ``anchors``: its module, package or class.
     ``followed``: such a function is handed to it as a value. Without anchors, it is an attribute.
     ``shared``: a method that goes by its name alone, for a call of it on some object may be one of
-    another class's.
+    another class's. Where the names begin with ``SET``, an attribute of a target that a
+    file sets which computes it may be handed a tape.
     """
 
     name: str

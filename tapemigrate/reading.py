@@ -7,11 +7,16 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from tapemigrate.cache import Cache, digest, key_of
+from tapemigrate.model import SET
 from tapemigrate.patterns import late
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import SourceError, hides_ascii, is_notebook
+
+if TYPE_CHECKING:
+    import re
 
 # Patterns that begin with letters are looked for many times as fast as others, and those that begin
 # with one rare letter even faster.
@@ -38,6 +43,7 @@ _WHOLESALE = (
 # The modules from which names are imported.
 _MODULES = late(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
 _CALL = late(rb"(?:\s|\\)*[(#]")
+_VALUE = late(rb"(?:\s|\\)*=(?!=)")
 _USE = late(rb"(?:\s|\\)*[(),#]")
 _DEFINED = late(rb"def\b[\s\\]+([\w\x80-\xff]+)")
 _SPACE = b" \t\r\n\f\\"
@@ -53,7 +59,7 @@ DEFINED = ":"
 #: Only where it is called as a method.
 CALLED = "!"
 
-_PREFIXES = FOREIGN + USED + HOME + DEFINED + CALLED
+_PREFIXES = FOREIGN + USED + HOME + DEFINED + CALLED + SET
 
 #: The words that stand in each of some files.
 Found = list[list[str]]
@@ -255,8 +261,8 @@ class Text:
             return word in self._modules or self.reaches_out(word)
         if prefix == DEFINED:
             return word in self._defined
-        if prefix == CALLED:
-            return self._is_called(word)
+        if prefix in (CALLED, SET):
+            return self._is_attribute(word, _CALL if prefix == CALLED else _VALUE)
         if prefix == USED and not self._uses(word):
             return False
         return prefix not in _PREFIXES or self.reaches_out(word)
@@ -280,10 +286,11 @@ class Text:
         data = self._data
         return any(_USE.match(data, end) is not None for _, end in self._places(word))
 
-    def _is_called(self, word: bytes) -> bool:
+    def _is_attribute(self, word: bytes, before: re.Pattern[bytes]) -> bool:
+        """Whether ``word`` stands after a dot, and ``before`` what the pattern says."""
         data = self._data
         return any(
-            _CALL.match(data, end) is not None and _is_after_dot_or_in_quotes(data, start, end)
+            before.match(data, end) is not None and _is_after_dot_or_in_quotes(data, start, end)
             for start, end in self._places(word)
         )
 

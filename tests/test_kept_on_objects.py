@@ -68,7 +68,7 @@ def test_the_files_change_together() -> None:
         (_MAIN.replace("Model(x)", "Other(x)"), "of which class `model` is cannot be seen"),
         (
             _MAIN + "\n\ndef more(x):\n    return slope(Other(x))\n",
-            "`model` is something else in main.py, line 10",
+            "`model` may be something else, or unfinished, in main.py, line 10",
         ),
         (
             _MAIN + "\n\ndef more(model):\n    model.xent = model.xent * 2.0\n",

@@ -67,6 +67,9 @@ class _Finder:
             self._attribute(view, path[1].lstrip("."), depth)
         elif len(path) != 1:
             self._stray(view, view.scope)
+        elif made and path[0] == view.kinds.self_name:
+            # While it is made, perhaps: its tape may not be there yet, or still record.
+            self.found.other = self.found.other or place_of(self._home, view.unit, view.scope)
         elif made:
             self._parameter(view, path[0], depth)
         else:

@@ -35,6 +35,8 @@ from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import Sources
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+# Methods by which a class decides what an object is, or what its attributes are.
+_HOOKS = frozenset({"__new__", "__getattribute__", "__setattr__"})
 _LEAVES = (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN)
 
 
@@ -86,7 +88,7 @@ def keep_on_object(
     if len(made.classes) > 1:
         return f"{shown} may be of several classes"
     if made.other:
-        return f"{shown} is something else in {made.other}"
+        return f"{shown} may be something else, or unfinished, in {made.other}"
     home, cls = made.classes[0]
     producer = Producer(project, home, cls, names)
     problem = producer.problem(read) or _is_called(view, owner)
@@ -180,6 +182,15 @@ class Producer:
             return f"`{cls.name}` stands in a file that is not changed along with this one"
         if cls.decorator_list or cls.keywords or is_fixed(project, unit, cls):
             return f"`{cls.name}` may not take an attribute more"
+        lineage = list(project.effects(unit).lineage(cls))
+        methods = {m.name for c in lineage for m in c.body if isinstance(m, ast.FunctionDef)}
+        if methods & _HOOKS:
+            return f"`{cls.name}` decides itself what its objects are"
+        for name in (cls.name, "__init__"):
+            for user, store in project.stores(name):
+                return f"`{name}` is set anew in {place_of(unit, user, store)}"
+        if any(n.id == cls.name and isinstance(n.ctx, ast.Store) for n in unit.nodes(ast.Name)):
+            return f"`{cls.name}` is defined more than once"
         for user in project.units.values():
             for node in set_without_name(user):
                 owner = project.class_of(user, project.scope_of(user, node))
@@ -253,6 +264,8 @@ class Producer:
             return f"`{name}` is not computed by a method of `{cls.name}`"
         if project.effects(unit).method(cls, scope.name) is not scope:
             return f"`{scope.name}` is overridden in `{cls.name}`"
+        if project.foreign_stores(unit, cls, scope.name) or self._made(scope.name):
+            return f"`{scope.name}` is set anew"
         for source in self._sources:
             if len(made := self._made(source)) != 1:
                 return f"`{source}` of `{cls.name}` is set in {len(made) or 'no'} places"
@@ -260,6 +273,8 @@ class Producer:
         targets = [t for t in ast.walk(stmt) if isinstance(t, ast.Attribute) and t.attr == name]
         if any(path_of(t.value) != (me,) for t in targets if isinstance(t.ctx, ast.Store)):
             return f"`{name}` is set on another object there"
+        if producer.flow.yields or producer.blocks.loops_around(stmt):
+            return f"`{name}` is computed in a loop, or by a generator"
         if scope.name != "__init__" and not self._always(stmt, scope):
             return f"`{scope.name}` may run again, and leave `{name}` as it was"
         return ""

@@ -1,4 +1,4 @@
-"""Attributes of objects that gradients are asked for: a file that names them may hold the class."""
+"""Attributes of objects that gradients are asked for: a file that sets them may hold the class."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 from tapemigrate.flow.defuse import Scope
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.model import Handed
+from tapemigrate.model import SET, Handed
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.request import Request
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 
 
 def object_links(scope: Scope, requests: Iterable[Request]) -> frozenset[Handed]:
-    """What names the source, and one of the attributes beside it, of ``model.loss, model.x``."""
+    """What sets the source, and one of the attributes beside it, of ``model.loss, model.x``."""
     found: set[Handed] = set()
     paths = [p for n in walk(scope) if (p := _read(n)) is not None]
     for request in requests:
@@ -30,7 +30,8 @@ def object_links(scope: Scope, requests: Iterable[Request]) -> frozenset[Handed]
                     if len(p) > 1 and p[-2].lstrip("._") == owner[-1].lstrip("._")
                 }
                 if beside - {name}:
-                    found.add(Handed(name, frozenset(beside - {name}), followed=True))
+                    anchors = frozenset(SET + each for each in beside - {name})
+                    found.add(Handed(SET + name, anchors, followed=True))
     return frozenset(found)
 
 
