@@ -109,6 +109,19 @@ def test_a_file_that_only_holds_the_class_is_found(tmp_path: Path) -> None:
     assert (tmp_path / "main.py").read_text() == _MAIN
 
 
+def test_who_hands_the_object_on_may_stand_in_a_third_file(tmp_path: Path) -> None:
+    attack = _ATTACK.replace("def slope(model):\n", "class Attack:\n  def __init__(self, model):\n")
+    attack = attack.replace("return ", "self.grad = ")
+    both = "from attack import Attack\n\n\nclass Both:\n    def __init__(self, model):\n"
+    both += "        self.attack = Attack(model)\n"
+    start = "from both import Both\nfrom model import Model\n\nboth = Both(Model(x))\n"
+    for name, text in {"model": _MODEL, "attack": attack, "both": both, "start": start}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    CliRunner().invoke(main, ["fix", "--no-cache", str(tmp_path)])
+    assert "self.grad = model._x_tape.gradient(" in (tmp_path / "attack.py").read_text()
+    assert "self._x_tape" in (tmp_path / "model.py").read_text()
+
+
 def test_a_comment_that_silences_the_call_holds_both_files_back(tmp_path: Path) -> None:
     silenced = _ATTACK.replace("[0]\n", "[0]  # noqa: TM101\n")
     for name, text in (_FILES | {"attack.py": silenced}).items():

@@ -94,12 +94,13 @@ def links(project: Project, unit: Unit) -> Links:
             passed = any(_is_passed_in(r.target, scope) for r in requests)
             each = _handed(project, unit, scope, passed)
             names |= {each.name, name_outside(project, unit, scope)} - {""}
-            if scope.name != "__init__" or passed:
+            held = object_links(scope, requests)
+            if scope.name != "__init__" or passed or held:
                 handed.add(each)
             for maker in makers(project, unit, scope, requests):
                 names.add(maker.name)
                 handed.add(_handed(project, unit, maker, passed=False))
-            objects |= object_links(scope, requests)
+            objects |= held
         elif isinstance(scope, ast.Lambda):
             names |= bound_to(unit, scope)
     for _ in range(_MOST_HANDS if handed else 0):
