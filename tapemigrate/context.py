@@ -43,7 +43,8 @@ def ways(functions: Iterable[Handed]) -> frozenset[str]:
     found: set[str] = set()
     for each in functions:
         found.update((each.name, USED + each.name), each.anchors, _homes(each))
-        found.update((DEFINED + each.name, CALLED + each.name, TENSORFLOW) if each.shared else ())
+        found.update((CALLED + each.name, TENSORFLOW) if each.shared else ())
+        found.update((DEFINED + each.name,) if each.shared or not each.followed else ())
     return frozenset(found)
 
 
@@ -88,6 +89,10 @@ class Choice:
             chosen.setdefault(name, set()).update(*map(self._places.__getitem__, _homes(handed)))
             if handed.shared:
                 chosen[name].update(self._places[DEFINED + name])
+            elif not handed.followed:
+                alike = set(self._namesakes(handed))
+                chosen[name] |= alike
+                near[name] |= alike
             if handed.shared or not handed.anchors:
                 near[name].update(chosen[name])
         for name in sorted(chosen):
@@ -96,6 +101,12 @@ class Choice:
                 yield ""
             else:
                 yield from (path for path in paths if path in chosen[name])
+
+    def _namesakes(self, handed: Handed) -> Iterator[str]:
+        """The modules of the same name that have a function of that name, too."""
+        for path in self._places.get(DEFINED + handed.name, ()):
+            if not handed.anchors.isdisjoint(_steps(path)[-2:]):
+                yield path
 
     def marked(self, links: Mapping[str, Links], hidden_in: HiddenIn) -> dict[str, list[str]]:
         """For each file with links those whose functions it may call, if they may make such ops.

@@ -315,6 +315,9 @@ def _either(first: _Meaning | None, second: _Meaning | None) -> _Meaning | None:
         return first
     if not ours and not (same and _is_of_one_module(first.path, second.path)):
         return _Meaning(first.path, "either")
+    if not ours:
+        # The shorter path says less of where the module lies.
+        return min(first, second, key=lambda each: each.path.lstrip(".").count("."))
     if same and len(ours) != 1:
         return first
     return _Meaning((ours or [first])[0].path, "uncertain")

@@ -45,7 +45,7 @@ _MODULES = late(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
 _CALL = late(rb"(?:\s|\\)*[(#]")
 _VALUE = late(rb"(?:\s|\\)*=(?!=)")
 _USE = late(rb"(?:\s|\\)*[(),#]")
-_DEFINED = late(rb"def\b[\s\\]+([\w\x80-\xff]+)")
+_DEFINED = late(rb"(?:def|class)\b[\s\\]+([\w\x80-\xff]+)")
 _SPACE = b" \t\r\n\f\\"
 
 #: Before a word: only where it may mean something of another file. See ``Text.reaches_out``.
@@ -54,7 +54,7 @@ FOREIGN = "."
 USED = "("
 #: Only where it may mean a module, a package or a class of another file.
 HOME = "/"
-#: Only where a function or method of that name is defined.
+#: Only where a function, method or class of that name is defined.
 DEFINED = ":"
 #: Only where it is called as a method.
 CALLED = "!"

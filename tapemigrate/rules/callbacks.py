@@ -199,7 +199,7 @@ class _Follower:
         made = [
             (home, cls)
             for home, cls in classes(self._project).named(name)
-            if is_class_of(self._project, home, cls, unit, callee)
+            if is_class_of(self._project, home, cls, unit, callee) is not False
         ]
         found = [(h, f) for h, c in made for f in c.body if isinstance(f, ast.FunctionDef)]
         found = [(h, f) for h, f in found if f.name == "__init__"]

@@ -10,17 +10,15 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.defuse import Function
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.classes import PLAIN_BASES, classes, is_of_library
-from tapemigrate.rules.elsewhere import may_hold
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.places import stem, steps_of
+from tapemigrate.rules.imported import MOST_PACKAGES, leads_to
+from tapemigrate.rules.places import import_path, stem, steps_of
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import walk
 
 _PLAIN = frozenset({"staticmethod", "classmethod", "abstractmethod"})
 _NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
 _SETTERS = frozenset({"setattr", "patch", "setitem"})
-# Through how many packages an imported name is followed.
-_MOST_PACKAGES = 4
 
 
 @dataclass(slots=True)
@@ -131,16 +129,22 @@ def _constructions(
     if any(_makes_its_like(node) for node in walk(cls)):
         found.unseen.append(f"`{cls.name}` makes objects of its own class, whichever that is")
     found.unseen += by_another_name(
-        project, unit, cls.name, lambda path: leads_to(project, path, unit, cls.name)
+        project, unit, cls.name, lambda user, path: leads_to(project, path, user, unit, cls.name)
     )
     mentions = project.mentions(cls.name)
     for unit_, node in mentions.others:
         parent = unit_.parents.get(node)
-        if not isinstance(parent, ast.ClassDef) and is_class_of(project, unit, cls, unit_, node):
+        meant = is_class_of(project, unit, cls, unit_, node)
+        if not isinstance(parent, ast.ClassDef) and meant is not False:
             where = place_of(unit, unit_, node)
             found.unseen.append(f"`{cls.name}` is passed on as a value in {where}")
-    sites = [c for c in mentions.calls if is_class_of(project, unit, cls, c.unit, c.call.func)]
-    found.calls += sites
+    for site in mentions.calls:
+        meant = is_class_of(project, unit, cls, site.unit, site.call.func)
+        if meant:
+            found.calls.append(site)
+        elif meant is None:
+            found.unsure.append(site)
+            found.unseen.append(may_be_another(unit, cls.name, site))
     return found
 
 
@@ -154,12 +158,14 @@ def _makes_its_like(node: ast.AST) -> bool:
     return isinstance(func, ast.Name) and func.id == "cls"
 
 
-def is_class_of(project: Project, home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST) -> bool:
-    """Whether the node, which bears the name of the class, means it."""
+def is_class_of(
+    project: Project, home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST
+) -> bool | None:
+    """Whether the node, which bears the name of the class, means it; None: it cannot be told."""
     path = unit.names.qualified(node) if isinstance(node, ast.expr) else None
     if path is None:
         return unit is home and isinstance(node, ast.Name)
-    return leads_to(project, path, home, cls.name)
+    return leads_to(project, path, unit, home, cls.name)
 
 
 def _replaced(project: Project, home: Unit, name: str, method: bool = False) -> str:
@@ -191,7 +197,7 @@ def set_by_text(project: Project, home: Unit, name: str) -> str:
 
 
 def by_another_name(
-    project: Project, home: Unit, name: str, is_path: Callable[[str], bool]
+    project: Project, home: Unit, name: str, is_path: Callable[[Unit, str], bool | None]
 ) -> Iterator[str]:
     """How the function may be reached where its name is not called."""
     for unit in project.units.values():
@@ -203,8 +209,8 @@ def by_another_name(
             if isinstance(node, ast.alias):
                 stmt = unit.parents[node]
                 where = place_of(home, unit, stmt)
-                module = stmt.module or "" if isinstance(stmt, ast.ImportFrom) else ""
-                meant = is_path(f"{module}.{name}")
+                path = import_path(stmt, name) if isinstance(stmt, ast.ImportFrom) else name
+                meant = is_path(unit, path) is not False
                 if unit is home or (meant and node.asname not in (None, node.name)):
                     yield f"`{name}` is imported under another name in {where}"
                 elif meant and stem(unit.filename) == "__init__":
@@ -439,27 +445,27 @@ class Resolver:
         if unit.names.reference_kind(node) == "either":
             return None
         if path is not None:
-            return self.is_path(path)
+            return self.is_path(unit, path)
         if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in unit.tree.body):
             return False
-        stars = [
-            f"{'.' * n.level}{n.module or ''}"
+        stars = {
+            self.is_path(unit, import_path(n, node.id))
             for n in unit.tree.body
             if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"
-        ]
-        return any(self.is_path(f"{module}.{node.id}") for module in stars)
+        }
+        return True if True in stars else None if None in stars else False
 
-    def is_path(self, path: str) -> bool:
+    def is_path(self, user: Unit, path: str) -> bool | None:
         """Whether an import path ends in this file's module, or its package's, and this name."""
         if self._cls is not None:
             return path.endswith(f"{self._cls.name}.{self._function.name}")
-        return leads_to(self._project, path, self._unit, self._function.name)
+        return leads_to(self._project, path, user, self._unit, self._function.name)
 
     def _attribute(self, unit: Unit, node: ast.Attribute) -> bool | None:
         path = unit.names.qualified(node)
         if path is not None and self._cls is None:
             either = unit.names.reference_kind(node) == "either"
-            return None if either else self.is_path(path)
+            return None if either else self.is_path(unit, path)
         if self._cls is None or self._enclosing is not None:
             return False
         if path is not None or isinstance(node.value, ast.Name):
@@ -516,33 +522,6 @@ class Resolver:
         return None if self._classes.has_unseen_bases(home, cls) else False
 
 
-def leads_to(
-    project: Project, path: str, home: Unit, name: str, most: int = _MOST_PACKAGES
-) -> bool:
-    """Whether an import path ends in the module, or package, of ``home``, and ``name``.
-
-    Packages hand on what they import: ``most`` is the number of them that are followed.
-    """
-    module, _, last = path.rpartition(".")
-    if not module and not path.startswith("."):
-        return False
-    *folders, own = steps_of(home.filename)
-    modules = [*([] if own == "__init__" else [own]), *folders[-1:]]
-    if last == name and module.split(".")[-1] in (*modules, ""):
-        return True
-    if most == 0 or is_of_library(path):
-        return False
-    return any(
-        leads_to(project, f"{stmt.module or ''}.{alias.name}", home, name, most - 1)
-        for unit in project.units.values()
-        if last in unit.text and unit is not home and may_hold(unit.filename, module)
-        for stmt in unit.tree.body
-        if isinstance(stmt, ast.ImportFrom)
-        for alias in stmt.names
-        if last == (alias.asname or alias.name)
-    )
-
-
 def anchors(
     project: Project, unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> frozenset[str]:
@@ -551,7 +530,7 @@ def anchors(
     *folders, module = steps_of(unit.filename)
     own = cls is None or function.name == "__init__"
     # A package that hands the name on may lie above.
-    above = folders[-_MOST_PACKAGES:]
+    above = folders[-MOST_PACKAGES:]
     found = {module, *above} if own or cls is None else {cls.name}
     return frozenset(found - {"", "__init__"})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from functools import lru_cache
 
@@ -16,3 +17,47 @@ def steps_of(filename: str) -> tuple[str, ...]:
     """The folders above a module, the outermost first, and its name."""
     folders = os.path.dirname(filename).replace(os.sep, "/")
     return (*(step for step in folders.split("/") if step not in ("", ".")), stem(filename))
+
+
+def import_path(stmt: ast.ImportFrom, name: str) -> str:
+    """The path of a name that the statement imports, with the dots of a relative one."""
+    return "." * stmt.level + ".".join(filter(None, [stmt.module, name]))
+
+
+def split_path(path: str) -> tuple[str, str]:
+    """The module, with its dots, and the name: ``.ops.grad`` is ``grad`` of ``.ops``."""
+    plain = path.lstrip(".")
+    module, _, name = plain.rpartition(".")
+    return path[: len(path) - len(plain)] + module, name
+
+
+def is_module(user: str, module: str, filename: str) -> bool | None:
+    """Whether the file at ``user`` may mean the one at ``filename`` by ``module``.
+
+    An absolute import begins in any folder. None: the folders that would tell are not in the path.
+    """
+    here, around = _module(filename), steps_of(user)[:-1]
+    steps = tuple(step for step in module.split(".") if step)
+    level = len(module) - len(module.lstrip("."))
+    known = os.path.isabs(user) == os.path.isabs(filename)
+    if level and known and level - 1 <= len(around):
+        return here == (*around[: len(around) - level + 1], *steps)
+    if not level and here[-len(steps) :] == steps:
+        return bool(steps)
+    most = min(len(here), len(steps))
+    return None if most < len(steps) + bool(level) and _ends_alike(here, steps, most) else False
+
+
+def nearness(user: str, module: str, filename: str) -> int:
+    """How near the folder in which an absolute import begins is to its user: -1 is elsewhere."""
+    root = _module(filename)[: -module.count(".") - 1]
+    return len(root) if steps_of(user)[:-1][: len(root)] == root else -1
+
+
+def _module(filename: str) -> tuple[str, ...]:
+    *folders, own = steps_of(filename)
+    return tuple(folders) if own == "__init__" else (*folders, own)
+
+
+def _ends_alike(one: tuple[str, ...], two: tuple[str, ...], most: int) -> bool:
+    return one[len(one) - most :] == two[len(two) - most :]

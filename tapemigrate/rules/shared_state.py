@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from tapemigrate.rules.callers import leads_to
 from tapemigrate.rules.classes import is_of_library
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.imported import leads_to
 from tapemigrate.rules.places import stem
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.provenance import filled_state
@@ -85,7 +85,7 @@ class SharedState:
         return [
             each
             for each in self._functions.get(name, [])
-            if each[0] is not unit and leads_to(project, path, each[0], name)
+            if each[0] is not unit and leads_to(project, path, unit, each[0], name) is not False
         ]
 
 
