@@ -214,7 +214,7 @@ class Judge:
         """A value kept on ``self`` by another method."""
         for leaf in leaves:
             if leaf.variables and traced.network:
-                if self._is_module(name):
+                if self._is_module(name) or self._tracer.holds_variables(self._view, name):
                     continue
                 return wrong(text, "computed in another method", "the variables", keeps=name)
             if traced.foreign:

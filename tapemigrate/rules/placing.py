@@ -71,7 +71,13 @@ class Places:
         self._view = view
         self._danger = danger
         self._finder = RegionFinder(
-            view.flow, view.blocks, view.kinds, reader, unit.parents, Siblings(project, view).apart
+            view.flow,
+            view.blocks,
+            view.kinds,
+            reader,
+            unit.parents,
+            Siblings(project, view).apart,
+            lambda name: tracer.holds_variables(view, name),
         )
         self.judge = Judge(project, tracer, view)
         self._regions: dict[

@@ -201,6 +201,20 @@ class Tracer:
                 found.add(self.value(inner, value))
         return found
 
+    def holds_variables(self, view: View, name: str) -> bool:
+        """Whether ``self.name`` is a variable, or a list or dict of such, and nothing else."""
+        if view.cls is None or self._project.foreign_stores(view.unit, view.cls, name):
+            return False
+        given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
+        given += inherited_values(self._project, view, name)
+        given += contents(self._project, view, name)
+        return bool(given) and all(
+            not isinstance(unit.parents[value], ast.AugAssign)
+            and _is_variable(self._project.view(unit, self._project.scope_of(unit, part)), part)
+            for unit, value in given
+            for part in _parts(value)
+        )
+
     def method(self, view: View, name: str) -> Provenance:
         """What calling ``self.name(…)`` reads that is not passed to it."""
         if view.cls is None:
@@ -242,6 +256,20 @@ class Tracer:
             if view.kinds.make(value) not in _PLAIN:
                 found.add(self.value(module, value))
         return found
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    """The elements of a list or dict that is written out, however deep; else the value."""
+    match value:
+        case ast.List() | ast.Tuple():
+            inner = value.elts
+        case ast.Dict():
+            inner = value.values
+        case ast.ListComp():
+            inner = [value.elt]
+        case _:
+            return [value]
+    return [part for each in inner for part in _parts(each)]
 
 
 def _is_variable(view: View, value: ast.expr) -> bool:

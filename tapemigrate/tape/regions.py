@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tapemigrate.flow.blocks import Block, Blocks
@@ -49,12 +49,15 @@ class RegionFinder:
         reader: SourceReader,
         parents: dict[ast.AST, ast.AST],
         apart: Apart,
+        holds_variables: Callable[[str], bool],
     ) -> None:
+        """``holds_variables`` tells whether an attribute of ``self`` holds nothing else."""
         self._flow = flow
         self._blocks = blocks
         self._kinds = kinds
         self._reader = reader
         self._parents = parents
+        self._holds_variables = holds_variables
         operands = Operands(kinds)
         self._ops = Ops(flow, kinds, operands)
         self._beside = Beside(flow, blocks, kinds, operands, self._ops, apart)
@@ -415,9 +418,16 @@ class RegionFinder:
             if leaf.variables or not any(d.kind in _OUTSIDE for d in leaf.defs):
                 if any(self._ops.runs_unseen(d) for d in sliced.made):
                     return True
+                if leaf.variables and any(map(self._is_own_variable, sliced.made)):
+                    return True
                 if self._ops.calls_unseen(request.target):
                     return True
         return False
+
+    def _is_own_variable(self, made: Def) -> bool:
+        """Whether it is a variable that the class has made: ``self.w``, ``self.weights["w"]``."""
+        own = made.kind is Kind.ENTRY and made.path[:-1] and made.path[0] == self._kinds.self_name
+        return bool(own) and self._holds_variables(made.path[1].lstrip("."))
 
     def _only_asks(self, made: Def | None, use: Use, requests: Sequence[Request]) -> bool:
         """Whether a definition reads something only to differentiate by it.
