@@ -23,6 +23,7 @@ from tapemigrate.tape.request import Request
 Inner = ast.FunctionDef | ast.Lambda
 
 _BOUND = (Kind.PARAM, Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, Kind.MUTATE)
+_LISTS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -119,6 +120,8 @@ class _Mover:
         ]
         if not made:
             return not needed
+        if needed and any(isinstance(d.value, _LISTS) for d in made):
+            return False  # whoever has it as well may put more into it
         return all(
             d.kind in _BOUND
             and not d.loops

@@ -18,6 +18,7 @@ from tapemigrate.rules.callers import meant_by
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.placed import Helper, Placed
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.replacements import in_its_place
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.plan import AddParameter, Insert, Op
@@ -187,6 +188,9 @@ class Lendings:
             found = callers(self._project, unit, function)
             named = {function.name}
             problem = found.problem or found.overridden or _rebound(unit, function)
+            cls = unit.parents.get(function)
+            if not problem and isinstance(cls, ast.ClassDef):
+                problem = in_its_place(self._project, unit, cls, function.name)
             if problem:
                 return problem
             if found.mates or self._project.unread(named):

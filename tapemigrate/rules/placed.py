@@ -72,7 +72,8 @@ class Placed:
 class Helper:
     """A function that is handed a tape: what of its parameters the tape has to have recorded.
 
-    ``without`` says why some of its callers hand in none; for them the old call stays.
+    ``without`` says why some of its callers hand in none; for them the old call stays. ``late``: it
+    may be asked after the function has returned.
     ``circle`` are the methods that a call of it may mean as well, which share one ``without``.
     """
 
@@ -84,6 +85,7 @@ class Helper:
     records: bool = False
     joins: bool = True
     often: bool = False
+    late: bool = False
     assumptions: list[str] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
     circle: Namesakes | None = None
@@ -91,4 +93,5 @@ class Helper:
     @property
     def needs(self) -> tuple[object, ...]:
         """What its callers have to know of it."""
-        return (self.targets, self.sources, self.variables, self.records, self.joins, self.often)
+        kinds = (self.variables, self.records, self.joins, self.often, self.late)
+        return (self.targets, self.sources, *kinds)

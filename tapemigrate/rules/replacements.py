@@ -33,6 +33,23 @@ def replacements(project: Project, tracer: Tracer, view: View, name: str) -> Ite
         yield from _replacements_of(project, tracer, view, cls, each)
 
 
+def in_its_place(project: Project, home: Unit, cls: ast.ClassDef, name: str) -> str:
+    """What may run in place of the method, whatever it reads; empty if nothing in sight."""
+    for _, other in _beside(project, cls):
+        for member in other.body:
+            named = isinstance(member, ast.FunctionDef) and member.name == name
+            if named or _is_callable(member, name):
+                return f"`{name}` of `{other.name}` may run in its place"
+    for base in _unseen(project, cls):
+        return f"`{base}`, which is not seen here, may have a `{name}` of its own"
+    family = {cls.name, *classes(project).extending(cls.name)}
+    for unit in project.units.values():
+        for owner in set_without_name(unit):
+            if path_of(owner) == ("self",) and not _is_another(project, unit, owner, family):
+                return f"`{name}` may be among what is set in {place_of(home, unit, owner)}"
+    return ""
+
+
 def _called_for(project: Project, view: View, cls: ast.ClassDef, name: str) -> set[str]:
     """The method, and the others of its class that it calls in turn."""
     found, pending = set[str](), [name]

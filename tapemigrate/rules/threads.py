@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.defuse import Kind, Scope, parameters
+from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.callers import is_called_from_outside, meant_by
 from tapemigrate.rules.companions import companions
@@ -210,6 +211,8 @@ class Threads:
         request = self._request(helpers, site)
         if isinstance(request, str):
             return f"{request} in {where}"
+        if any(h.late for h in helpers) and _is_filled_later(caller, request):
+            return f"after its call in {where}, there may be more to differentiate than at it"
         caller.handed[request] = helper.function
         caller.evaluate(caller.view.scope in self.helpers)
         self.lendings.lend(caller, caller.view.scope in self.helpers)
@@ -262,6 +265,8 @@ class Threads:
             helper.records |= placed.places.records(region)
             helper.joins &= placed.places.joins(region)
             helper.often |= request.often or placed.repeats(request)
+            further = self.helpers.get(placed.handed.get(request, scope))
+            helper.late |= request.late or (further is not None and further.late)
             helper.assumptions += [a for a in given[1] if a not in helper.assumptions]
             for leaf in region.sources.leaves:
                 sources |= {d.path[0] for d in leaf.defs if d.kind is Kind.PARAM}
@@ -400,6 +405,20 @@ class Threads:
                 placed.found[request] = Refusal(
                     f"{outcome.reason}, and no tape can be handed in: {reason}", outcome.recipe
                 )
+
+
+def _is_filled_later(caller: Placed, request: Request) -> bool:
+    """Whether something that the call hands in gets other elements further down."""
+    nodes = [*ast.walk(request.target), *ast.walk(request.sources)]
+    given = {path for n in nodes if isinstance(n, ast.expr) and (path := path_of(n))}
+    given -= {(caller.view.kinds.self_name,)}
+    return any(
+        d.kind is Kind.MUTATE
+        and d.path in given
+        and d.stmt is not None
+        and (d.stmt.lineno > request.stmt.lineno or caller.view.blocks.loops_around(d.stmt))
+        for d in caller.view.flow.defs.values()
+    )
 
 
 def _own_tape(function: ast.FunctionDef) -> str | None:
