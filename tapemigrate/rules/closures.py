@@ -101,12 +101,12 @@ class _Mover:
             return False
         made = self._made_here(request.sources)
         sources = request.sources if made is None else made.value
-        if sources is None or path_of(sources) in {(name,) for name in targets}:
+        if sources is None:
             return False
         if any(isinstance(n, (*_COMPREHENSIONS, ast.Lambda, ast.NamedExpr)) for n in walk(sources)):
             return False
         names = {n.id for n in walk(sources) if isinstance(n, ast.Name)}
-        return all(self._is_settled(name, needed=False) for name in names)
+        return not names & targets and all(self._is_settled(name, needed=False) for name in names)
 
     def _is_settled(self, name: str, needed: bool) -> bool:
         """Whether a free name means, whenever the function runs, what it meant when it was made.

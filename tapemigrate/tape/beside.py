@@ -178,6 +178,9 @@ class Beside:
                 continue
             if behind is None:
                 behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
+            twin = next((d for d in self._twins(made, behind) if self._is_passed(d, value)), None)
+            if known and twin is not None:
+                return _together(text_of(twin.path))
             given = {
                 d
                 for u in made.uses
@@ -198,6 +201,21 @@ class Beside:
                     return f"what `{called}` gives is another tensor than `{name}`"
                 return f"`{leaf.watch}` is another tensor than `{name}`"
         return None
+
+    def _twins(self, made: Def, behind: frozenset[Def]) -> list[Def]:
+        """What was unpacked beside a part of the target, and may be the same as that part."""
+        return [
+            d
+            for u in sorted(made.uses, key=lambda u: u.made.path)
+            for d in origins([u])
+            if d.kind is Kind.ELEMENT
+            and isinstance(d.value, ast.Call)
+            and self._ops.make(d) is Make.UNKNOWN
+            and any(
+                other.kind is Kind.ELEMENT and other.value is d.value and not self._apart(d, other)
+                for other in behind - {d}
+            )
+        ]
 
     def _is_used_before(self, given: Def, made: Def, behind: frozenset[Def]) -> bool:
         """Whether something was made of it before the other definition, which is ``made`` of it."""
