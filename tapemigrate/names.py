@@ -69,8 +69,9 @@ class Names:
         self._prefixes: dict[tuple[int, str], list[_State]] = {}
         # What it means when its scope has run to the end.
         self._final: dict[tuple[int, str], _Meaning | None] = {}
-        # What has been asked for, by the identities of its nodes; the nodes are kept alive.
-        self._known: dict[int, tuple[ast.expr, _Meaning | None]] = {}
+        # What has been asked for; of what means the same, one holds for all.
+        self._known: dict[ast.expr, _Meaning | None] = {}
+        self._same: dict[tuple[str, str], _Meaning] = {}
         self._references: list[tuple[ast.expr, str]] | None = None
         self._children: dict[int, list[Scope]] | None = None
 
@@ -100,10 +101,14 @@ class Names:
         return iter(self._references)
 
     def _meant(self, expr: ast.expr) -> _Meaning | None:
-        known = self._known.get(id(expr))
-        if known is None:
-            known = self._known[id(expr)] = (expr, self._meaning(expr, 0))
-        return known[1]
+        try:
+            return self._known[expr]
+        except KeyError:
+            found = self._meaning(expr, 0)
+            if found is not None:
+                found = self._same.setdefault((found.path, found.kind), found)
+            self._known[expr] = found
+            return found
 
     def reexports(self) -> Iterator[tuple[ast.alias, str]]:
         """The imported names that the file itself never reads, and what they mean."""
@@ -114,16 +119,16 @@ class Names:
 
     def alias_definition(self, expr: ast.expr) -> str | None:
         """The name to which ``expr``, the right side of an assignment, is given; None elsewhere."""
-        return self._scopes.aliases.get(id(expr))
+        return self._scopes.aliases.get(expr)
 
     def tensorflow_alias(self, expr: ast.expr) -> str | None:
         """The name by which the TensorFlow module can be reached where ``expr`` stands."""
         root = _first_name(expr)
-        if root is None or id(root) not in self._scopes.of_name:
+        if root is None or root not in self._scopes.of_name:
             return None
         if self._is_tensorflow(root.id, root):
             return root.id
-        scope: Scope | None = self._scopes.of_name[id(root)]
+        scope: Scope | None = self._scopes.of_name[root]
         found: dict[str, str] = {}
         while scope is not None:
             for name in scope.imported:
@@ -138,7 +143,7 @@ class Names:
 
     def bound_names(self, scope_node: ast.AST) -> frozenset[str]:
         """The names that a new local of the module, class, function or lambda must not take."""
-        scope = self._scopes.of_node[id(scope_node)]
+        scope = self._scopes.of_node[scope_node]
         # Children first, without recursion: a scope's descendants stand behind it in this list.
         inside = self._inside()
         order = [scope]
@@ -205,7 +210,7 @@ class Names:
 
     def _lookup(self, name: str, at: ast.Name, steps: int) -> _Meaning | None:
         """What ``name`` means where the Name node ``at`` stands."""
-        scope: Scope | None = self._scopes.of_name.get(id(at))
+        scope: Scope | None = self._scopes.of_name.get(at)
         if scope is None:
             return None
         place: Place | None = (at.lineno, at.col_offset)

@@ -167,11 +167,11 @@ class Scopes:
     Attributes:
         module: The outermost scope.
         every: All scopes, each behind the one around it.
-        of_node: The scope that a node (a function, a class, …) opens, by the node's id.
-        of_name: The scope in which a Name node is looked up, by the node's id.
+        of_node: The scope that a node (a function, a class, …) opens.
+        of_name: The scope in which a Name node is looked up.
         chains: The longest chains of attributes, calls and subscripts.
         stars: The modules of the star imports.
-        aliases: The name to which an expression is assigned, by the expression's id.
+        aliases: The name to which an expression is assigned.
         imports: The names of the import statements: the node, its path, and the name it binds.
         read: The names that are read anywhere in the file.
     """
@@ -179,11 +179,11 @@ class Scopes:
     def __init__(self, tree: ast.Module) -> None:
         self.module = Scope("module", None)
         self.every: list[Scope] = [self.module]
-        self.of_node: dict[int, Scope] = {id(tree): self.module}
-        self.of_name: dict[int, Scope] = {}
+        self.of_node: dict[ast.AST, Scope] = {tree: self.module}
+        self.of_name: dict[ast.AST, Scope] = {}
         self.chains: list[ast.expr] = []
         self.stars: list[str] = []
-        self.aliases: dict[int, str] = {}
+        self.aliases: dict[ast.AST, str] = {}
         self.imports: list[tuple[ast.alias, str, str]] = []
         self.read: set[str] = set()
         self._stack: list[_Frame] = []
@@ -232,7 +232,7 @@ class Scopes:
     ) -> Scope:
         scope = Scope(kind, parent)
         self.every.append(scope)
-        self.of_node[id(node)] = scope
+        self.of_node[node] = scope
         if kind != "comprehension":
             self._declare_escapes(scope, body)
         for parameter in getattr(node, "type_params", ()):
@@ -355,10 +355,10 @@ class Scopes:
                 self._bind(target.id, Bound.NOTHING, place, scope, guard)
             elif _may_be_imported(value):
                 self._bind(target.id, value, place, scope, guard)
-                self.aliases[id(value)] = target.id
+                self.aliases[value] = target.id
             else:
                 self._bind(target.id, Bound.OTHER, place, scope, guard)
-            self.of_name[id(target)] = scope
+            self.of_name[target] = scope
         elif (
             isinstance(target, (ast.Tuple, ast.List))
             and isinstance(value, (ast.Tuple, ast.List))
@@ -370,8 +370,8 @@ class Scopes:
 
     def _name(self, node: ast.Name, scope: Scope, guard: Guard) -> None:
         scope.used.add(node.id)
-        already = id(node) in self.of_name
-        self.of_name[id(node)] = scope
+        already = node in self.of_name
+        self.of_name[node] = scope
         if isinstance(node.ctx, ast.Load):
             self.chains.append(node)
             self.read.add(node.id)
@@ -390,7 +390,7 @@ class Scopes:
         if isinstance(value, ast.Name):
             scope.used.add(value.id)
             self.read.add(value.id)
-            self.of_name[id(value)] = scope
+            self.of_name[value] = scope
         else:
             self._stack.append((value, scope, guard))
 
