@@ -18,6 +18,8 @@ from tapemigrate.tape.plan import Op, Span
 
 # The rules of single arguments, which go with that of their call.
 _ARGUMENTS = "TM2"
+# Trees of so much source take 40 MiB, without what is worked out on them.
+_MANY_CHARACTERS = 1_000_000
 
 Rule = Callable[[Project, Unit], list[Finding]]
 
@@ -184,16 +186,18 @@ def _project(
     files: Mapping[str, SourceFile], context: Mapping[str, SourceFile], settings: Settings
 ) -> Iterator[Project]:
     units: dict[str, Unit] = {}
+    characters = sum(len(file.text) for file in (*files.values(), *context.values()))
+    many = characters > _MANY_CHARACTERS
     try:
         for name, file in files.items():
-            units[name] = unit(file)
+            units[name] = unit(file, one_of_many=many)
         # What does not parse may hold callers.
         unread = [cell for file in files.values() for cell in _unread(file)]
         for name, file in context.items():
             if name in units:
                 continue
             try:
-                units[name] = unit(file)
+                units[name] = unit(file, one_of_many=many)
                 unread += _unread(file)
             except SourceError:
                 unread.append((file.filename, file.text))

@@ -12,7 +12,7 @@ from enum import Enum, IntEnum
 from typing import Literal
 
 from tapemigrate.patterns import late
-from tapemigrate.source.trees import children
+from tapemigrate.source.trees import children, has_children
 
 # Functions that import the module which a string argument names.
 _IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoader"})
@@ -199,7 +199,7 @@ class Scopes:
             handler = handlers.get(node.__class__)
             if handler is not None:
                 handler(self, node, scope, guard)
-            else:
+            elif has_children(node.__class__):
                 stack += [(child, scope, guard) for child in reversed(children(node))]
 
     def _push(self, nodes: Sequence[ast.AST], scope: Scope, guard: Guard) -> None:

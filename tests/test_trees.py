@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import copy
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
-from tapemigrate.source.trees import children, copied, walk
+from tapemigrate.source.trees import children, copied, pack, walk, with_parents
 
 SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 EVERYTHING = """
@@ -98,3 +100,43 @@ def test_a_copy_is_walked_anew() -> None:
     twin.body = [ast.Pass()]
     assert list(walk(twin)) == [twin, *twin.body]
     assert len(walk(tree)) == 4
+
+
+@pytest.mark.parametrize("tree", programs())
+def test_parents_are_found_in_the_order_of_a_stack(tree: ast.Module) -> None:
+    expected: dict[ast.AST, ast.AST] = {}
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        for child in children(node):
+            expected[child] = node
+            stack.append(child)
+    assert list(with_parents(tree).items()) == list(expected.items())
+
+
+@pytest.mark.parametrize("tree", programs())
+def test_a_packed_tree_is_the_same(tree: ast.Module) -> None:
+    dumped, written = ast.dump(tree, include_attributes=True), ast.unparse(tree)
+    nodes = list(walk(tree))
+    pack(tree)
+    assert ast.dump(tree, include_attributes=True) == dumped
+    assert ast.unparse(tree) == written
+    assert list(walk(tree)) == nodes
+    assert ast.dump(copy.deepcopy(tree), include_attributes=True) == dumped
+    node = tree.body[0]
+    node.lineno, node.end_lineno = 7, 8
+    assert (copied(node).lineno, node.end_lineno) == (7, 8)
+
+
+def test_a_packed_tree_takes_less_memory() -> None:
+    text = "\n" * 300 + "loss = self.net.loss(x, y)\n" * 2000
+    sizes = []
+    for packed in (False, True):
+        tracemalloc.start()
+        tree = ast.parse(text)
+        if packed:
+            pack(tree)
+        sizes.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        assert len(tree.body) == 2000
+    assert sizes[1] < 0.8 * sizes[0]

@@ -15,6 +15,13 @@ CHANGERS = frozenset(
 )
 
 
+# Most nodes are of none of these.
+_NAMING: frozenset[type[ast.AST]] = frozenset({ast.Attribute, ast.arg, ast.keyword})
+_TELLING: frozenset[type[ast.AST]] = frozenset(
+    {ast.ClassDef, ast.Assign, ast.FunctionDef, ast.AsyncFunctionDef}
+)
+
+
 class Effects:
     """What the functions and classes of one file write to, read off their source once.
 
@@ -28,9 +35,14 @@ class Effects:
         self.reuses_variables = False
         self.tuples: set[str] = set()
         for node in walk(tree):
-            name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "arg", None)
-            if name in ("reuse", "reuse_variables", "AUTO_REUSE"):
-                self.reuses_variables = True
+            cls = node.__class__
+            if cls in _NAMING:
+                name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "arg", None)
+                if name in ("reuse", "reuse_variables", "AUTO_REUSE"):
+                    self.reuses_variables = True
+                continue
+            if cls not in _TELLING:
+                continue
             if isinstance(node, ast.ClassDef):
                 self._classes[node.name] = node
                 if any((path_of(b) or ("",))[-1].lstrip(".") == "NamedTuple" for b in node.bases):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 Path = tuple[str, ...]
 
 
-def path_of(node: ast.AST) -> Path | None:
+def path_of(node: Any) -> Path | None:
     """The path that an expression names, or None where it is more than a path.
 
     >>> path_of(ast.parse("self.net['w']", mode="eval").body)
@@ -15,13 +16,14 @@ def path_of(node: ast.AST) -> Path | None:
     """
     steps: list[str] = []
     while True:
-        if isinstance(node, ast.Name):
+        cls = node.__class__  # this is asked for more than anything else
+        if cls is ast.Name:
             steps.append(node.id)
             return tuple(reversed(steps))
-        if isinstance(node, ast.Attribute):
+        if cls is ast.Attribute:
             steps.append("." + node.attr)
             node = node.value
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        elif cls is ast.Subscript and isinstance(node.slice, ast.Constant):
             steps.append(f"[{node.slice.value!r}]")
             node = node.value
         else:

@@ -411,8 +411,16 @@ def _function_meant(
     return found[0] if len(found) == 1 else None
 
 
-def set_without_name(unit: Unit) -> Iterator[ast.expr]:
+def set_without_name(unit: Unit) -> list[ast.expr]:
     """The objects that are given attributes whose names do not stand there."""
+    return unit.once(_set_without_name)
+
+
+def _set_without_name(unit: Unit) -> list[ast.expr]:
+    return list(_without_name(unit))
+
+
+def _without_name(unit: Unit) -> Iterator[ast.expr]:
     for call in unit.nodes(ast.Call):
         path = path_of(call.func) or ()
         if path == ("setattr",) and len(call.args) > 1:

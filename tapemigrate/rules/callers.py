@@ -252,8 +252,9 @@ def _namesakes(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
     """The texts and the imported names, by what they are or are called from then on."""
     found: dict[str, list[ast.Constant | ast.alias]] = {}
     for node in unit.parents:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.setdefault(node.value, []).append(node)
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                found.setdefault(node.value, []).append(node)
         elif isinstance(node, ast.alias):
             for name in {node.name, node.asname or node.name}:
                 found.setdefault(name, []).append(node)

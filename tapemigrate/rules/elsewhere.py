@@ -57,7 +57,7 @@ class Elsewhere:
         """The functions of ``unit`` that use such a one of another file."""
         found: dict[str, Refusal] = {}
         # What an import means has its name in the file.
-        if unit.once(_words).isdisjoint(self._by_name):
+        if not any(name in unit.text and _is_word(name, unit.text) for name in self._by_name):
             return found
         for expr, _ in unit.names.references():
             refusal = self.refuse(unit, expr)
@@ -106,8 +106,8 @@ def _hidden(unit: Unit) -> dict[str, Refusal]:
     return found
 
 
-def _words(unit: Unit) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", unit.text))
+def _is_word(name: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
 def held(unit: Unit) -> Hidden:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from tapemigrate.model import Applicability
 from tapemigrate.names import Names
 from tapemigrate.source.positions import Lines
-from tapemigrate.source.trees import children
+from tapemigrate.source.trees import with_parents
 from tapemigrate.tape.plan import Op, Span
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Unit:
         """Every node below the tree, with the one that holds it."""
         # Asked for too often to be looked up in ``_once``.
         if self._above is None:
-            self._above = _parents(self.tree)
+            self._above = with_parents(self.tree)
         return self._above
 
     @property
@@ -94,17 +95,6 @@ def _names(unit: Unit) -> Names:
     return Names(unit.tree)
 
 
-def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
-    parents: dict[ast.AST, ast.AST] = {}
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        for child in children(node):
-            parents[child] = node
-            stack.append(child)
-    return parents
-
-
 def _graph(unit: Unit) -> bool:
     return any(
         path.startswith("tensorflow") and any(mark in path + "." for mark in _GRAPH_ONLY)
@@ -113,10 +103,10 @@ def _graph(unit: Unit) -> bool:
 
 
 def _by_class(unit: Unit) -> dict[type[ast.AST], list[ast.AST]]:
-    found: dict[type[ast.AST], list[ast.AST]] = {}
+    found: defaultdict[type[ast.AST], list[ast.AST]] = defaultdict(list)
     for node in unit.parents:
-        found.setdefault(node.__class__, []).append(node)
-    return found
+        found[node.__class__].append(node)
+    return dict(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from tapemigrate.rules.collected import ASKING, COLLECTED, Collected
 from tapemigrate.rules.finding import Unit
@@ -268,14 +269,16 @@ class Hazards:
         return any((short(path) or "") == name for _, path in self.unit.names.references())
 
 
-_TELLING = (
-    ast.Attribute,
-    ast.Name,
-    ast.Subscript,
-    ast.Call,
-    ast.keyword,
-    ast.Expr,
-    ast.FunctionDef,
+_TELLING: frozenset[type[ast.AST]] = frozenset(
+    {
+        ast.Attribute,
+        ast.Name,
+        ast.Subscript,
+        ast.Call,
+        ast.keyword,
+        ast.Expr,
+        ast.FunctionDef,
+    }
 )
 
 
@@ -285,7 +288,7 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
     defuns = False
     switches: list[ast.stmt] = []
     for node in unit.parents:
-        if not isinstance(node, _TELLING):
+        if node.__class__ not in _TELLING:
             continue
         if _replaces(unit, node):
             whole = whole or _REPLACED
@@ -366,10 +369,11 @@ def with_users(unit: Unit, found: dict[str, Refusal]) -> dict[str, Refusal]:
     return found
 
 
-def _last(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else None
+def _last(node: Any) -> str | None:
+    cls = node.__class__
+    if cls is ast.Name:
+        return node.id  # type: ignore[no-any-return]  # it is a name's
+    return node.attr if cls is ast.Attribute else None
 
 
 def _replaces(unit: Unit, node: ast.AST) -> bool:
