@@ -222,6 +222,7 @@ def words_in(search: Search) -> Found:
     for word in search.words:
         plain = word.lstrip(_PREFIXES).encode("utf-8", "backslashreplace")
         wanted.setdefault(plain, []).append(word)
+    plain_words = frozenset(wanted)
     digests: list[str] = []
     found: Found = []
     for path in search.paths:
@@ -237,7 +238,7 @@ def words_in(search: Search) -> Found:
         here: list[str] = []
         if len(wanted) > _FEW or any(word in data for word in wanted):
             text = Text(data)
-            for plain in text.among(wanted):
+            for plain in text.among(plain_words):
                 here += [w for w in wanted[plain] if text.holds(w[0], plain)]
         found.append(sorted(here))
     if search.cache is not None:

@@ -158,6 +158,20 @@ def place_of(binding: Binding) -> Place:
     return binding.place
 
 
+class _Blocks(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields in which statements of the same scope stand, by class; most have none."""
+
+    def __missing__(self, cls: type[ast.AST]) -> tuple[str, ...]:
+        inside = issubclass(cls, (ast.stmt, ast.excepthandler, ast.match_case))
+        if not inside or issubclass(cls, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            self[cls] = ()
+        else:
+            fields = ("body", "orelse", "finalbody", "handlers", "cases")
+            self[cls] = tuple(field for field in fields if field in cls._fields)
+        return self[cls]
+
+
+_BLOCKS = _Blocks()
 _Frame = tuple[ast.AST, Scope, Guard]
 
 
@@ -249,11 +263,9 @@ class Scopes:
                     "global" if isinstance(node, ast.Global) else "nonlocal"
                 )
                 scope.escaping.update(dict.fromkeys(node.names, declared))
-            elif isinstance(node, (ast.stmt, ast.excepthandler, ast.match_case)) and not isinstance(
-                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-            ):
-                for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-                    pending.extend(getattr(node, field, ()))
+                continue
+            for field in _BLOCKS[node.__class__]:
+                pending.extend(getattr(node, field, ()))
 
     def _function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, guard: Guard

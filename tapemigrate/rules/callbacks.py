@@ -119,7 +119,9 @@ def receivers(project: Project, unit: Unit, names: frozenset[str]) -> frozenset[
 def _called_attributes(cls: ast.ClassDef) -> frozenset[str]:
     """The attributes that methods of the class are given, and that others of them call."""
     called = {c.func.attr for c in walk(cls) if _is_own_call(c)}
-    return frozenset(a for a in called if any(_keeps(m, a) for m in cls.body))
+    methods = (method for method in cls.body if isinstance(method, ast.FunctionDef))
+    kept = {attribute for method in methods for attribute in _kept_by(method)} if called else set()
+    return frozenset(called & kept)
 
 
 def _receiver(project: Project, unit: Unit, node: ast.AST) -> ast.expr | None:
@@ -461,16 +463,19 @@ def _is_own_call(node: ast.AST) -> TypeGuard[_OwnCall]:
 
 def _keeps(method: ast.AST, attribute: str) -> TypeGuard[ast.FunctionDef]:
     """Whether the method puts a parameter of its own into the attribute of ``self``."""
-    if not isinstance(method, ast.FunctionDef):
-        return False
+    return isinstance(method, ast.FunctionDef) and attribute in _kept_by(method)
+
+
+def _kept_by(method: ast.FunctionDef) -> set[str]:
+    """The attributes into which the method puts parameters of its own."""
     taken = {a.arg for a in parameters(method.args)}
-    return any(
-        isinstance(n, ast.Assign)
-        and isinstance(n.value, ast.Name)
-        and n.value.id in taken
-        and any(isinstance(t, ast.Attribute) and t.attr == attribute for t in n.targets)
+    return {
+        t.attr
         for n in walk(method)
-    )
+        if isinstance(n, ast.Assign) and isinstance(n.value, ast.Name) and n.value.id in taken
+        for t in n.targets
+        if isinstance(t, ast.Attribute)
+    }
 
 
 def _is_asked_about(parent: ast.AST, node: ast.AST) -> bool:
