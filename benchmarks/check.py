@@ -55,7 +55,7 @@ from tapemigrate import runner
 from tapemigrate.rules.threads import Threads
 
 solve = Threads.solve
-runner.with_others = lambda tasks, *_: tasks
+runner.with_others = lambda tasks, *_: (tasks, True)
 Threads.solve = lambda self, scopes, alone: solve(self, scopes, True)
 
 from tapemigrate.cli import main
