@@ -4,41 +4,30 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 import tapemigrate
+from tapemigrate.program import Program
 from tapemigrate.reports import FORMATS
+from tapemigrate.request import STDIN, Request, resolver_of
 from tapemigrate.terminal import (
-    Bar,
-    OutputError,
-    Stream,
-    discard_output,
     emit,
     emit_bytes,
     emit_diff,
-    is_terminal,
-    say,
 )
 from tapemigrate.verify.options import WithCommand, running
 
 if TYPE_CHECKING:
-    from tapemigrate.baseline import Baseline, BaselineError
-    from tapemigrate.cache import Cache
-    from tapemigrate.results import FileResult, Mode, Outcome
-    from tapemigrate.runner import SettingsFor
+    from tapemigrate.results import Mode, Outcome
     from tapemigrate.settings import Place, Resolver
     from tapemigrate.shard import Shard
     from tapemigrate.verify.pool import Device
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-STDIN = "-"
 
 # What makes no sense together in ``check``.
 _EXCLUSIVE = (
@@ -50,72 +39,9 @@ _EXCLUSIVE = (
     ("--shard", "'-'"),
 )
 
-# Only what runs programs needs them.
-_NOT_INSTALLED_WITH_US = ("numpy", "tensorflow")
-
-
-class _Program(click.Group):
-    """Tells a wrong option, and an interruption, in one line; loads ``verify`` when it is used."""
-
-    lazy: ClassVar = {"verify": "tapemigrate.verify.command"}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *self.lazy])
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.lazy:
-            return super().get_command(ctx, cmd_name)
-        try:
-            command: click.Command = getattr(import_module(self.lazy[cmd_name]), cmd_name)
-        except ModuleNotFoundError as error:
-            return _unavailable(cmd_name, error)
-        return command
-
-    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
-        kwargs["standalone_mode"] = False
-        try:
-            status = super().main(*args, **kwargs)
-            if sys.stdout is not None:
-                sys.stdout.flush()
-        except click.ClickException as error:
-            say(f"tapemigrate: {' '.join(error.format_message().split())}")
-            status = 2
-        except ModuleNotFoundError as error:
-            if error.name not in _NOT_INSTALLED_WITH_US:
-                raise
-            say(f"tapemigrate: this needs {error.name}; `pip install tensorflow` installs it")
-            status = 2
-        except (click.Abort, KeyboardInterrupt):
-            say("tapemigrate: interrupted; every file is as it was or rewritten, none is half")
-            status = 130
-        except BrokenPipeError:
-            # Whoever read our output has seen enough.
-            discard_output()
-            status = 1
-        except OutputError as error:
-            discard_output()
-            say(f"tapemigrate: standard output cannot be written: {error}")
-            status = 2
-        sys.exit(status or 0)
-
-
-def _unavailable(name: str, error: ModuleNotFoundError) -> click.Command:
-    """Stands for a command that lacks a module: whoever calls it is told so."""
-
-    def tell() -> NoReturn:
-        raise error
-
-    return click.Command(
-        name,
-        callback=tell,
-        short_help=f"Needs {error.name}, which is not installed.",
-        add_help_option=False,
-        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    )
-
 
 @click.group(
-    cls=_Program,
+    cls=Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -243,7 +169,7 @@ def fix(
 
     Exit code: 0 nothing left to report, 1 something left, 2 a file could not be processed.
     """
-    request = _Request(**options)
+    request = Request(**options)
     resolver = request.resolver(unsafe_fixes)
     mode: Mode = "preview" if diff else "fix"
     command = click.get_current_context().meta["command"]
@@ -305,7 +231,7 @@ def check(write_baseline: str | None, shard: str | None, add_noqa: bool, **optio
     for one, other in _EXCLUSIVE:
         if values[one] is not None and values[other] is not None:
             raise click.UsageError(f"{one} and {other} exclude each other")
-    request = _Request(**options)
+    request = Request(**options)
     resolver = request.resolver(None)
     mode: Mode = "silence" if add_noqa else "check"
     if request.from_stdin:
@@ -346,7 +272,7 @@ def why(place: str, paths: tuple[str, ...]) -> int:
             raise click.UsageError(f"{printable(place)!r} is not {form}")
     around = paths or (os.path.dirname(filename) or os.curdir,)
     try:
-        settings = _resolver()(filename)
+        settings = resolver_of()(filename)
         text = runner.explain_line(around, filename, int(row), settings, cell)
     except SourceError as error:
         told = "" if error.cell is None else f"cell {error.cell}:"
@@ -383,191 +309,6 @@ def rules() -> int:
     return 0
 
 
-@dataclass(slots=True)
-class _Request:
-    """The options of ``fix`` and ``check``, and what follows from them alone."""
-
-    paths: tuple[str, ...]
-    select: str | None
-    ignore: str | None
-    output_format: str
-    output_file: str | None
-    statistics: bool
-    baseline: str | None
-    respect_gitignore: bool
-    force_exclude: bool
-    jobs: int | None
-    no_cache: bool
-    cache_dir: str | None
-    stdin_filename: str | None
-    color: str
-    quiet: bool
-    verbose: bool
-    stdin: bytes = b""
-    _known: Baseline | None = None
-    _problem: BaselineError | None = None
-
-    def __post_init__(self) -> None:
-        if STDIN in self.paths and len(self.paths) > 1:
-            raise click.UsageError("'-' (standard input) cannot be mixed with other paths")
-        if self.stdin_filename and not self.from_stdin:
-            raise click.UsageError("--stdin-filename needs '-' as the path")
-        if self.baseline is not None:
-            from tapemigrate import baseline
-
-            # Before the run, which may take long.
-            try:
-                self._known = baseline.load(self.baseline, _project_root())
-            except baseline.BaselineError as error:
-                raise click.ClickException(str(error)) from None
-
-    @property
-    def from_stdin(self) -> bool:
-        return self.paths == (STDIN,)
-
-    @property
-    def edits(self) -> bool:
-        """Whether the report tells what a fix would change: working that out takes its time."""
-        return self.output_format in ("json", "sarif") and not self.statistics
-
-    def resolver(self, unsafe_fixes: bool | None) -> Resolver:
-        return _resolver(self.select, self.ignore, unsafe_fixes)
-
-    def run(self, resolver: SettingsFor, mode: Mode, shard: Shard | None = None) -> Outcome:
-        from tapemigrate import runner
-
-        with Bar(shown=not self.quiet and is_terminal("stderr")) as bar:
-            return runner.run(
-                self.paths,
-                resolver,
-                mode=mode,
-                jobs=self.jobs or runner.default_jobs(),
-                respect_gitignore=self.respect_gitignore,
-                force_exclude=self.force_exclude,
-                shard=shard,
-                edits=self.edits,
-                cache=self._cache(),
-                progress=bar.advance,
-            )
-
-    def _cache(self) -> Cache | None:
-        from tapemigrate import cache
-
-        if self.no_cache:
-            return None
-        found = cache.open_cache(self.cache_dir or os.path.join(_project_root(), cache.NAME))
-        if found is None and self.cache_dir is not None:
-            raise click.ClickException(f"--cache-dir: {self.cache_dir} is no folder")
-        return found
-
-    def run_stdin(self, resolver: Resolver, mode: Mode) -> Outcome:
-        from tapemigrate import runner
-        from tapemigrate.settings import SettingsError
-
-        if sys.stdin is None:
-            raise click.ClickException("standard input is closed")
-        self.stdin = sys.stdin.buffer.read()
-        name = self.stdin_filename or STDIN
-        try:
-            settings = resolver(name)
-        except SettingsError as error:
-            raise click.ClickException(str(error)) from None
-        result = runner.run_text(self.stdin, name, settings, mode=mode, edits=self.edits)
-        return runner.Outcome([result], [], [name])
-
-    def without_known(self, outcome: Outcome, resolver: Resolver, *, shrink: bool) -> Outcome:
-        """What the baseline does not know. With ``shrink``, what was mended is taken out of it."""
-        if self._known is None:
-            return outcome
-        outcome, self._problem = self._known.applied(outcome, self.paths, resolver, shrink=shrink)
-        return outcome
-
-    def write_baseline(self, path: str, outcome: Outcome) -> Outcome:
-        """What is left to tell when all findings have been written to a baseline."""
-        from tapemigrate import baseline
-
-        outcome, self._problem = baseline.of(outcome, path, _project_root()).written(outcome)
-        return outcome
-
-    def tell(self, outcome: Outcome, mode: Mode, *, to_stdout: bool) -> None:
-        """The report, to where it belongs, and the notes and summary beside it."""
-        from tapemigrate import summary
-
-        stream: Stream = "stdout" if to_stdout else "stderr"
-        colors = self.colors(stream) and not self.output_file
-        text = summary.statistics(outcome) if self.statistics else self._report(outcome, colors)
-        if self.output_file:
-            from tapemigrate.source.writing import write_file
-
-            try:
-                write_file(self.output_file, text.encode())
-            except OSError as error:
-                # What was found must not be lost with the file.
-                emit(text, stream)
-                why = error.strerror or str(error)
-                raise click.ClickException(
-                    f"{self.output_file}: cannot be written: {why}"
-                ) from None
-        else:
-            emit(text, stream)
-        if not self.quiet:
-            self._tell_beside(outcome, mode)
-        if self._problem is not None:
-            raise click.ClickException(str(self._problem))
-
-    def _tell_beside(self, outcome: Outcome, mode: Mode) -> None:
-        from tapemigrate import summary
-        from tapemigrate.reports.common import printable
-
-        if self.verbose:
-            for result in outcome.results:
-                say(f"{printable(result.filename)}: {_tale(result, mode)}")
-        for note in outcome.notes:
-            say(printable(note))
-        if mode == "check":
-            lines = summary.of_check(outcome)
-        elif mode == "silence":
-            lines = summary.of_silence(outcome)
-        else:
-            lines = summary.of_fix(outcome, written=mode == "fix")
-        for line in lines:
-            say(line)
-
-    def _report(self, outcome: Outcome, colors: bool) -> str:
-        from tapemigrate.reports import Report, render
-
-        lines = {
-            (result.filename, *place): line
-            for result in outcome.results
-            for place, line in result.lines.items()
-        }
-        report = Report(outcome.diagnostics, lines, _project_root(), colors)
-        return render(self.output_format, report)
-
-    def colors(self, stream: Stream) -> bool:
-        if self.color == "auto":
-            return not os.environ.get("NO_COLOR") and is_terminal(stream)
-        return self.color == "always"
-
-
-def _resolver(
-    select: str | None = None, ignore: str | None = None, unsafe_fixes: bool | None = None
-) -> Resolver:
-    from tapemigrate.rules import catalog
-    from tapemigrate.settings import Resolver, SettingsError, check_codes
-
-    known = catalog.codes()
-    try:
-        return Resolver(
-            known,
-            check_codes(_listed(select), known),
-            check_codes(_listed(ignore), known),
-            unsafe_fixes,
-        )
-    except SettingsError as error:
-        raise click.UsageError(str(error)) from None
-
-
 def _shard(text: str | None) -> Shard | None:
     from tapemigrate.shard import Shard
 
@@ -577,11 +318,7 @@ def _shard(text: str | None) -> Shard | None:
         raise click.UsageError(f"--shard: {error}") from None
 
 
-def _listed(codes: str | None) -> list[str]:
-    return [] if codes is None else codes.split(",")
-
-
-def _verified(request: _Request, resolver: Resolver, job: tuple[Any, ...], diff: bool) -> Outcome:
+def _verified(request: Request, resolver: Resolver, job: tuple[Any, ...], diff: bool) -> Outcome:
     """Runs both sides and writes, if not asked for a ``diff``, what agrees."""
     from pathlib import Path
 
@@ -622,23 +359,3 @@ def _status(outcome: Outcome) -> int:
     if any(each.code in ALWAYS_REPORTED for each in found):
         return 2
     return 1 if found else 0
-
-
-def _tale(result: FileResult, mode: Mode) -> str:
-    if result.new is not None:
-        done = "silenced" if mode == "silence" else "mended"
-        return f"{len(result.mended)} {done}, {len(result.diagnostics)} left"
-    return f"{len(result.diagnostics)} found"
-
-
-def _project_root() -> str:
-    """The nearest folder above that looks like the top of a project, else the current one."""
-    folder = os.getcwd()
-    while not any(
-        os.path.exists(os.path.join(folder, each)) for each in (".git", "pyproject.toml")
-    ):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return os.getcwd()
-        folder = above
-    return folder

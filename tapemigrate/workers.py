@@ -40,11 +40,11 @@ class Workers:
         if kind is not None:
             import multiprocessing
 
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            # Before the pool is shut down, which then has nothing to wait for, and leaves nothing
+            # to the end of the interpreter.
             for process in multiprocessing.active_children():
                 process.terminate()
-        else:
-            self._pool.shutdown()
+        self._pool.shutdown(cancel_futures=kind is not None)
 
     def map_unknown(
         self,
