@@ -43,7 +43,7 @@ def each(function: Callable[[_T], _R], items: Sequence[_T], jobs: int) -> list[_
     taking, giving = os.pipe()
     os.write(giving, b"".join(start.to_bytes(_NUMBER, "big") for start in starts))
     os.close(giving)
-    children = [_child(worked_off, taking) for _ in range(jobs - 1)]
+    children = list(filter(None, [_child(worked_off, taking) for _ in range(jobs - 1)]))
     try:
         done = worked_off(taking)
     finally:
@@ -64,10 +64,18 @@ def _can_fork() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def _child(work: Callable[[int], Any], taking: int) -> tuple[int, int]:
-    """A process that does its part of the work, and the pipe in which it tells what came of it."""
+def _child(work: Callable[[int], Any], taking: int) -> tuple[int, int] | None:
+    """A process that does its part of the work, and the pipe in which it tells what came of it.
+
+    None where the system has no room for one.
+    """
     telling, told = os.pipe()
-    process = os.fork()
+    try:
+        process = os.fork()
+    except OSError:
+        os.close(telling)
+        os.close(told)
+        return None
     if process:
         os.close(told)
         return process, telling

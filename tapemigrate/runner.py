@@ -41,6 +41,9 @@ __all__ = [
 
 SettingsFor = Callable[[str], Settings]
 
+# A task with more files, those that are read beside it included, takes longer than the others.
+_MANY_FILES = 20
+
 #: Called with how many files are done and how many there are.
 Progress = Callable[[int, int], None]
 
@@ -108,8 +111,7 @@ def run(
         mine = everything if shard is None else _of_shard(shard, tasks, everything)
         of_shard = frozenset(mine)
         tasks = [task for task in tasks if task.filename in of_shard]
-        # Backwards: what was read last for its links is still parsed.
-        analysed = _analyse_all(tasks[::-1], workers, progress, looks.digests)
+        analysed = _analyse_all(_in_turn(tasks), workers, progress, looks.digests)
         results = {result.filename: result for result in analysed}
     if cache is not None:
         cache.sweep()
@@ -138,6 +140,18 @@ def _of_shard(shard: Shard, tasks: Sequence[Task], everything: Sequence[str]) ->
                 weights[name] += os.path.getsize(name)
     chosen = shard.files(weights, ties)
     return [path for path in everything if path in chosen]
+
+
+def _in_turn(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks in the order in which they are begun."""
+
+    def files(task: Task) -> int:
+        count = len(task.filenames) + len(task.context)
+        return count if count > _MANY_FILES else 0
+
+    # What takes long begins first, so that no process has to wait for another in the end. The
+    # others go backwards: what was read last for its links is still parsed.
+    return sorted(tasks[::-1], key=files, reverse=True)
 
 
 def _analyse_all(

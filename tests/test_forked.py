@@ -60,6 +60,17 @@ def test_what_a_killed_process_had_taken_is_done_here() -> None:
         assert forked.each(_deadly, MANY, 3) == MANY
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked there")
+def test_where_no_process_can_be_had_it_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fork() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", fork)
+    before = os.listdir("/proc/self/fd") if sys.platform == "linux" else []
+    assert set(forked.each(_who, MANY, 4)) == {HERE}
+    assert before == (os.listdir("/proc/self/fd") if sys.platform == "linux" else [])
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no children")
 def test_no_child_is_left() -> None:
     forked.each(_square, MANY, 3)
