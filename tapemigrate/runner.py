@@ -151,7 +151,7 @@ def _in_turn(tasks: Sequence[Task]) -> list[Task]:
 
     # What takes long begins first, so that no process has to wait for another in the end. The
     # others go backwards: what was read last for its links is still parsed.
-    return sorted(tasks[::-1], key=files, reverse=True)
+    return sorted(tasks, key=files)[::-1]
 
 
 def _analyse_all(
