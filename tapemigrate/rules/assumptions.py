@@ -10,16 +10,19 @@ from tapemigrate.flow.defuse import Def, Kind, Use, parameters
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.captured import captured, captured_functions, globals_read
 from tapemigrate.rules.constants import is_constant_of_class
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.guards import come_with
-from tapemigrate.rules.independence import Asked, Independence, attribute_of, with_aliases
-from tapemigrate.rules.one_object import comes_with, holders
+from tapemigrate.rules.independence import Asked, Independence, attribute_of
+from tapemigrate.rules.one_object import comes_with, holders, tensors_in
+from tapemigrate.rules.other_names import aliased, passed_on
 from tapemigrate.rules.owners import is_part_of_owner
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer, filled_state, remembers
 from tapemigrate.rules.replacements import replacements
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
+from tapemigrate.rules.shared_origin import share
 from tapemigrate.rules.shared_state import shared_state
 from tapemigrate.rules.verdicts import name_of, names_of, parts_beside, wrong
 from tapemigrate.source.trees import walk
@@ -65,11 +68,11 @@ class Judge:
 
         ``recorded`` are attributes that the tape has recorded elsewhere.
         """
-        aliased = {x: _aliased(x, self._view) for x in region.sources.leaves}
+        also_named = {x: aliased(x, self._view) for x in region.sources.leaves}
         sources = [
-            replace(x, defs=x.defs if x.variables else x.defs | _passed_on(x) | aliased[x])
+            replace(x, defs=x.defs if x.variables else x.defs | passed_on(x) | also_named[x])
             for x in region.sources.leaves
-            if (x.outside or x.found or aliased[x]) and not x.fresh
+            if (x.outside or x.found or also_named[x]) and not x.fresh
         ]
         hidden = [
             replace(x, variables=x.variables or x.found or self._may_be_variables(x))
@@ -79,7 +82,8 @@ class Judge:
         if not hidden:
             return assumptions + [s for s in parts_beside(region) if s not in assumptions]
         self._linear = is_linear(region)
-        for root in sorted(region.roots, key=lambda d: d.path):
+        roots = [*region.roots, *captured(region, self._view)]
+        for root in sorted(roots, key=lambda d: d.path):
             if any(root.path[: len(path)] == path for path in recorded):
                 continue
             others = [x for x in hidden if root not in x.defs or comes_with(root, x, self._view)]
@@ -96,6 +100,9 @@ class Judge:
                 return verdict
             if verdict and verdict not in assumptions:
                 assumptions.append(verdict)
+        for root in globals_read(self._project, region, self._view):
+            if isinstance(verdict := self._root(root, hidden), Refusal):
+                return verdict
         for one, other in permutations([x for x in sources if not x.variables], 2):
             for made in sorted(other.defs - one.defs, key=lambda d: d.path):
                 verdict = self._root(made, [one]) if made.kind in _OUTSIDE else None
@@ -150,6 +157,8 @@ class Judge:
 
     def _root(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         view = self._view
+        while len(root.path) > 1 and root.path[-1].lstrip(".") in CHANGERS | _READERS:
+            root = replace(root, path=root.path[:-1])  # what the method is called on
         text = text_of(root.path)
         if self._is_plain(root):
             return None
@@ -202,8 +211,6 @@ class Judge:
             return False
         if steps[0] in ("FLAGS", "flags", "hps", "hparams"):
             return True
-        if steps[-1] in CHANGERS or steps[-1] in _READERS:
-            return True  # the method, not what it is called on, which enters by itself
         if is_constant_of_class(self._project, self._view.unit, root.path):
             return True
         return root.kind is Kind.ENTRY and root.path[0] in self._project.imported(self._view.unit)
@@ -223,7 +230,11 @@ class Judge:
                 return wrong(text, "kept from an earlier call", names_of(leaves))
             for made in leaf.defs or (_VARIABLES,):
                 attribute = attribute_of(made, self._view)
-                if attribute is not None and attribute != name and self._share(attribute, traced):
+                if (
+                    attribute is not None
+                    and attribute != name
+                    and share(self._project, self._tracer, self._view, attribute, traced)
+                ):
                     return wrong(
                         text, "computed in another method", f"`self.{attribute}`", keeps=name
                     )
@@ -292,27 +303,6 @@ class Judge:
                         return f"`{text}` was not computed from {shown}"
         return None
 
-    def _share(self, attribute: str, traced: Provenance) -> bool:
-        """Whether what ``self.attribute`` was given is among what the other value is made of."""
-        values = attribute_values(self._project, self._view, attribute)
-        me = self._view.kinds.self_name or "self"
-        if set(values) & traced.values or any(
-            d.path[:2] == (me, f".{attribute}") for d in traced.defs
-        ):
-            return True
-        for value in values:
-            scope = self._project.scope_of(self._view.unit, value)
-            inner = self._project.view(self._view.unit, scope)
-            mine = origins(inner.flow.uses_in(value)) if path_of(value) is not None else frozenset()
-            if mine & traced.defs:
-                return True
-            names = {d.path for d in mine if d.kind is Kind.PARAM}
-            others = {d.path for d in traced.defs if d.kind is Kind.PARAM}
-            # A subclass hands its parameter on to the constructor of its base under the same name.
-            if names & others:
-                return True
-        return False
-
     def _is_module(self, name: str) -> bool:
         """Whether ``self.name`` holds an object that is called, not a tensor."""
         view = self._view
@@ -331,7 +321,7 @@ class Judge:
 
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:
-            if leaf.variables and root in _passed_on(leaf):
+            if leaf.variables and root in passed_on(leaf):
                 name = root.path[0]
                 return f"`{name}` runs its forward pass where it is called, not where it was made"
             name = root.path[0]
@@ -367,6 +357,12 @@ class Judge:
         part = next((x for x in leaves if traced.defs and holders(x, view)), None)
         if part is not None:
             return wrong(text, "computed at module level", f"`{part.watch}`")
+        for source in [d for x in leaves for d in x.defs if traced.defs and d.kind is Kind.PARAM]:
+            verdict = self._by_callers(source, text, closure=frozenset(traced.defs))
+            module = self._project.view(view.unit, view.unit.tree)
+            met = tensors_in(module, frozenset(traced.defs))
+            if verdict is not None and (met or isinstance(verdict, Refusal)):
+                return verdict
         if traced.network or traced.calls or traced.blind:
             return f"`{text}` was not computed from {names_of(leaves)}"
         return None
@@ -405,7 +401,8 @@ class Judge:
                     return wrong(text, "computed in the enclosing function", "the variables")
                 continue
             for source in leaf.defs:
-                mine = [d for d in holder.flow.defs.values() if d.path == source.path]
+                defs = holder.flow.defs.values()
+                mine = [d for d in defs if d.path == source.path[: len(d.path)]]
                 if source.kind is Kind.ENTRY and set(mine) & behind:
                     if source.path == made[0].path:
                         continue
@@ -414,6 +411,12 @@ class Judge:
                     verdict = self._by_callers(source, text, closure=frozenset(behind), same=same)
                     if verdict is not None:
                         return verdict
+            for whole in holders(leaf, self._view):
+                found = self._by_callers(
+                    whole, text, closure=frozenset(behind), same=same, part=leaf.watch or ""
+                )
+                if found is not None:
+                    return found
         return None
 
     def _outer_definition(self, name: str) -> tuple[View, list[Def]] | None:
@@ -469,8 +472,9 @@ class Judge:
         found: list[str | Refusal] = []
         if view.cls is None:
             return found
-        body = region.block.body[region.first : region.last + 1]
-        nodes = [n for s in body for n in walk(s)] + list(walk(region.request.target))
+        body: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
+        body += [*captured_functions(region, view), region.request.target]
+        nodes = [n for s in body for n in walk(s)]
         for node in nodes:
             used = node.func if isinstance(node, ast.Call) else node
             if not isinstance(used, ast.Attribute) or not isinstance(used.ctx, ast.Load):
@@ -605,20 +609,6 @@ def _is_size(step: str) -> bool:
 def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether the property runs anew each time that it is asked for."""
     return all(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
-
-
-def _passed_on(leaf: Leaf) -> frozenset[Def]:
-    """The parameters that a call whose result is the source may have given back as they were."""
-    made = [d for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
-    return frozenset(
-        d for d in backward(u for m in made for u in m.uses).made if d.kind is Kind.PARAM
-    )
-
-
-def _aliased(leaf: Leaf, view: View) -> frozenset[Def]:
-    """What came from outside and is merely given another name: ``self.x = x``."""
-    own = frozenset(d for d in leaf.defs if d.kind is Kind.ASSIGN)
-    return frozenset(d for d in with_aliases(own, view) - own if d.kind in _OUTSIDE)
 
 
 def is_linear(region: Region) -> bool:

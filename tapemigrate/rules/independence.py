@@ -153,7 +153,7 @@ class Independence:
         if asked.part and given is not None:
             cut |= tensors_in(caller, self._tracer.behind(caller, given))
         if asked.closure is not None:
-            return not cut & asked.closure
+            return self._beside_closure(caller, asked, cut, depth)
         if parameter is not None:
             other = argument_for(site.call, scope, parameter, method)
             for _ in range(_DEPTH if asked.linear else 0):
@@ -167,6 +167,23 @@ class Independence:
             held = _held_against(traced, attribute, caller, given, cut)
             return self._constructed(view, traced, caller, cut) if held is True else held
         return None
+
+    def _beside_closure(
+        self, caller: View, asked: Asked, cut: frozenset[Def], depth: int
+    ) -> bool | CallSite | None:
+        """Whether nothing is passed of which the closure is made, by this caller or one above."""
+        assert asked.closure is not None
+        named = {d.path[0] for d in cut if d.kind is Kind.ENTRY}
+        if cut & asked.closure or named & {d.path[0] for d in asked.closure}:
+            return False
+        for above in cut:
+            if above.kind is Kind.PARAM and above.path != (caller.kinds.self_name,) and depth > 0:
+                further = self.at_all_calls(caller, replace(asked, source=above), depth - 1)
+                if isinstance(further, CallSite):
+                    return further
+                if not further:
+                    return None
+        return True
 
     def _constructed(
         self, view: View, traced: Provenance, caller: View, cut: frozenset[Def]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.attributes import contents
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.tape.kinds import Make
@@ -60,6 +61,8 @@ def keep(
     if not isinstance(scope, ast.FunctionDef) or scope is view.scope:
         return _refused(f"`self.{name}` is not set by a method of this file")
     producer = project.view(unit, scope)
+    if is_filled(project, producer, stmt, name):
+        return _refused(f"`self.{name}` is filled, one by one")
     wanted = _wanted(project, view, sources)
     if isinstance(wanted, Refusal):
         return wanted
@@ -109,6 +112,23 @@ def assignments(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> I
 
 
 _NEVER = ast.Assign([], ast.Name("never", ast.Load()))
+
+
+def is_filled(project: Project, producer: View, stmt: ast.Assign, name: str) -> bool:
+    """Whether something is put into the attribute after ``stmt``, where its tape has ended."""
+    if contents(project, producer, name):
+        return True
+    names = [path_of(node) for node in (*stmt.targets, stmt.value)]
+    return any(
+        path is not None
+        and d.path[: len(path)] == path
+        and (d.kind is Kind.MUTATE or len(d.path) > len(path))
+        and d.kind is not Kind.ENTRY
+        and d.stmt is not None
+        and d.stmt.lineno > stmt.lineno
+        for path in names
+        for d in producer.flow.defs.values()
+    )
 
 
 def is_none(value: ast.expr) -> bool:

@@ -20,6 +20,7 @@ from tapemigrate.rules.instances import instances
 from tapemigrate.rules.kept import (
     Kept,
     assignments,
+    is_filled,
     is_fixed,
     is_none,
     kept_request,
@@ -273,6 +274,8 @@ class Producer:
         targets = [t for t in ast.walk(stmt) if isinstance(t, ast.Attribute) and t.attr == name]
         if any(path_of(t.value) != (me,) for t in targets if isinstance(t.ctx, ast.Store)):
             return f"`{name}` is set on another object there"
+        if isinstance(stmt, ast.Assign) and is_filled(project, producer, stmt, name):
+            return f"`{name}` is filled, one by one"
         if producer.flow.yields or producer.blocks.loops_around(stmt):
             return f"`{name}` is computed in a loop, or by a generator"
         if scope.name != "__init__" and not self._always(stmt, scope):

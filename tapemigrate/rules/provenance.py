@@ -20,6 +20,8 @@ from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.syntax import stores_beyond
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
+# What of ``tf.contrib`` makes no variables.
+_NO_NETWORKS = ("nest.", "contrib.staging.")
 _ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
 _VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
 
@@ -128,7 +130,7 @@ class Tracer:
             if (
                 ".layers." in name
                 or ".keras." in name
-                or (".contrib." in name and not (short(name) or "").startswith("nest."))
+                or (".contrib." in name and not (short(name) or "").startswith(_NO_NETWORKS))
                 or "get_variable" in name
             ):
                 found.network = True

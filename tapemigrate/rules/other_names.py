@@ -1,0 +1,25 @@
+"""Under which other names a source came into the scope."""
+
+from __future__ import annotations
+
+from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.independence import with_aliases
+from tapemigrate.rules.project import View
+from tapemigrate.tape.sources import Leaf
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+
+
+def passed_on(leaf: Leaf) -> frozenset[Def]:
+    """The parameters that a call whose result is the source may have given back as they were."""
+    made = [d for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
+    return frozenset(
+        d for d in backward(u for m in made for u in m.uses).made if d.kind is Kind.PARAM
+    )
+
+
+def aliased(leaf: Leaf, view: View) -> frozenset[Def]:
+    """What came from outside and is merely given another name: ``self.x = x``."""
+    own = frozenset(d for d in leaf.defs if d.kind is Kind.ASSIGN)
+    return frozenset(d for d in with_aliases(own, view) - own if d.kind in _OUTSIDE)
