@@ -45,8 +45,10 @@ _MODULES = late(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
 _CALL = late(rb"(?:\s|\\)*[(#]")
 _VALUE = late(rb"(?:\s|\\)*=(?!=)")
 _USE = late(rb"(?:\s|\\)*[(),#]")
-_DEFINED = late(rb"(?:def|class)\b[\s\\]+([\w\x80-\xff]+)")
 _SPACE = b" \t\r\n\f\\"
+_BLANK = _SPACE + b"\v"
+# What hardly any gap between words is longer than.
+_GAP_AT_MOST = 400
 
 #: Before a word: only where it may mean something of another file. See ``Text.reaches_out``.
 FOREIGN = "."
@@ -261,7 +263,7 @@ class Text:
         if prefix == HOME:
             return word in self._modules or self.reaches_out(word)
         if prefix == DEFINED:
-            return word in self._defined
+            return any(self._is_defined(start) for start, _ in self._places(word))
         if prefix in (CALLED, SET):
             return self._is_attribute(word, _CALL if prefix == CALLED else _VALUE)
         if prefix == USED and not self._uses(word):
@@ -295,6 +297,15 @@ class Text:
             for start, end in self._places(word)
         )
 
+    def _is_defined(self, start: int) -> bool:
+        """Whether what stands at ``start`` is a whole word behind ``def`` or ``class``."""
+        before = self._data[max(0, start - _GAP_AT_MOST) : start]
+        stripped = before.rstrip(_BLANK)
+        if not stripped and start > _GAP_AT_MOST:
+            before = self._data[:start]
+            stripped = before.rstrip(_BLANK)
+        return len(stripped) < len(before) and stripped.endswith((b"def", b"class"))
+
     def _places(self, word: bytes) -> Iterator[tuple[int, int]]:
         """Where ``word`` stands, from and to; what ends with it may be among them."""
         data = self._data
@@ -318,10 +329,6 @@ class Text:
         return frozenset(_words_of(b" ".join(_MODULES.findall(self._data))))
 
     @cached_property
-    def _defined(self) -> frozenset[bytes]:
-        return frozenset(_DEFINED.findall(self._data))
-
-    @cached_property
     def _is_wholesale(self) -> bool:
         """Whether names may come in that stand in no statement."""
         if b"*" in self._imports:
@@ -340,7 +347,7 @@ def _is_after_dot_or_in_quotes(data: bytes, place: int, end: int) -> bool:
         # A text may be put together of pieces: f"loss{number}".
         return before == b"." or (before in b"\"'" and data[end : end + 1] in b"\"'\\{")
     # A line may go on after a dot, and what is behind a comment is not looked at.
-    gap = data[max(0, place - 400) : place]
+    gap = data[max(0, place - _GAP_AT_MOST) : place]
     text = gap.rstrip(_SPACE)
     on_its_own = b"\n" in gap[len(text) :]
     return text.endswith(b".") or (on_its_own and b"#" in text[text.rfind(b"\n") + 1 :])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapemigrate import api, reading
-from tapemigrate.reading import Found, Search, Words, may_matter, read, words_in
+from tapemigrate.reading import DEFINED, Found, Search, Words, may_matter, read, words_in
 from tapemigrate.settings import Settings
 from tapemigrate.source import SourceError
 from tapemigrate.source.decoding import decode
@@ -168,3 +168,24 @@ def test_a_file_that_grows_is_read_to_its_end(
 
     monkeypatch.setattr(os, "fstat", shorter)
     assert read(str(path)) == b"12345"
+
+
+DEFINITIONS = {
+    b"def loss(x): pass\n": True,
+    b"class\\\n  loss: pass\n": True,
+    b"# makes the class\ndef loss(x): pass\n": True,
+    b"def" + b" " * 900 + b"loss(x): pass\n": True,
+    b"def losses(x): pass\n": False,
+    b"def a_loss(x): return loss\n": False,
+    b"loss = def_loss\n": False,
+    b"defloss\n": False,
+    b" " * 900 + b"loss\n": False,
+}
+
+
+@pytest.mark.parametrize("text", DEFINITIONS)
+def test_definitions(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(text)
+    words = frozenset({DEFINED + "loss"})
+    assert words_in(Search([str(path)], words)) == [sorted(words) if DEFINITIONS[text] else []]
