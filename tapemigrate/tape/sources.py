@@ -22,6 +22,8 @@ _TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
 _MADE_HERE = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, *_TAKEN_FROM)
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
+# Methods after which a list holds what it held, or what the call shows.
+_ADDS_NO_OTHERS = frozenset({"append", "remove", "pop", "clear", "sort", "reverse", "discard"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,7 +530,7 @@ def _changes_otherwise(call: ast.expr) -> bool:
     return (
         isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
-        and call.func.attr in CHANGERS - {"append"}
+        and call.func.attr in CHANGERS - _ADDS_NO_OTHERS
     )
 
 
