@@ -149,6 +149,11 @@ class Kinds:
         self.cls: ast.ClassDef | None = None
         self.self_name: str | None = None
 
+    @property
+    def effects(self) -> Effects:
+        """What the functions and classes of the file do."""
+        return self._effects
+
     def name(self, node: ast.expr) -> str | None:
         """The dotted path of the imported thing that ``node`` means, None if it means none."""
         return self._names.qualified(node)

@@ -10,13 +10,13 @@ from tapemigrate.flow.defuse import Def, Flow, Kind, Use
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import Backward, backward
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.operands import Operands, values_in
-from tapemigrate.tape.syntax import has_computed_defaults, is_plain, only_iterates
+from tapemigrate.tape.syntax import is_plain, only_iterates, runs_code
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VALUES = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.MUTATE)
-_NO_OPS = (Kind.CLASS, Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
+_NO_OPS = (Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
 
 
 class Ops:
@@ -91,16 +91,18 @@ class Ops:
                 and not only_iterates(value)
                 and self._kinds.make(value) not in (Make.PYTHON, Make.LEAF)
             )
-        if made.kind is Kind.FUNCTION:
-            return has_computed_defaults(made.stmt)
-        if made.kind in _NO_OPS or made.kind is Kind.WITH:
+        if made.kind in (Kind.FUNCTION, Kind.CLASS):
+            return runs_code(made.stmt)
+        if made.kind in _NO_OPS:
             return False
+        if made.kind is Kind.WITH:
+            return isinstance(value, ast.Call) and self._is_own(value)
         if self.is_barren(made) or self.make(made) in (Make.VARIABLE, Make.FROZEN, Make.VARIABLES):
             return False
         if made.kind is Kind.ASSIGN and value is not None and is_plain(value):
             return False
         if made.kind is Kind.ASSIGN and isinstance(value, ast.Lambda):
-            return has_computed_defaults(value)
+            return runs_code(value)
         return True
 
     def value_paths(self, expr: ast.AST) -> list[ast.expr]:
@@ -153,6 +155,13 @@ class Ops:
         if value is None:
             return False
         return self.calls_unseen(value)
+
+    def _is_own(self, call: ast.Call) -> bool:
+        """Whether what is called is the user's, and may run ops: no scope of a library's."""
+        name = self._kinds.name(call.func)
+        if self._kinds.tensorflow(call.func) is not None:
+            return False
+        return path_of(call.func) != ("open",) and not (name and gives_no_tensors(name))
 
     def _is_layer(self, call: ast.Call) -> bool:
         name = self._kinds.name(call.func) or ""

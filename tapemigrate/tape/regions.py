@@ -83,6 +83,8 @@ class RegionFinder:
         stops = self._stops(request)
         if isinstance(stops, Refusal):
             return stops
+        if any(d.kind is Kind.EXCEPT for d in backward(target).made):
+            return Refusal("the target is made of what an exception carries", SOURCE)
         nodes, edges = self._between(target, sources.leaves, frozenset(stops), recorded)
         self._nodes[request, recorded] = nodes
         lower = self._lower(request, nodes, others)

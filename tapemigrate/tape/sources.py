@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
@@ -11,6 +12,7 @@ from tapemigrate.flow.defuse import Def, Flow, Kind, Use
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.tape.built_late import BuiltLate
 from tapemigrate.tape.kinds import Kinds, Make, short
 
 Segment = Callable[[ast.expr], str]
@@ -95,6 +97,7 @@ class SourceReader:
         self._evidence = evidence
         self._holds_variables = holds_variables
         self._kept_values = kept_values
+        self._late = BuiltLate(flow, kinds)
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
         """What ``node`` stands for at its place."""
@@ -333,6 +336,9 @@ class SourceReader:
             named = made.value is not None and path_of(made.value) is not None
             new = made.value is None or _is_object(made.value) or not self._may_find(made.value)
             new = new and not named
+            late = self._part_built_late(made, text)
+            if late is not None:
+                return late
             return Sources([Leaf(defs, text, True, None, True, fresh=new, found=not new)], None)
         if isinstance(made.value, ast.Constant):
             return Sources()  # ``x = None`` is no tensor, and must not be watched
@@ -376,6 +382,27 @@ class SourceReader:
         found |= made.kind is Kind.ELEMENT and self._kinds.hands_back(made)
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
+
+    def _part_built_late(self, made: Def, text: str) -> Sources | None:
+        """A part of an object that is there only once the object was called, after the watching."""
+        owner = text_of(made.path)
+        part = text[len(owner) :]
+        attribute = re.split(r"[.\[]", part)[1]
+        if not part.startswith(".") or not self._late.may_be(made, attribute):
+            return None
+        whole = part == f".{attribute}"
+        leaf = Leaf(frozenset({made}), None, True, None, variables=True, fresh=True)
+        if whole and attribute in ("trainable_variables", "trainable_weights"):
+            return Sources([replace(leaf, many=True)], False, None, True)
+        if not self._late.is_of_library(made):
+            return Sources(
+                refusal=f"`{text}` may be set only where `{owner}` is called, and a tape has to "
+                "watch it before"
+            )
+        sentence = f"`{text}` is a trainable variable"
+        if whole and attribute in ("variables", "weights"):
+            sentence = _all_trainable(text)
+        return Sources([replace(leaf, assumption=sentence)], None)
 
     def _through(self, made: Def, text: str, depth: int) -> Sources | None:
         """A name given to something that is itself worth following."""

@@ -168,12 +168,27 @@ def only_iterates(value: ast.expr) -> bool:
     return False
 
 
-def has_computed_defaults(node: ast.AST | None) -> bool:
-    """Whether making the function runs code: its defaults are evaluated there and then."""
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        return False
-    defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-    return not all(is_plain(d) for d in defaults)
+def runs_code(node: ast.AST | None) -> bool:
+    """Whether making the function or class runs code: defaults, decorators, a class's own lines."""
+    parts: list[ast.expr | None] = []
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        parts += [*node.args.defaults, *node.args.kw_defaults]
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        parts += node.decorator_list
+    if isinstance(node, ast.ClassDef):
+        parts += [k.value for k in node.keywords]
+        if any(_runs(stmt) for stmt in node.body):
+            return True
+    return not all(is_plain(part) for part in parts if part is not None)
+
+
+def _runs(stmt: ast.stmt) -> bool:
+    """Whether a statement of a class runs code there and then."""
+    if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return runs_code(stmt)
+    if isinstance(stmt, ast.Assign | ast.AnnAssign | ast.Expr):
+        return stmt.value is not None and not is_plain(stmt.value)
+    return not isinstance(stmt, ast.Pass)
 
 
 def is_plain(node: ast.expr) -> bool:
