@@ -103,9 +103,12 @@ class Choice:
                 yield from (path for path in paths if path in chosen[name])
 
     def _namesakes(self, handed: Handed) -> Iterator[str]:
-        """The modules of the same name that have a function of that name, too."""
-        for path in self._places.get(DEFINED + handed.name, ()):
-            if not handed.anchors.isdisjoint(_steps(path)[-2:]):
+        """The modules of the same name that have a function of that name, too, and packages."""
+        defining = set(self._places.get(DEFINED + handed.name, ()))
+        for path in self._places[handed.name]:
+            steps = _steps(path)
+            package = steps[-1] == "__init__"
+            if (package or path in defining) and not handed.anchors.isdisjoint(steps[-2:]):
                 yield path
 
     def marked(self, links: Mapping[str, Links], hidden_in: HiddenIn) -> dict[str, list[str]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.defuse import Function
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.classes import PLAIN_BASES, classes, is_of_library
+from tapemigrate.rules.descent import descends, means_class
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.imported import MOST_PACKAGES, leads_to
 from tapemigrate.rules.places import import_path, stem, steps_of
@@ -472,7 +473,7 @@ class Resolver:
         if path is not None or isinstance(node.value, ast.Name):
             # ``Base.method(self, x)``
             named = self._classes.named(path.split(".")[-2] if path else _last(node.value))
-            verdicts = {self._is_one(home, cls) for home, cls in named}
+            verdicts = {self._class(unit, node.value, home, cls) for home, cls in named}
             if True in verdicts and self._function.decorator_list:
                 return None
             if verdicts or path is not None:
@@ -499,7 +500,7 @@ class Resolver:
         if method is not None and not above:
             return False
         if owner.name in self._classes.extending(self._cls.name):
-            return True
+            return descends(self._project, unit, owner, self._unit, self._cls) or None
         return None if self._classes.has_unseen_bases(unit, owner) else False
 
     def _instance(self, unit: Unit, maker: ast.expr) -> bool | None:
@@ -511,13 +512,20 @@ class Resolver:
         own = [each for each in found if each[0] is unit] if qualified is None else []
         if not found:
             return False if is_of_library(qualified) else None
-        verdicts = {self._is_one(home, cls) for home, cls in own or found}
+        verdicts = {self._class(unit, maker, home, cls) for home, cls in own or found}
         return verdicts.pop() if len(verdicts) == 1 else None
+
+    def _class(self, unit: Unit, node: ast.expr, home: Unit, cls: ast.ClassDef) -> bool | None:
+        """Whether the method is the one of ``cls``, if ``node`` in ``unit`` means that class."""
+        meant = means_class(self._project, unit, node, home, cls)
+        return self._is_one(home, cls) if meant else None
 
     def _is_one(self, home: Unit, cls: ast.ClassDef) -> bool | None:
         assert self._cls is not None
-        if cls is self._cls or cls.name in self._classes.extending(self._cls.name):
+        if cls is self._cls:
             return True
+        if cls.name in self._classes.extending(self._cls.name):
+            return descends(self._project, home, cls, self._unit, self._cls) or None
         if self._project.effects(home).method(cls, self._function.name) is not None:
             return False
         return None if self._classes.has_unseen_bases(home, cls) else False

@@ -33,14 +33,21 @@ def leads_to(
     if most and True not in found and not is_of_library(path):
         found += [
             leads_to(project, import_path(stmt, alias.name), unit, home, name, most - 1)
-            for unit in project.units.values()
-            if last in unit.text and unit is not home and may_hold(unit.filename, module)
+            for unit in _handing_on(project, module, user)
+            if last in unit.text and unit is not home
             for stmt in unit.tree.body
             if isinstance(stmt, ast.ImportFrom)
             for alias in stmt.names
             if last == (alias.asname or alias.name)
         ]
     return True if True in found else None if None in found else False
+
+
+def _handing_on(project: Project, module: str, user: Unit) -> list[Unit]:
+    """The files of ``module``; all of the package, where its own file is not at hand."""
+    units = project.units.values()
+    exact = [unit for unit in units if is_module(user.filename, module, unit.filename)]
+    return exact or [unit for unit in units if may_hold(unit.filename, module)]
 
 
 def _is_home(project: Project, module: str, user: Unit, home: Unit) -> bool | None:

@@ -394,14 +394,14 @@ class SourceReader:
         leaf = Leaf(frozenset({made}), None, True, None, variables=True, fresh=True)
         if whole and attribute in ("trainable_variables", "trainable_weights"):
             return Sources([replace(leaf, many=True)], False, None, True)
-        if not self._late.is_of_library(made):
+        sentence = f"`{text}` is a trainable variable"
+        if whole and attribute in ("variables", "weights"):
+            sentence = _all_trainable(text)
+        elif not self._late.is_of_library(made):
             return Sources(
                 refusal=f"`{text}` may be set only where `{owner}` is called, and a tape has to "
                 "watch it before"
             )
-        sentence = f"`{text}` is a trainable variable"
-        if whole and attribute in ("variables", "weights"):
-            sentence = _all_trainable(text)
         return Sources([replace(leaf, assumption=sentence)], None)
 
     def _through(self, made: Def, text: str, depth: int) -> Sources | None:
