@@ -24,7 +24,7 @@ from tapemigrate.rules.replacements import replacements
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.rules.shared_origin import share
 from tapemigrate.rules.shared_state import shared_state
-from tapemigrate.rules.verdicts import name_of, names_of, parts_beside, wrong
+from tapemigrate.rules.verdicts import kept_together, name_of, names_of, parts_beside, wrong
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
@@ -79,8 +79,12 @@ class Judge:
             for x in sources
         ]
         assumptions = list(region.assumptions)
+        if (beside := kept_together(region, self._view)) is not None:
+            return beside
         if not hidden:
-            return assumptions + [s for s in parts_beside(region) if s not in assumptions]
+            return assumptions + [
+                s for s in parts_beside(region, self._view) if s not in assumptions
+            ]
         self._linear = is_linear(region)
         roots = [*region.roots, *captured(region, self._view)]
         for root in sorted(roots, key=lambda d: d.path):
@@ -110,7 +114,7 @@ class Judge:
                     return verdict
                 if verdict and verdict not in assumptions:
                     assumptions.append(verdict)
-        for sentence in (*self._stored(region, hidden), *parts_beside(region)):
+        for sentence in (*self._stored(region, hidden), *parts_beside(region, self._view)):
             if sentence not in assumptions:
                 assumptions.append(sentence)
         for verdict in self._hidden_reads(region, hidden, recorded):
