@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -70,7 +71,10 @@ class Judge:
         """
         also_named = {x: aliased(x, self._view) for x in region.sources.leaves}
         sources = [
-            replace(x, defs=x.defs if x.variables else x.defs | passed_on(x) | also_named[x])
+            replace(
+                x,
+                defs=x.defs if x.variables else x.defs | passed_on(x, self._view) | also_named[x],
+            )
             for x in region.sources.leaves
             if (x.outside or x.found or also_named[x]) and not x.fresh
         ]
@@ -155,6 +159,13 @@ class Judge:
                 assumptions.append(verdict)
         if not targets:
             return wrong("what the target is made of", "made out of sight", "the source")
+        behind = backward(self._view.flow.uses_in(region.request.target)).made
+        run = [d.value for d in behind if d.value is not None]
+        for verdict in self._hidden_reads(region, region.sources.leaves, frozenset(), run):
+            if isinstance(verdict, Refusal):
+                return verdict
+            if verdict not in assumptions:
+                assumptions.append(verdict)
         return frozenset(targets), assumptions
 
     # -- one value that enters ------------------------------------------------------------------
@@ -325,7 +336,7 @@ class Judge:
 
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:
-            if leaf.variables and root in passed_on(leaf):
+            if leaf.variables and root in passed_on(leaf, self._view):
                 name = root.path[0]
                 return f"`{name}` runs its forward pass where it is called, not where it was made"
             name = root.path[0]
@@ -470,13 +481,17 @@ class Judge:
         ]
 
     def _hidden_reads(
-        self, region: Region, leaves: list[Leaf], recorded: frozenset[Path]
+        self,
+        region: Region,
+        leaves: list[Leaf],
+        recorded: frozenset[Path],
+        run: Sequence[ast.AST] = (),
     ) -> list[str | Refusal]:
         view = self._view
         found: list[str | Refusal] = []
         if view.cls is None:
             return found
-        body: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
+        body: list[ast.AST] = [*region.block.body[region.first : region.last + 1], *run]
         body += [*captured_functions(region, view), region.request.target]
         nodes = [n for s in body for n in walk(s)]
         for node in nodes:
@@ -525,11 +540,13 @@ class Judge:
         traced = self._tracer.method(self._view, name)
         variables = any(x.variables for x in leaves)
         sentence = f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
+        # What was found may be what was passed in, and no variable.
+        passed = any(d.kind is Kind.PARAM for x in leaves if x.found for d in x.defs)
         for attribute in sorted(traced.attributes):
             if self._is_module(attribute) or self._is_set_here(region, attribute):
                 continue
             inner = self._tracer.attribute(self._view, attribute)
-            if variables and not inner.attributes and not inner.blind:
+            if variables and not passed and not inner.attributes and not inner.blind:
                 continue
             verdict = self._kept(f"self.{attribute}", attribute, inner, leaves)
             if isinstance(verdict, Refusal) and variables and not self._is_computed(attribute):

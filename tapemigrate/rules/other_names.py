@@ -11,12 +11,14 @@ from tapemigrate.tape.sources import Leaf
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 
 
-def passed_on(leaf: Leaf) -> frozenset[Def]:
+def passed_on(leaf: Leaf, view: View) -> frozenset[Def]:
     """The parameters that a call whose result is the source may have given back as they were."""
     made = [d for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
-    return frozenset(
-        d for d in backward(u for m in made for u in m.uses).made if d.kind is Kind.PARAM
-    )
+    behind = backward(u for m in made for u in m.uses).made
+    unpacked = [d for d in leaf.defs if d.kind is Kind.ELEMENT and view.kinds.hands_back(d)]
+    given = backward(u for d in unpacked for u in d.uses).made
+    own = {d for d in given if d.path == (view.kinds.self_name,)}
+    return frozenset(d for d in behind | (given - own) if d.kind is Kind.PARAM)
 
 
 def aliased(leaf: Leaf, view: View) -> frozenset[Def]:
