@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from tapemigrate.flow.defuse import Def, Flow, Kind, Scope, free_names
+from tapemigrate.flow.defuse import Def, Flow, Kind, Scope, free_names, parameters
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.calls import Calls
@@ -23,6 +23,7 @@ from tapemigrate.tape.request import Request
 Inner = ast.FunctionDef | ast.Lambda
 
 _BOUND = (Kind.PARAM, Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, Kind.MUTATE)
+_LOOPS = frozenset({"while_loop", "map_fn", "scan"})
 _LISTS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -34,9 +35,10 @@ def adopt(project: Project, unit: Unit, calls: Calls) -> None:
             continue
         around = _around(project, unit, scope)
         requests = calls.by_scope[scope]
-        if around is None or not all(_is_plain(r) for r in requests):
+        if around is None or not all(_is_simple(r) for r in requests):
             continue
-        moved = _Mover(project.view(unit, around), project.view(unit, scope), scope).moved(requests)
+        outer, inner = project.view(unit, around), project.view(unit, scope)
+        moved = _Mover(outer, inner, scope, _is_body(outer, scope)).moved(requests)
         if moved is None:
             continue
         del calls.by_scope[scope]
@@ -58,18 +60,33 @@ def _around(project: Project, unit: Unit, scope: Inner) -> ast.FunctionDef | Non
     return node if project.scope_of(unit, scope) is node else None
 
 
+def _is_simple(request: Request) -> bool:
+    return request.api == "gradients" and request.stop is None
+
+
 def _is_plain(request: Request) -> bool:
     """Whether the target is nothing but names, so that nothing is computed in the call."""
     targets = request.target.elts if isinstance(request.target, ast.List) else [request.target]
-    plain = bool(targets) and all(isinstance(t, ast.Name) for t in targets)
-    return plain and request.api == "gradients" and request.stop is None
+    return bool(targets) and all(isinstance(t, ast.Name) for t in targets)
+
+
+def _is_body(outer: View, scope: Inner) -> bool:
+    """Whether a loop of TensorFlow's runs the lambda, there and then, as its body."""
+    call = outer.unit.parents[scope]
+    call = outer.unit.parents[call] if isinstance(call, ast.keyword) else call
+    if not isinstance(scope, ast.Lambda) or not isinstance(call, ast.Call):
+        return False
+    stmt = outer.unit.parents[call]
+    loop = outer.kinds.tensorflow(call.func) in _LOOPS
+    return loop and isinstance(stmt, ast.Assign | ast.Return)
 
 
 class _Mover:
     """Reads the calls of one inner function as those of the function around it."""
 
-    def __init__(self, outer: View, inner: View, scope: Inner) -> None:
+    def __init__(self, outer: View, inner: View, scope: Inner, at_once: bool) -> None:
         self._flow: Flow = outer.flow
+        self._at_once = at_once
         self._inner = inner
         self._scope = scope
         self._free = free_names(scope)
@@ -97,6 +114,14 @@ class _Mover:
 
     def _is_of_closure(self, request: Request) -> bool:
         targets = {n.id for n in walk(request.target) if isinstance(n, ast.Name)}
+        if self._at_once and isinstance(request.target, ast.Subscript):
+            # The component is taken under the tape of the function around, which still records.
+            if not isinstance(request.target.value, ast.Name) or self._made_here(request.sources):
+                return False
+            args = {a.arg for a in parameters(self._scope.args)}
+            targets -= args - {request.target.value.id}
+        elif not _is_plain(request):
+            return False
         if not all(self._is_settled(name, needed=True) for name in targets):
             return False
         made = self._made_here(request.sources)
@@ -143,7 +168,7 @@ class _Mover:
         self._read_names(request.sources if made is None or made.value is None else made.value)
         if made is not None:
             self._flow.read_as(request.sources, made.path, made.value, self._stmt)
-        return replace(request, stmt=self._stmt, often=True, late=True)
+        return replace(request, stmt=self._stmt, often=True, late=not self._at_once)
 
     def _read_names(self, root: ast.expr) -> None:
         assert self._holder is not None
