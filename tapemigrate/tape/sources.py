@@ -264,7 +264,7 @@ class SourceReader:
             sentence = f"nothing that is called here sets `{text}` anew"
             found.leaves = [replace(x, assumption=x.assumption or sentence) for x in found.leaves]
         found.single = singles.pop() if len(singles) == 1 else None
-        if found.single is None and not any(u.made.kind in _TAKEN_FROM for u in uses):
+        if found.single is None and not found.nested:
             found.single = self._evidence(text, node)
         return found
 
@@ -366,7 +366,15 @@ class SourceReader:
                 called = base.single is None and any(
                     isinstance(d.value, ast.Call) for x in base.leaves for d in x.defs
                 )
-                return Sources(leaves, None if called or base.nested else True)
+                over = made.value.args if isinstance(made.value, ast.Call) else [made.value]
+                paths = {path_of(part) for part in over}
+                # So may what a caller gives.
+                passed = any(
+                    d.kind is Kind.PARAM and d.path in paths and not x.variables
+                    for x in base.leaves
+                    for d in x.defs
+                )
+                return Sources(leaves, None if called or passed or base.nested else True)
             if made.kind is Kind.COMPREHENSION:
                 return Sources(refusal=f"`{text}` is made where nothing can watch it")
             return Sources([Leaf(defs, text, outside=False, many=None)], True)
