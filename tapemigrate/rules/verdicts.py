@@ -8,9 +8,11 @@ from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import View
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.sources import Leaf
+from tapemigrate.tape.syntax import only_iterates
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION)
 _RECIPE = (
@@ -73,12 +75,46 @@ def _containers(region: Region, view: View) -> list[tuple[Def, ast.expr]]:
     behind = backward(view.flow.uses_in(region.request.target)).made
     found: list[tuple[Def, ast.expr]] = []
     for made in sorted((d for d in cut if d.kind in _TAKEN), key=lambda d: d.order):
-        container = made.value
-        if container is None or path_of(container) is None:
-            continue
-        whole = any(r.path == path_of(container) for r in region.roots)
-        # ``for x, h in pairs``: of one round, both are taken out of one element.
-        twins = (d for d in behind - cut if d.value is container and d.kind is made.kind)
-        if whole or (made.kind is not Kind.ELEMENT and any(twins)):
-            found.append((made, container))
+        containers = [] if made.value is None else _iterated(made.value)
+        for container in containers:
+            whole = any(r.path == path_of(container) for r in region.roots)
+            whole |= made.kind is not Kind.ELEMENT and _is_read_beside(region, container, made)
+            # ``for x, h in pairs``: of one round, both are taken out of one element.
+            twins = (d for d in behind - cut if d.value is made.value and d.kind is made.kind)
+            together = made.kind is not Kind.ELEMENT and len(containers) == 1 and any(twins)
+            if whole or together:
+                found.append((made, container))
     return found
+
+
+def _is_read_beside(region: Region, container: ast.expr, made: Def) -> bool:
+    """Whether ``xs`` is read in another way than by the loop that takes the source out of it."""
+    path, request = path_of(container), region.request
+    skipped = {n for each in (made.value, request.call) if each is not None for n in walk(each)}
+    roots = [*region.block.body[region.first : region.last + 1], request.target]
+    return any(
+        path_of(node) == path and (node not in skipped or root is request.target)
+        for root in roots
+        for node in walk(root)
+        if isinstance(node, ast.Name | ast.Attribute) and not _is_counted(root, node)
+    )
+
+
+def _is_counted(root: ast.AST, node: ast.expr) -> bool:
+    """``len(xs)``"""
+    return any(
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "len"
+        and node in call.args
+        for call in walk(root)
+    )
+
+
+def _iterated(value: ast.expr) -> list[ast.expr]:
+    """What the elements come out of: ``xs`` of ``enumerate(xs)``, both of ``zip(xs, ys)``."""
+    if path_of(value) is not None:
+        return [value]
+    if isinstance(value, ast.Call) and only_iterates(value):
+        return [inner for arg in value.args for inner in _iterated(arg)]
+    return []
