@@ -17,8 +17,8 @@ def passed_on(leaf: Leaf, view: View) -> frozenset[Def]:
     behind = backward(u for m in made for u in m.uses).made
     unpacked = [d for d in leaf.defs if d.kind is Kind.ELEMENT and view.kinds.hands_back(d)]
     given = backward(u for d in unpacked for u in d.uses).made
-    own = {d for d in given if d.path == (view.kinds.self_name,)}
-    return frozenset(d for d in behind | (given - own) if d.kind is Kind.PARAM)
+    own = (view.kinds.self_name,)  # an object, and no tensor
+    return frozenset(d for d in behind | given if d.kind is Kind.PARAM and d.path != own)
 
 
 def aliased(leaf: Leaf, view: View) -> frozenset[Def]:
