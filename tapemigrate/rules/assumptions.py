@@ -465,6 +465,11 @@ class Judge:
             new = loaded[node] - read
             read |= new
             pending += [s for name in new for f in effects.functions(name) for s in f.body]
+        run = [*region.block.body[region.first : region.last + 1], region.request.target]
+        shared = shared_state(self._project).read_by(self._project, unit, run)
+        kept = (read & unit.once(filled_state)) | shared
+        if not kept:
+            return []
         # What a function gives a value itself is followed from there.
         defs = self._view.flow.defs.values()
         made = (
@@ -472,12 +477,10 @@ class Judge:
             if isinstance(self._view.scope, ast.Module)
             else [d.path for d in defs if d.kind is Kind.ASSIGN]
         )
-        run = [*region.block.body[region.first : region.last + 1], region.request.target]
-        shared = shared_state(self._project).read_by(self._project, unit, run)
         here = {path[0] for path in made if len(path) == 1} | {text_of(path) for path in made}
-        found = sorted(((read & unit.once(filled_state)) | shared) - here)
         return [
-            f"`{name}` holds nothing that was computed from {names_of(leaves)}" for name in found
+            f"`{name}` holds nothing that was computed from {names_of(leaves)}"
+            for name in sorted(kept - here)
         ]
 
     def _hidden_reads(

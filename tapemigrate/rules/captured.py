@@ -26,12 +26,15 @@ def captured_functions(region: Region, view: View) -> list[ast.AST]:
 
 def captured(region: Region, view: View) -> list[Def]:
     """The attributes that such functions read of what came from outside, ``self`` for one."""
+    functions = captured_functions(region, view)
+    if not functions:
+        return []
     outside = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.PARAM}
     given = {d.path for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
     known = {d.path for d in region.roots}
     found: dict[tuple[str, ...], Def] = {}
-    for function in captured_functions(region, view):
+    for function in functions:
         assert isinstance(function, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef)
         own = {a.arg for a in parameters(function.args)}
         for node in walk(function):
@@ -68,8 +71,10 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
             read = read.union(*(free_names(each) for each in new))
             seen.update(new)
             pending += [stmt for each in new for stmt in each.body]
-    here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
     known = {d.path[0] for d in region.roots}
-    names = sorted(name for name in read - here - known if global_values(view.unit, name))
+    names = sorted(name for name in read - known if global_values(view.unit, name))
+    if names:
+        here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
+        names = [name for name in names if name not in here]
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
     return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]

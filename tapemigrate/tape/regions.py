@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 
 from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.defuse import HIDDEN, Def, Flow, Kind, Use
-from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import children, walk
+from tapemigrate.tape.arguments import may_hold_none, stopped_at
 from tapemigrate.tape.beside import Apart, Beside
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
-from tapemigrate.tape.recipes import SOURCE, STOP, THREAD
+from tapemigrate.tape.outside import elsewhere, may_be_passed_in
+from tapemigrate.tape.recipes import SOURCE, THREAD
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
@@ -36,6 +38,18 @@ from tapemigrate.tape.syntax import (
 
 _PLAIN = (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN)
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+
+
+class _Index:
+    """The requests of one scope, by their calls and statements, and what they are asked by."""
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        self.requests = requests
+        self.calls: dict[ast.AST, Request] = {each.call: each for each in requests}
+        self.sources: set[ast.AST] = {each.sources for each in requests}
+        self.stated: dict[ast.stmt, list[Request]] = {}
+        for each in requests:
+            self.stated.setdefault(each.stmt, []).append(each)
 
 
 class RegionFinder:
@@ -63,6 +77,7 @@ class RegionFinder:
         self._beside = Beside(flow, blocks, kinds, operands, self._ops, apart)
         self._room = Room(flow, blocks, kinds)
         self._nodes: dict[tuple[Request, frozenset[Path]], frozenset[Def]] = {}
+        self._indexed: _Index | None = None
 
     def find(
         self,
@@ -80,7 +95,7 @@ class RegionFinder:
         if isinstance(sources, Refusal):
             return sources
         target = self._flow.uses_in(request.target)
-        stops = self._stops(request)
+        stops = stopped_at(request, self._reader, self._room, self._ops)
         if isinstance(stops, Refusal):
             return stops
         if any(d.kind is Kind.EXCEPT for d in backward(target).made):
@@ -88,7 +103,7 @@ class RegionFinder:
         nodes, edges = self._between(target, sources.leaves, frozenset(stops), recorded)
         self._nodes[request, recorded] = nodes
         lower = self._lower(request, nodes, others)
-        if self._may_be_passed_in(request.target):
+        if may_be_passed_in(request.target, self._flow):
             return Refusal(
                 f"the target `{ast.unparse(request.target)}` may be the parameter's own value, "
                 "whose forward pass ran in the caller",
@@ -99,10 +114,10 @@ class RegionFinder:
         cut = {d for leaf in sources.leaves for d in leaf.defs}
         if below and below != target and not any(d.stmt or d in cut for d in origins(below)):
             # Only the index is made here.
-            return self._elsewhere(request, below)
+            return elsewhere(request, below, self._kinds)
         itself = self._is_source(request, target, sources)
         if itself and len(sources.leaves) > 1 and any(u.made.kind in _OUTSIDE for u in target):
-            return self._elsewhere(request, target)
+            return elsewhere(request, target, self._kinds)
         inline = itself or request.records or not is_plain(request.target)
         statements = {d.stmt for d in nodes if d.stmt is not None and self._ops.makes_ops(d)}
         statements |= set(request.beside)
@@ -116,9 +131,9 @@ class RegionFinder:
         if not statements and self._is_apart(target, sources):
             inline = True
         if not (statements or inline):
-            return self._elsewhere(request, target)
+            return elsewhere(request, target, self._kinds)
         if not recorded and not self._connected(request, sources, stops, others):
-            return self._elsewhere(request, target)
+            return elsewhere(request, target, self._kinds)
         if early:
             statements |= self._before(
                 request, statements | {request.stmt} if inline else statements
@@ -220,7 +235,7 @@ class RegionFinder:
             sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
         if sources.refusal or not sources.leaves:
             return Refusal(sources.refusal or "the call has no source", SOURCE)
-        if self._may_hold_none(request):
+        if may_hold_none(request, self._flow, self._kinds):
             return Refusal(
                 "`grad_ys` may hold a None, which a tape does not take in `output_gradients`",
                 "Put `tf.ones_like(target)` where `grad_ys` has None.",
@@ -407,8 +422,8 @@ class RegionFinder:
         """Whether a path from a source to the target is seen, or may run in a call made here."""
         if request.joins:
             return True
-        requests = [*others, request]
-        target = self._uses_beside_sources(request.target, requests)
+        requests = others if request.call in self._index(others).calls else [*others, request]
+        target = self._uses_beside(request.target, self._index(requests).sources)
         for leaf in sources.leaves:
             if not leaf.outside:
                 return True
@@ -438,15 +453,17 @@ class RegionFinder:
         """
         if made is None:
             return False
-        own = [r for r in requests if r.stmt is made.stmt and holds(made, r.call)]
+        if made.stmt is None:
+            return False
+        stated = self._index(requests).stated.get(made.stmt, ())
+        own = [r for r in stated if holds(made, r.call)]
         root = made.value if made.value is not None else made.stmt
         if not own or root is None or use not in self._flow.uses_in(root):
             return False
-        return use not in self._uses_beside_sources(root, own)
+        return use not in self._uses_beside(root, {r.sources for r in own})
 
-    def _uses_beside_sources(self, root: ast.AST, requests: Sequence[Request]) -> frozenset[Use]:
+    def _uses_beside(self, root: ast.AST, sources: Set[ast.AST]) -> frozenset[Use]:
         """What an expression reads, but for the sources of gradients in it."""
-        sources = {r.sources for r in requests}
         found: set[Use] = set()
         stack = [root]
         while stack:
@@ -456,32 +473,26 @@ class RegionFinder:
                 stack += children(node)
         return frozenset(found)
 
-    def _may_be_passed_in(self, target: ast.expr) -> bool:
-        """Whether a name that this function also computes may still hold what was passed."""
-        for part in target.elts if isinstance(target, ast.List | ast.Tuple) else [target]:
-            if isinstance(part, ast.Name):
-                kinds = {d.kind for d in origins(self._flow.reads.get(part, frozenset()))}
-                if Kind.PARAM in kinds and len(kinds) > 1:
-                    return True
-        return False
-
     def _lower(
         self, request: Request, nodes: frozenset[Def], others: Sequence[Request]
     ) -> set[Request]:
         """The requests whose results the target is made of."""
-        by_call = {o.call: o for o in others if o is not request}
+        index = self._index(others)
         roots = [request.target]
         if request.output_gradients is not None:
             roots.append(request.output_gradients)
-        found = {by_call[n] for r in roots for n in walk(r) if n in by_call}
-        by_stmt: dict[ast.stmt, list[Request]] = {}
-        for other in by_call.values():
-            by_stmt.setdefault(other.stmt, []).append(other)
+        found = {index.calls[n] for r in roots for n in walk(r) if n in index.calls}
         for made in nodes:
             if made.stmt is None or made.stmt is request.stmt:
                 continue
-            found |= {o for o in by_stmt.get(made.stmt, ()) if holds(made, o.call)}
-        return found
+            found |= {o for o in index.stated.get(made.stmt, ()) if holds(made, o.call)}
+        return found - {request}
+
+    def _index(self, requests: Sequence[Request]) -> _Index:
+        """Made once for all requests of a scope, which are asked for one after the other."""
+        if self._indexed is None or self._indexed.requests is not requests:
+            self._indexed = _Index(requests)
+        return self._indexed
 
     def _lift(
         self,
@@ -504,69 +515,7 @@ class RegionFinder:
             indices = {s: self._blocks.index_in(s, block) or 0 for s in needed}
         return block, indices
 
-    def _may_hold_none(self, request: Request) -> bool:
-        """Whether ``grad_ys`` is a list of which the code does not show that it holds no None."""
-        given = request.output_gradients
-        if given is None:
-            return False
-        values: list[ast.expr] = [given]
-        if path_of(given) is not None:
-            uses = self._flow.reads.get(given, frozenset())
-            values = [u.made.value for u in uses if u.made.value is not None]
-            if any(u.made.kind is Kind.MUTATE for u in uses):
-                return True
-            several = isinstance(request.target, ast.List | ast.Tuple)
-            if several and any(u.made.kind is Kind.PARAM for u in uses):
-                return True
-        for value in values:
-            if isinstance(value, ast.ListComp):
-                return True
-            if isinstance(value, ast.List | ast.Tuple) and value is not given:
-                if any(isinstance(e, ast.Constant) and e.value is None for e in value.elts):
-                    return True
-            several = isinstance(request.target, ast.List | ast.Tuple)
-            unknown = isinstance(value, ast.Call) and self._kinds.make(value) is Make.UNKNOWN
-            if several and unknown:
-                return True
-        return False
-
-    # -- refusals -------------------------------------------------------------------------------
-
-    def _stops(self, request: Request) -> list[Def] | Refusal:
-        """The definitions of ``stop_gradients`` that are not leaves anyway."""
-        if request.stop is None:
-            return []
-        read = self._reader.read(request.stop)
-        if read.refusal:
-            return Refusal(f"in `stop_gradients`, {read.refusal}", STOP)
-        found: list[Def] = []
-        own = {d for x in self._reader.read(request.sources).leaves for d in x.defs}
-        for leaf in read.leaves:
-            for made in leaf.defs:
-                if made.stmt is not None and self._room.leaves_a_loop(made.stmt, request.stmt):
-                    return Refusal(
-                        f"`{leaf.watch}` in `stop_gradients` is made anew in a loop", STOP
-                    )
-                if made.kind is Kind.ELEMENT:
-                    return Refusal(
-                        "a tensor in `stop_gradients` is one of several results of one op, and "
-                        "`tf.gradients` stops at the whole op",
-                        STOP,
-                    )
-                if leaf.watch is not None and not leaf.watch.startswith(text_of(made.path)):
-                    return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
-                if made.kind in _OUTSIDE or made.stmt is None:
-                    if made not in own and not leaf.variables:
-                        return Refusal(
-                            f"`{text_of(made.path)}` in `stop_gradients` was made outside of this "
-                            "function",
-                            STOP,
-                        )
-                elif leaf.watch is not None and leaf.watch != text_of(made.path):
-                    return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
-                elif self._ops.make(made) not in _PLAIN:
-                    found.append(made)
-        return found
+    # -- how the call stands --------------------------------------------------------------------
 
     def _is_apart(self, target: frozenset[Use], sources: Sources) -> bool:
         """Whether target and sources were all made here, and certainly apart from each other."""
@@ -584,45 +533,6 @@ class RegionFinder:
         made = {u.made for u in target}
         path = path_of(request.target)
         return bool(made) and made <= cut and all(d.path == path for d in made)
-
-    def _elsewhere(self, request: Request, target: frozenset[Use]) -> Refusal:
-        made = {u.made for u in target}
-        what = ast.unparse(request.target)
-        kinds = {d.kind for d in origins(target)}
-        if Kind.PARAM in kinds:
-            return Refusal(
-                f"the target `{what}` is a parameter: its forward pass runs in the callers",
-                THREAD,
-                threads=True,
-            )
-        if any(d.path[0] == "self" and d.kind is not Kind.ASSIGN for d in made):
-            return Refusal(
-                f"the target `{what}` was computed before this method runs, outside of it",
-                THREAD,
-                keeps=_attribute(request.target),
-            )
-        passed = {
-            d.path[0]
-            for d in backward(target).made
-            if d.kind is Kind.PARAM and d.path != (self._kinds.self_name,)
-        }
-        if passed:
-            return Refusal(
-                f"the target `{what}` is computed from `{min(passed)}`, a parameter: its forward "
-                "pass begins in the callers",
-                THREAD,
-                threads=True,
-            )
-        entered = {
-            d.path[1].lstrip(".")
-            for d in backward(target).made
-            if d.kind is Kind.ENTRY and len(d.path) == 2 and d.path[0] == self._kinds.self_name
-        }
-        return Refusal(
-            f"the target `{what}` is computed outside this function, or not from the source",
-            THREAD,
-            keeps=entered.pop() if len(entered) == 1 else "",
-        )
 
     def _hoistable(self, request: Request) -> bool:
         """Whether the call runs exactly once, whenever its statement does."""
@@ -678,8 +588,3 @@ def _is_passed_in(leaf: Leaf) -> bool:
         or (d.kind is Kind.ASSIGN and d.value is not None and only_iterates(d.value))
         for d in leaf.defs
     )
-
-
-def _attribute(target: ast.expr) -> str:
-    path = path_of(target)
-    return path[1].lstrip(".") if path is not None and len(path) == 2 else ""

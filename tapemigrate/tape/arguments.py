@@ -1,0 +1,79 @@
+"""What ``grad_ys`` and ``stop_gradients`` of a call hold, as far as the code shows."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.defuse import Def, Flow, Kind
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.ops import Ops
+from tapemigrate.tape.recipes import STOP
+from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.room import Room
+from tapemigrate.tape.sources import SourceReader
+
+_PLAIN = (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN)
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+
+
+def may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:
+    """Whether ``grad_ys`` is a list of which the code does not show that it holds no None."""
+    given = request.output_gradients
+    if given is None:
+        return False
+    values: list[ast.expr] = [given]
+    if path_of(given) is not None:
+        uses = flow.reads.get(given, frozenset())
+        values = [u.made.value for u in uses if u.made.value is not None]
+        if any(u.made.kind is Kind.MUTATE for u in uses):
+            return True
+        several = isinstance(request.target, ast.List | ast.Tuple)
+        if several and any(u.made.kind is Kind.PARAM for u in uses):
+            return True
+    for value in values:
+        if isinstance(value, ast.ListComp):
+            return True
+        if isinstance(value, ast.List | ast.Tuple) and value is not given:
+            if any(isinstance(e, ast.Constant) and e.value is None for e in value.elts):
+                return True
+        several = isinstance(request.target, ast.List | ast.Tuple)
+        unknown = isinstance(value, ast.Call) and kinds.make(value) is Make.UNKNOWN
+        if several and unknown:
+            return True
+    return False
+
+
+def stopped_at(request: Request, reader: SourceReader, room: Room, ops: Ops) -> list[Def] | Refusal:
+    """The definitions of ``stop_gradients`` that are not leaves anyway."""
+    if request.stop is None:
+        return []
+    read = reader.read(request.stop)
+    if read.refusal:
+        return Refusal(f"in `stop_gradients`, {read.refusal}", STOP)
+    found: list[Def] = []
+    own = {d for x in reader.read(request.sources).leaves for d in x.defs}
+    for leaf in read.leaves:
+        for made in leaf.defs:
+            if made.stmt is not None and room.leaves_a_loop(made.stmt, request.stmt):
+                return Refusal(f"`{leaf.watch}` in `stop_gradients` is made anew in a loop", STOP)
+            if made.kind is Kind.ELEMENT:
+                return Refusal(
+                    "a tensor in `stop_gradients` is one of several results of one op, and "
+                    "`tf.gradients` stops at the whole op",
+                    STOP,
+                )
+            if leaf.watch is not None and not leaf.watch.startswith(text_of(made.path)):
+                return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
+            if made.kind in _OUTSIDE or made.stmt is None:
+                if made not in own and not leaf.variables:
+                    return Refusal(
+                        f"`{text_of(made.path)}` in `stop_gradients` was made outside of this "
+                        "function",
+                        STOP,
+                    )
+            elif leaf.watch is not None and leaf.watch != text_of(made.path):
+                return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
+            elif ops.make(made) not in _PLAIN:
+                found.append(made)
+    return found

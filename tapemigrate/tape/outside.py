@@ -1,0 +1,67 @@
+"""Targets that were computed outside of the scope in which the gradient is asked for."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.defuse import Flow, Kind, Use
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import backward, origins
+from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.recipes import THREAD
+from tapemigrate.tape.request import Refusal, Request
+
+
+def may_be_passed_in(target: ast.expr, flow: Flow) -> bool:
+    """Whether a name that this function also computes may still hold what was passed."""
+    for part in target.elts if isinstance(target, ast.List | ast.Tuple) else [target]:
+        if isinstance(part, ast.Name):
+            found = {d.kind for d in origins(flow.reads.get(part, frozenset()))}
+            if Kind.PARAM in found and len(found) > 1:
+                return True
+    return False
+
+
+def elsewhere(request: Request, target: frozenset[Use], kinds: Kinds) -> Refusal:
+    """That no tape of this scope sees the target being computed, and where one might."""
+    made = {u.made for u in target}
+    what = ast.unparse(request.target)
+    if any(d.kind is Kind.PARAM for d in origins(target)):
+        return Refusal(
+            f"the target `{what}` is a parameter: its forward pass runs in the callers",
+            THREAD,
+            threads=True,
+        )
+    if any(d.path[0] == "self" and d.kind is not Kind.ASSIGN for d in made):
+        return Refusal(
+            f"the target `{what}` was computed before this method runs, outside of it",
+            THREAD,
+            keeps=_attribute(request.target),
+        )
+    passed = {
+        d.path[0]
+        for d in backward(target).made
+        if d.kind is Kind.PARAM and d.path != (kinds.self_name,)
+    }
+    if passed:
+        return Refusal(
+            f"the target `{what}` is computed from `{min(passed)}`, a parameter: its forward "
+            "pass begins in the callers",
+            THREAD,
+            threads=True,
+        )
+    entered = {
+        d.path[1].lstrip(".")
+        for d in backward(target).made
+        if d.kind is Kind.ENTRY and len(d.path) == 2 and d.path[0] == kinds.self_name
+    }
+    return Refusal(
+        f"the target `{what}` is computed outside this function, or not from the source",
+        THREAD,
+        keeps=entered.pop() if len(entered) == 1 else "",
+    )
+
+
+def _attribute(target: ast.expr) -> str:
+    path = path_of(target)
+    return path[1].lstrip(".") if path is not None and len(path) == 2 else ""
