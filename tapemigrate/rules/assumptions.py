@@ -100,7 +100,7 @@ class Judge:
                 stmt, name = region.request.stmt, root.path[0]
                 if (guard := come_with(self._project, self._view, stmt, name)) is not None:
                     verdict = f"`{guard}` is given wherever `{name}` is"
-            if isinstance(verdict, str) and is_part_of_owner(root, region, self._view.scope):
+            if isinstance(verdict, str) and is_part_of_owner(root, region, self._view):
                 return wrong(
                     text_of(root.path), "computed where its object was made", names_of(others)
                 )

@@ -8,6 +8,7 @@ from tapemigrate.flow.paths import Path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import short
 
 _MAKERS = frozenset({"dict", "list", "set", "tuple", "frozenset"})
 
@@ -28,7 +29,38 @@ def is_constant_of_class(project: Project, unit: Unit, path: Path) -> bool:
         if isinstance(stmt, ast.Assign)
         and any(isinstance(t, ast.Name) and t.id == name for t in stmt.targets)
     ]
-    return bool(values) and all(_is_written_out(value) for value in values)
+    if not values or not all(map(_is_written_out, values)):
+        return False
+    return all(map(_stays, values)) or _is_only_looked_up(project, name)
+
+
+def _stays(value: ast.expr) -> bool:
+    """Whether nothing can be put into the value."""
+    return not any(
+        isinstance(n, ast.List | ast.Dict | ast.Set | ast.Call | ast.ListComp) for n in walk(value)
+    )
+
+
+def _is_only_looked_up(project: Project, name: str) -> bool:
+    """Whether all that is done with attributes of that name is ``Model.defaults["rate"]``."""
+    for unit in project.units.values():
+        for node in unit.nodes(ast.Attribute):
+            parent = unit.parents[node]
+            looked_up = isinstance(parent, ast.Subscript) and parent.value is node
+            if node.attr == name and not (looked_up and _is_read(unit, parent)):
+                return False
+    return True
+
+
+def _is_read(unit: Unit, node: ast.AST) -> bool:
+    """Whether an element, or an element of it, is read as an operand, and is not changed."""
+    while isinstance(node, ast.Subscript):
+        if not isinstance(node.ctx, ast.Load):
+            return False
+        node = unit.parents[node]
+    return isinstance(node, ast.BinOp | ast.Compare | ast.keyword | ast.UnaryOp) or (
+        isinstance(node, ast.Call) and short(unit.names.qualified(node.func)) is not None
+    )
 
 
 def _is_written_out(value: ast.expr) -> bool:

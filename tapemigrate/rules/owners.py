@@ -7,6 +7,7 @@ import re
 
 from tapemigrate.flow.defuse import Def
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.project import View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 
@@ -14,9 +15,9 @@ from tapemigrate.tape.region import Region
 _SETTING = re.compile(r"name|scope|size|shape|dim|num_|config|rate|flag|type")
 
 
-def is_part_of_owner(root: Def, region: Region, scope: ast.AST) -> bool:
+def is_part_of_owner(root: Def, region: Region, view: View) -> bool:
     """Whether ``root`` is ``net.loss`` where the sources are ``net.parameters()``."""
-    if any(isinstance(n, ast.Call) and path_of(n.func) == root.path for n in walk(scope)):
+    if any(isinstance(n, ast.Call) and path_of(n.func) == root.path for n in walk(view.scope)):
         return False  # a method, which runs where it is called
     given = [region.request.sources]
     for leaf in region.sources.leaves:
@@ -27,5 +28,5 @@ def is_part_of_owner(root: Def, region: Region, scope: ast.AST) -> bool:
         for node in walk(value)
         if isinstance(node, ast.Attribute) and (path := path_of(node)) is not None
     }
-    holders = {root.path[:n] for n in range(1, len(root.path))} - {("self",)}
+    holders = {root.path[:n] for n in range(1, len(root.path))} - {(view.kinds.self_name,)}
     return bool(owners & holders) and not _SETTING.search(root.path[-1])

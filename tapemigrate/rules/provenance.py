@@ -11,6 +11,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.attributes import contents, inherited_values
+from tapemigrate.rules.containers import is_filled_in_sight
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
@@ -210,6 +211,9 @@ class Tracer:
         given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
         given += inherited_values(self._project, view, name)
         given += contents(self._project, view, name)
+        alone = all(view.kinds.make(v) in (Make.VARIABLE, Make.FROZEN) for _, v in given)
+        if not alone and not is_filled_in_sight(self._project, name):
+            return False
         return bool(given) and all(
             not isinstance(unit.parents[value], ast.AugAssign)
             and _is_variable(self._project.view(unit, self._project.scope_of(unit, part)), part)
@@ -261,17 +265,15 @@ class Tracer:
 
 
 def _parts(value: ast.expr) -> list[ast.expr]:
-    """The elements of a list or dict that is written out, however deep; else the value."""
+    """The elements of a list or dict that is written out; else the value."""
     match value:
         case ast.List() | ast.Tuple():
-            inner = value.elts
+            return value.elts
         case ast.Dict():
-            inner = value.values
+            return value.values
         case ast.ListComp():
-            inner = [value.elt]
-        case _:
-            return [value]
-    return [part for each in inner for part in _parts(each)]
+            return [value.elt]
+    return [value]
 
 
 def _is_variable(view: View, value: ast.expr) -> bool:
