@@ -23,6 +23,18 @@ def inherited_values(project: Project, view: View, name: str) -> list[tuple[Unit
     ]
 
 
+def set_below(project: Project, view: View, name: str) -> bool:
+    """Whether a class of another file that extends the one at hand assigns to ``self.name``."""
+    if view.cls is None:
+        return False
+    known = project.family(view.unit, view.cls)
+    return any(
+        cls not in known and name in assigned_in(unit, cls)
+        for each in classes(project).extending(view.cls.name)
+        for unit, cls in classes(project).named(each)
+    )
+
+
 def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.expr]]:
     """What methods put into ``self.name``, a list or a dict, after it was made."""
     if view.cls is None:
