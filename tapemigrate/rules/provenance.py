@@ -11,6 +11,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.attributes import contents, inherited_values, set_below
+from tapemigrate.rules.callers import set_by_text
 from tapemigrate.rules.containers import is_filled_in_sight
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -208,7 +209,7 @@ class Tracer:
         """Whether ``self.name`` is a variable, or a list or dict of such, and nothing else."""
         if view.cls is None or self._project.foreign_stores(view.unit, view.cls, name):
             return False
-        if set_below(self._project, view, name):
+        if set_below(self._project, view, name) or set_by_text(self._project, view.unit, name):
             return False
         given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
         given += inherited_values(self._project, view, name)
