@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callbacks import set_without_name
+from tapemigrate.rules.callers import constructors
 from tapemigrate.rules.classes import bases, classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -33,6 +36,25 @@ def set_below(project: Project, view: View, name: str) -> bool:
         for each in classes(project).extending(view.cls.name)
         for unit, cls in classes(project).named(each)
     )
+
+
+def sets_without_name(project: Project, view: View) -> bool:
+    """Whether objects of the class are given attributes whose names are not written there."""
+    if view.cls is None:
+        return False
+    known = classes(project)
+    family = {view.cls.name, *known.extending(view.cls.name), *known.above(view.cls.name)}
+    for unit in project.units.values():
+        for owner in set_without_name(unit):
+            if isinstance(owner, ast.Name) and owner.id == "self":
+                cls = project.class_of(unit, project.scope_of(unit, owner))
+                names = {cls.name} if cls is not None else set()
+            else:
+                made = constructors(unit, owner) or ()
+                names = {(path_of(maker) or ("",))[-1].lstrip(".") for maker in made}
+            if names & family:
+                return True
+    return False
 
 
 def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.expr]]:

@@ -430,7 +430,7 @@ def _without_name(unit: Unit) -> Iterator[ast.expr]:
                 yield call.args[0]
         elif path[-1:] == (".__setattr__",) and len(call.args) > 2:
             yield call.args[0]
-        elif path[-1:] == (".update",) and isinstance(call.func, ast.Attribute):
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "update":
             yield from _whose_attributes(call.func.value)
     for part in unit.nodes(ast.Subscript):
         if not isinstance(part.ctx, ast.Load):

@@ -18,7 +18,7 @@ from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.one_object import names_outside
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.provenance import Tracer
-from tapemigrate.rules.shape_evidence import ShapeEvidence, attribute_values
+from tapemigrate.rules.shape_evidence import ShapeEvidence, attribute_values, is_opened
 from tapemigrate.rules.siblings import Siblings
 from tapemigrate.tape.emit import several
 from tapemigrate.tape.kinds import Make
@@ -366,6 +366,8 @@ def _kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
     if project.foreign_stores(view.unit, view.cls, name):
         return frozenset()
     values = attribute_values(project, view, name)
+    if any(is_opened(view.unit.parents[value]) for value in values):
+        return frozenset()
     return frozenset(view.kinds.make(v) for v in values)
 
 

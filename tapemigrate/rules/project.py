@@ -263,13 +263,10 @@ class Project:
         found = []
         for each, node in self.stores(attribute):
             scope = self.class_of(each, self.scope_of(each, node))
-            stmt = each.parents[node]
-            value = getattr(stmt, "value", None)
-            if scope is None and isinstance(value, ast.expr):
-                found.append(value)
-            elif scope is not None and scope not in own and not _is_self(node, scope):
-                if isinstance(value, ast.expr):
-                    found.append(value)
+            value = _stored(each, node)
+            if value is None or (scope is not None and (scope in own or _is_self(node, scope))):
+                continue
+            found.append(value)
         return found
 
     def family(self, unit: Unit, cls: ast.ClassDef) -> list[ast.ClassDef]:
@@ -376,6 +373,16 @@ def _is_inside(unit: Unit, node: ast.AST | None, root: ast.AST) -> bool:
 
 _CALLABLE = frozenset({Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, Kind.ENTRY, Kind.ASSIGN})
 _FOREIGN = ("tensorflow.", "numpy.", "scipy.", "keras.", "torch.", "os.", "math.")
+
+
+def _stored(unit: Unit, node: ast.Attribute) -> ast.expr | None:
+    """What the attribute is given: it, or what holds it, or hands it out as an iterable does."""
+    stmt = unit.parents[node]
+    while isinstance(stmt, ast.Tuple | ast.List | ast.Starred):
+        stmt = unit.parents[stmt]
+    names = ("value", "iter", "context_expr")
+    found = (getattr(stmt, name, None) for name in names)
+    return next((each for each in found if isinstance(each, ast.expr)), None)
 
 
 def _is_self(node: ast.Attribute, cls: ast.ClassDef) -> bool:

@@ -10,7 +10,7 @@ from tapemigrate.flow.defuse import Def, Kind, parameters
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.rules.attributes import contents, inherited_values, set_below
+from tapemigrate.rules.attributes import contents, inherited_values, set_below, sets_without_name
 from tapemigrate.rules.callers import set_by_text
 from tapemigrate.rules.containers import is_filled_in_sight
 from tapemigrate.rules.finding import Unit
@@ -185,7 +185,7 @@ class Tracer:
         if effects.method(view.cls, name) is not None:
             return found
         values = attribute_values(self._project, view, name)
-        if not values:
+        if not values or set_below(self._project, view, name) or self._is_set_by_text(view, name):
             found.blind = True
         strangers = self._project.foreign_stores(view.unit, view.cls, name)
         found.foreign = any(view.kinds.make(v) not in _PLAIN for v in strangers)
@@ -209,7 +209,7 @@ class Tracer:
         """Whether ``self.name`` is a variable, or a list or dict of such, and nothing else."""
         if view.cls is None or self._project.foreign_stores(view.unit, view.cls, name):
             return False
-        if set_below(self._project, view, name) or set_by_text(self._project, view.unit, name):
+        if set_below(self._project, view, name) or self._is_set_by_text(view, name):
             return False
         given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
         given += inherited_values(self._project, view, name)
@@ -223,6 +223,12 @@ class Tracer:
             for unit, value in given
             for part in _parts(value)
         )
+
+    def _is_set_by_text(self, view: View, name: str) -> bool:
+        """Whether the attribute may be given a value without standing there: by ``setattr``."""
+        if sets_without_name(self._project, view):
+            return True
+        return bool(set_by_text(self._project, view.unit, name))
 
     def method(self, view: View, name: str) -> Provenance:
         """What calling ``self.name(…)`` reads that is not passed to it."""

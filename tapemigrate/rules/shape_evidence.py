@@ -171,6 +171,8 @@ class ShapeEvidence:
         if len(path) == 2 and path[0] == view.kinds.self_name and view.cls is not None:
             attribute = path[1].lstrip(".")
             values = attribute_values(self._project, view, attribute)
+            if any(is_opened(view.unit.parents[value]) for value in values):
+                return None
         elif len(path) == 1 and not isinstance(view.scope, ast.Module):
             values = global_values(view.unit, path[0])
         else:
@@ -250,11 +252,24 @@ def _assigned_in(cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
     """What is assigned to attributes in ``cls``, by their names."""
     found: dict[str, list[ast.expr]] = {}
     for node in walk(cls):
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                for name, value in _assigned_values(target, node.value):
-                    found.setdefault(name, []).append(value)
+        for target, given in _bindings(node):
+            for name, value in _assigned_values(target, given):
+                found.setdefault(name, []).append(value)
     return found
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What a statement gives a value, and that value, or what it comes out of."""
+    match node:
+        case ast.Assign():
+            yield from ((target, node.value) for target in node.targets)
+        case ast.AnnAssign() | ast.AugAssign():
+            yield node.target, node.value
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            parts = node.iter.elts if isinstance(node.iter, ast.List | ast.Tuple) else [node.iter]
+            yield from ((node.target, _element(part)) for part in parts)
+        case ast.withitem() if node.optional_vars is not None:
+            yield node.optional_vars, node.context_expr
 
 
 def _assigned_values(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
@@ -269,8 +284,17 @@ def _assigned_values(target: ast.expr, value: ast.expr | None) -> Iterator[tuple
                 else _element(value)
             )
             yield from _assigned_values(part, inner)
+    elif isinstance(target, ast.Starred):
+        yield from _assigned_values(target.value, value)
     elif isinstance(target, ast.Attribute):
         yield target.attr, value
+
+
+def is_opened(parent: ast.AST) -> bool:
+    """Whether what stands there is unpacked, iterated over or entered, and not kept as it is."""
+    if isinstance(parent, ast.Assign):
+        return any(isinstance(target, ast.Tuple | ast.List) for target in parent.targets)
+    return isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension | ast.withitem)
 
 
 def _is_unpacked(made: Def) -> bool:
