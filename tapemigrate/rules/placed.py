@@ -72,8 +72,9 @@ class Placed:
 class Helper:
     """A function that is handed a tape: what of its parameters the tape has to have recorded.
 
-    ``without`` says why some of its callers hand in none; for them the old call stays. ``late``: it
-    may be asked after the function has returned.
+    ``standing`` are sources that it reads outside of itself. ``without`` says why some of its
+    callers hand in none; for them the old call stays. ``late``: it may be asked after the function
+    has returned.
     ``circle`` are the methods that a call of it may mean as well, which share one ``without``.
     """
 
@@ -81,6 +82,7 @@ class Helper:
     function: ast.FunctionDef
     targets: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    standing: tuple[str, ...] = ()
     variables: bool = False
     records: bool = False
     joins: bool = True
@@ -94,4 +96,4 @@ class Helper:
     def needs(self) -> tuple[object, ...]:
         """What its callers have to know of it."""
         kinds = (self.variables, self.records, self.joins, self.often, self.late)
-        return (self.targets, self.sources, *kinds)
+        return (self.targets, self.sources, self.standing, *kinds)

@@ -21,6 +21,7 @@ from tapemigrate.rules.placing import ASKS
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.shape_evidence import argument_for
+from tapemigrate.rules.standing import read_by_caller
 from tapemigrate.tape.planner import Layout, lay_out
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -249,6 +250,7 @@ class Threads:
         helper = Helper(placed, scope)
         targets: set[str] = set()
         sources: set[str] = set()
+        standing: set[str] = set()
         count = 0
         for request, region in placed.found.items():
             if isinstance(region, Refusal):
@@ -270,12 +272,15 @@ class Threads:
             helper.assumptions += [a for a in given[1] if a not in helper.assumptions]
             for leaf in region.sources.leaves:
                 sources |= {d.path[0] for d in leaf.defs if d.kind is Kind.PARAM}
+                if leaf.watch is not None:
+                    standing |= {d.path[0] for d in leaf.defs if d.kind is Kind.ENTRY}
                 helper.variables |= leaf.watch is None
         if not count:
             return "nothing in it needs a tape from outside"
         helper.often |= count > 1
         helper.targets = tuple(sorted(targets))
         helper.sources = tuple(sorted(sources))
+        helper.standing = tuple(sorted(standing))
         return helper
 
     def _sites(self, helper: Helper) -> list[CallSite] | str:
@@ -308,6 +313,8 @@ class Threads:
                     "more is computed in it before the gradient is asked for, and no caller can be "
                     "seen whose tape would still record"
                 )
+            if helper.standing:
+                return f"no caller can be seen that would watch `{helper.standing[0]}`"
             names = " and ".join(f"`{t}`" for t in helper.targets)
             kind = "persistent " if helper.often else ""
             helper.assumptions.append(
@@ -350,6 +357,12 @@ class Threads:
                 if isinstance(more, str):
                     return more
                 values += [each for each in more if each not in values]
+            for name in helper.standing:
+                unit = helper.placed.view.unit
+                read = read_by_caller(self._project, unit, helper.function, name, site)
+                if read is None:
+                    return f"`{name}` may mean something else"
+                sources.append(read)
         variables = any(h.variables for h in helpers)
         if not targets or not (sources or variables):
             return "it is not told what to differentiate"

@@ -13,6 +13,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.arguments import may_hold_none, stopped_at
 from tapemigrate.tape.beside import Apart, Beside
+from tapemigrate.tape.handed import is_passed_in, is_read_outside
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
@@ -30,7 +31,6 @@ from tapemigrate.tape.syntax import (
     is_elif,
     is_elif_test,
     is_plain,
-    only_iterates,
     prefix_of_longer,
     read_whole,
     repetitions,
@@ -255,7 +255,7 @@ class RegionFinder:
             )
         sources.leaves = [self._as_variables(leaf) for leaf in sources.leaves]
         for leaf in sources.leaves:
-            if not _is_passed_in(leaf):
+            if not is_passed_in(leaf) and not is_read_outside(leaf):
                 name = leaf.watch or "a source"
                 return Refusal(
                     f"the target's forward pass runs in the callers, and `{name}` is not among "
@@ -577,14 +577,3 @@ class RegionFinder:
 def _of_leaves(sources: Sources) -> list[str]:
     """What is assumed of the sources, each once."""
     return list(dict.fromkeys(x.assumption for x in sources.leaves if x.assumption))
-
-
-def _is_passed_in(leaf: Leaf) -> bool:
-    """Whether the source is a parameter, or variables, however it is named here."""
-    if leaf.watch is None and leaf.variables:
-        return True
-    return any(d.kind is Kind.PARAM for d in leaf.defs) and all(
-        d.kind in (Kind.PARAM, Kind.LOOP, Kind.COMPREHENSION)
-        or (d.kind is Kind.ASSIGN and d.value is not None and only_iterates(d.value))
-        for d in leaf.defs
-    )
