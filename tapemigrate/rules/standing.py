@@ -25,7 +25,7 @@ def read_by_caller(
     home = _home(unit, function, name)
     if site.unit is not unit or home is not _home(unit, caller, name) or _in_class(site):
         return None
-    if any(name in n.names for kind in (ast.Global, ast.Nonlocal) for n in unit.nodes(kind)):
+    if name in unit.once(_rebound):
         return None
     flow = project.view(unit, caller).flow
     if caller is home:
@@ -65,6 +65,12 @@ def _names(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozen
             case ast.ExceptHandler(name=str(name)):
                 found.add(name)
     return frozenset(found)
+
+
+def _rebound(unit: Unit) -> frozenset[str]:
+    """The names of other scopes that functions of the file may give another value."""
+    nodes = (n for n in unit.parents if isinstance(n, ast.Global | ast.Nonlocal))
+    return frozenset(name for n in nodes for name in n.names)
 
 
 def _bound(unit: Unit) -> dict[ast.AST, frozenset[str]]:
