@@ -13,6 +13,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.captured import captured, captured_functions, globals_read
 from tapemigrate.rules.constants import is_constant_of_class
+from tapemigrate.rules.elements import Elements
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.guards import come_with
 from tapemigrate.rules.independence import Asked, Independence, attribute_of
@@ -85,6 +86,10 @@ class Judge:
         assumptions = list(region.assumptions)
         if (beside := kept_together(region, self._view)) is not None:
             return beside
+        listed = Elements(self._project, self._calls, self._view).judge(region)
+        if isinstance(listed, Refusal):
+            return listed
+        assumptions += [s for s in listed if s not in assumptions]
         if not hidden:
             return assumptions + [
                 s for s in parts_beside(region, self._view) if s not in assumptions
@@ -355,7 +360,7 @@ class Judge:
         text = text_of(root.path)
         if isinstance(view.scope, ast.Module):
             return None
-        outer = self._outer_definition(name)
+        outer = self._outer_definitions(root.path)
         if outer is not None:
             return self._closure(text, *outer, leaves)
         values = global_values(view.unit, name)
@@ -434,17 +439,16 @@ class Judge:
                     return found
         return None
 
-    def _outer_definition(self, name: str) -> tuple[View, list[Def]] | None:
-        """The definitions of a closure's name in the functions around."""
+    def _outer_definitions(self, path: Path) -> tuple[View, list[Def]] | None:
+        """What the functions around give a closure's name, or that part of what it names."""
         unit = self._view.unit
         node: ast.AST | None = unit.parents.get(self._view.scope)
         while node is not None:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 outer = self._project.view(unit, node)
-                made = [d for d in outer.flow.defs.values() if d.path == (name,)]
-                made = [d for d in made if d.kind is not Kind.ENTRY]
-                if made:
-                    return outer, made
+                made = [d for d in outer.flow.defs.values() if d.kind is not Kind.ENTRY]
+                if any(d.path == path[:1] for d in made):
+                    return outer, [d for d in made if d.path[: len(path)] == path[: len(d.path)]]
             node = unit.parents.get(node)
         return None
 

@@ -72,7 +72,7 @@ class Independence:
             mentions = self._project.mentions(view.cls.name)
         else:
             mentions = mentions_of(self._project, view.unit, scope)
-        mentions = mentions.within(_enclosing(view))
+        mentions = mentions.within(enclosing(view))
         sites = [s for s in mentions.calls if self._project.scope_of(s.unit, s.call) is not scope]
         named = {scope.name} if view.cls is None else {scope.name, view.cls.name} - {"__init__"}
         seen = not self._project.unread(named) and bool(sites)
@@ -98,7 +98,7 @@ class Independence:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return isinstance(scope, ast.Lambda)
-        others = mentions_of(self._project, view.unit, scope).within(_enclosing(view)).others
+        others = mentions_of(self._project, view.unit, scope).within(enclosing(view)).others
         return any(self._handed_to_tensorflow(unit, node) is None for unit, node in others)
 
     def _handed_to_tensorflow(self, unit: Unit, node: ast.AST) -> CallSite | None:
@@ -411,7 +411,7 @@ def _handed_to_itself(
     return argument_for(value, scope, parameter, method) if name == scope.name else other
 
 
-def _enclosing(view: View) -> tuple[Unit, ast.AST] | None:
+def enclosing(view: View) -> tuple[Unit, ast.AST] | None:
     """The function in which the scope is nested; its name means nothing outside of that."""
     node = view.unit.parents.get(view.scope)
     while node is not None:
