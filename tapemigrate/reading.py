@@ -30,9 +30,8 @@ _APART = bytes(
     code if code >= 128 or chr(code).isalnum() or code == ord("_") else 32 for code in range(256)
 )
 _GAP = 32
-# Files that one process looks through at a time, and words from which on that pays.
+# Files that one process looks through at a time.
 _CHUNK = 256
-_FEW = 24
 # The names that an import statement names: up to the end of its line, or of its parentheses.
 _IMPORTS = late(rb"import\b(?:[ \t]|\\\r?\n)*(?:\((?:[^)#]|#[^\n]*)*|(?:[^\n\\;]|\\\r?\n)*)")
 # What brings names in that stand in no statement.
@@ -65,16 +64,23 @@ _PREFIXES = FOREIGN + USED + HOME + DEFINED + CALLED + SET
 
 #: The words that stand in each of some files.
 Found = list[list[str]]
+#: Of each of some files what stands for its contents, where there is a cache, and all its words,
+#: each once, with spaces between.
+Vocabularies = list[tuple[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Some files, and words to look for in them, some of them ``FOREIGN`` and the like."""
+    """Some files, and words to look for in them, some of them ``FOREIGN`` and the like.
+
+    ``vocabularies`` are what an earlier search told of the same files.
+    """
 
     paths: Sequence[str]
     words: frozenset[str]
     cache: Cache | None = None
     known: Found | None = None
+    vocabularies: Vocabularies | None = None
 
     def key(self, digests: Iterable[str]) -> str:
         """The name, in the cache, of what is found in files of these contents."""
@@ -180,7 +186,7 @@ class Words:
     def __init__(
         self,
         paths: Sequence[str],
-        spread: Callable[[list[Search]], Iterable[Found | None]] | None = None,
+        spread: Callable[[list[Search]], Iterable[tuple[Found, Vocabularies] | None]] | None = None,
         cache: Cache | None = None,
         digests: Mapping[str, str] | None = None,
     ) -> None:
@@ -189,6 +195,7 @@ class Words:
         self._cache = cache
         self._digests = digests or {}
         self._places: dict[str, list[str]] = {}
+        self._vocabularies: dict[int, Vocabularies] = {}
 
     def __call__(self, words: Collection[str]) -> dict[str, list[str]]:
         """The files, in order, in which each of the words stands."""
@@ -202,50 +209,63 @@ class Words:
             self._places[word] = []
         searches = []
         for start in range(0, len(self._paths), _CHUNK):
-            search = Search(self._paths[start : start + _CHUNK], words, self._cache)
+            paths = self._paths[start : start + _CHUNK]
+            known = self._vocabularies.get(start)
+            search = Search(paths, words, self._cache, vocabularies=known)
             if self._cache is not None:
                 key = search.key(self._digests.get(path, "") for path in search.paths)
                 search = replace(search, known=self._cache.get(key))
             searches.append(search)
         made = iter(self._spread([search for search in searches if search.known is None]))
-        for search in searches:
+        for number, search in enumerate(searches):
             found = search.known
             if found is None:
-                found = next(made) or words_in(search)
+                found, self._vocabularies[number * _CHUNK] = next(made) or words_in(search)
             for path, here in zip(search.paths, found, strict=True):
                 for word in here:
                     self._places[word].append(path)
 
 
-def words_in(search: Search) -> Found:
-    """The words that stand in each of the files; none in one that cannot be read."""
+def words_in(search: Search) -> tuple[Found, Vocabularies]:
+    """The words that stand in each of the files, and all that do; none in an unreadable one."""
     # A word may come from the name of a file that is no text.
     wanted: dict[bytes, list[str]] = {}
     for word in search.words:
         plain = word.lstrip(_PREFIXES).encode("utf-8", "backslashreplace")
         wanted.setdefault(plain, []).append(word)
     plain_words = frozenset(wanted)
-    digests: list[str] = []
     found: Found = []
-    for path in search.paths:
-        try:
-            data = read(path)
-        except SourceError:
-            digests.append("")
-            found.append([])
-            continue
-        if search.cache is not None:
-            digests.append(digest(data))
-        data = searchable(path, data)
-        here: list[str] = []
-        if len(wanted) > _FEW or any(word in data for word in wanted):
+    vocabularies: Vocabularies = []
+    as_before = True
+    for number, path in enumerate(search.paths):
+        data: bytes | None = None
+        if search.vocabularies is None:
+            data, contents = _readable(path, search.cache)
+            vocabularies.append((contents, b" ".join(set(_words_of(data)))))
+        else:
+            vocabularies.append(search.vocabularies[number])
+        among = plain_words.intersection(vocabularies[-1][1].split())
+        here = [word for plain in among for word in wanted[plain] if word[0] not in _PREFIXES]
+        asked = [(plain, w) for plain in among for w in wanted[plain] if w[0] in _PREFIXES]
+        if asked:
+            if data is None:
+                data, contents = _readable(path, search.cache)
+                as_before &= contents == vocabularies[-1][0]
             text = Text(data)
-            for plain in text.among(plain_words):
-                here += [w for w in wanted[plain] if text.holds(w[0], plain)]
+            here += [word for plain, word in asked if text.holds(word[0], plain)]
         found.append(sorted(here))
-    if search.cache is not None:
-        search.cache.put(search.key(digests), found)
-    return found
+    if search.cache is not None and as_before:
+        search.cache.put(search.key(contents for contents, _ in vocabularies), found)
+    return found, vocabularies
+
+
+def _readable(path: str, cache: Cache | None) -> tuple[bytes, str]:
+    """The text of a file, empty where it cannot be read, and what stands for its contents."""
+    try:
+        data = read(path)
+    except SourceError:
+        return b"", ""
+    return searchable(path, data), "" if cache is None else digest(data)
 
 
 class Text:
@@ -259,7 +279,7 @@ class Text:
         return frozenset(words).intersection(_words_of(self._data))
 
     def holds(self, prefix: str, word: bytes) -> bool:
-        """Whether ``word``, which stands in the file, does so as its prefix, if any, says."""
+        """Whether ``word``, which stands in the file, does so as its prefix says."""
         if prefix == HOME:
             return word in self._modules or self.reaches_out(word)
         if prefix == DEFINED:
@@ -268,7 +288,7 @@ class Text:
             return self._is_attribute(word, _CALL if prefix == CALLED else _VALUE)
         if prefix == USED and not self._uses(word):
             return False
-        return prefix not in _PREFIXES or self.reaches_out(word)
+        return self.reaches_out(word)
 
     def reaches_out(self, word: bytes) -> bool:
         """Whether ``word``, which stands in the file, may mean something of another file there.

@@ -17,7 +17,7 @@ METHOD = Links(frozenset({"loss"}), frozenset({Handed("loss", frozenset({"Model"
 def holds(folder: Path, text: str, word: str) -> bool:
     path = folder / "other.py"
     path.write_text(text, encoding="utf-8")
-    return words_in(Search([str(path)], frozenset({word}))) == [[word]]
+    return words_in(Search([str(path)], frozenset({word})))[0] == [[word]]
 
 
 def reaches_out(folder: Path, text: str) -> bool:
