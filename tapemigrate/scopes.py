@@ -127,7 +127,8 @@ def imported_by_call(call: ast.Call) -> str | None:
             module = _string(argument)
             if module is not None and module.split(".")[0] == "tensorflow":
                 return "tensorflow" if function == "__import__" else module
-    return "tensorflow" if _OWN_IMPORTER.fullmatch(function) else None
+    own = "import_t" in function and _OWN_IMPORTER.fullmatch(function)
+    return "tensorflow" if own else None
 
 
 def _last_name(expr: ast.expr) -> str | None:
@@ -188,6 +189,7 @@ class Scopes:
         aliases: The name to which an expression is assigned.
         imports: The names of the import statements: the node, its path, and the name it binds.
         read: The names that are read anywhere in the file.
+        imported: The names of which some binding in some scope may mean an imported thing.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -200,6 +202,7 @@ class Scopes:
         self.aliases: dict[ast.AST, str] = {}
         self.imports: list[tuple[ast.alias, str, str]] = []
         self.read: set[str] = set()
+        self.imported: set[str] = set()
         self._stack: list[_Frame] = []
         self._declare_escapes(self.module, tree.body)
         self._push(tree.body, self.module, Guard.ALWAYS)
@@ -233,6 +236,7 @@ class Scopes:
         owner.bindings.setdefault(name, []).append(Binding(what, place, guard))
         if not isinstance(what, Bound):
             owner.imported.add(name)
+            self.imported.add(name)
         scope.used.add(name)
 
     # Scopes

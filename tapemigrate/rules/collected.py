@@ -8,7 +8,7 @@ https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_collection
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import walk
@@ -43,10 +43,12 @@ class Collected:
     def readers(self) -> frozenset[str]:
         """The functions and classes of the file that ask for one, through each other too."""
         if self._readers is None:
-            self._readers = frozenset()
             tops = [n for n in self._unit.parents if isinstance(n, ast.FunctionDef | ast.ClassDef)]
-            while new := {n.name for n in tops if self.read_by([n])} - self._readers:
-                self._readers |= new
+            found = {n.name for n in tops if self._reads_itself(n)}
+            uses = {n: {_last(each) for each in self._names_in(n)} for n in tops if found}
+            while new := {n.name for n in uses if uses[n] & found} - found:
+                found |= new
+            self._readers = frozenset(found)
         return self._readers
 
     def read_by(self, nodes: Iterable[ast.AST]) -> str:
@@ -58,12 +60,25 @@ class Collected:
             for node in walk(root):
                 if isinstance(node, ast.Call) and self._asks(node):
                     return f"`{ast.unparse(node)}` gives"
-                if isinstance(node, ast.Name | ast.Attribute) and not through:
-                    if isinstance(self._unit.parents.get(node), ast.Attribute):
-                        continue  # ``Model.defaults``: the attribute counts, which comes by itself
-                    if _last(node) in functions or self._is_foreign(node):
-                        through = ast.unparse(node)
+            for name in self._names_in(root) if not through else ():
+                if _last(name) in functions or self._is_foreign(name):
+                    through = ast.unparse(name)
+                    break
         return through and f"the graph collection that `{through}` asks for holds"
+
+    def _names_in(self, root: ast.AST) -> Iterator[ast.Name | ast.Attribute]:
+        """The longest chains: of ``Model.defaults`` the attribute counts, ``Model`` does not."""
+        parents = self._unit.parents
+        for node in walk(root):
+            if isinstance(node, ast.Name | ast.Attribute):
+                if not isinstance(parents.get(node), ast.Attribute):
+                    yield node
+
+    def _reads_itself(self, root: ast.AST) -> bool:
+        """Whether ``root`` asks for one without another function of the file."""
+        if self._may_ask and any(isinstance(n, ast.Call) and self._asks(n) for n in walk(root)):
+            return True
+        return self._foreign is not None and any(map(self._is_foreign, self._names_in(root)))
 
     def _asks(self, call: ast.Call) -> bool:
         name = short(self._unit.names.qualified(call.func)) or ""

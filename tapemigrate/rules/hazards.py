@@ -106,6 +106,14 @@ MARKS = frozenset(_SPREADING) | {
     *ASKING,
 }
 
+# In a file without one of these words ``_call``, ``_taint`` and ``hidden`` find nothing.
+_MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")
+_TAINTING = (*_MAKING_OPS, *(word for word, why in _UNSEEN.items() if why is not _KERAS))
+_BY_HAND = (
+    *(*_MAKING_OPS, *_SPREADING, "Defun"),
+    *(word for word, why in _UNSEEN.items() if why is _RAW_OPS),
+)
+
 #: Why a tape would miss what a name of another file runs.
 Foreign = Callable[[ast.expr], Refusal | None]
 
@@ -317,6 +325,8 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
 
 def _taint(found: Hazards) -> None:
     """Names the functions and classes that run such things, through each other as well."""
+    if found.foreign is None and not _may_hold(found.unit, _TAINTING):
+        return
     pending = [n for n in found.unit.parents if isinstance(n, ast.FunctionDef | ast.ClassDef)]
     while True:
         rest = []
@@ -334,20 +344,24 @@ def _taint(found: Hazards) -> None:
 
 def _may_make_ops(unit: Unit) -> bool:
     """Whether a call may be one for which ``_call`` gives ``_RAW_OPS``."""
-    return any(word in unit.text for word in ("tensorflow_hub", "saved_model", "Operation"))
+    return _may_hold(unit, _MAKING_OPS)
+
+
+def _may_hold(unit: Unit, words: Iterable[str]) -> bool:
+    return any(word in unit.text for word in words)
 
 
 def hidden(unit: Unit) -> dict[str, Refusal]:
     """The functions and classes that ``unit`` has for others and that run what no tape records."""
     here = Hazards(unit, None, False, [], {})
     found: dict[str, Refusal] = {}
-    for top in unit.tree.body:
-        if isinstance(top, ast.FunctionDef | ast.ClassDef):
-            for node in walk(top):
-                refusal = here.made_by_hand(node)
-                if refusal is not None:
-                    found[top.name] = refusal
-    tops = {top.name for top in unit.tree.body if isinstance(top, ast.FunctionDef | ast.ClassDef)}
+    defined = [top for top in unit.tree.body if isinstance(top, ast.FunctionDef | ast.ClassDef)]
+    for top in defined if _may_hold(unit, _BY_HAND) else ():
+        for node in walk(top):
+            refusal = here.made_by_hand(node)
+            if refusal is not None:
+                found[top.name] = refusal
+    tops = {top.name for top in defined}
     asking = dict.fromkeys(sorted(Collected(unit, None).readers() & tops), COLLECTED)
     return asking | with_users(unit, found)
 
