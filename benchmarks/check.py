@@ -37,6 +37,30 @@ for folder, _, names in os.walk(sys.argv[1]):
             except OSError:
                 pass
 """
+_STAT = """
+import os, sys
+for folder, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        if name.endswith((".py", ".pyi")):
+            try:
+                os.stat(os.path.join(folder, name))
+            except OSError:
+                pass
+"""
+_PARSE = """
+import ast, os, sys
+from tapemigrate.reading import tells_something
+for folder, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        if name.endswith((".py", ".pyi")):
+            path = os.path.join(folder, name)
+            try:
+                data = open(path, "rb").read()
+                if tells_something(path, data, ()):
+                    ast.parse(data)
+            except Exception:
+                pass
+"""
 _IMPORTED = """
 import sys
 from tapemigrate.cli import main
@@ -64,13 +88,18 @@ main(["check", "--quiet", "--no-cache", sys.argv[1]])
 
 
 def peers(folder: Path, cache: Path) -> dict[str, list[str]]:
-    """Commands that look at every file of ``folder``, by name, the floor first.
+    """Commands that look at every file of ``folder``, by name, the floors first.
+
+    No program in Python that starts anew can do with less: before anything is analysed, what may
+    matter is parsed, and before a file is known to be as it was, its times are asked for.
 
     Each of ours stands before the ones that it is compared with. What they keep goes to ``cache``.
     """
     check = [*TAPEMIGRATE, "check", "--quiet", str(folder)]
     commands = {
         "reading all bytes": [sys.executable, "-c", _READ, str(folder)],
+        "parsing what may matter": [sys.executable, "-W", "ignore", "-c", _PARSE, str(folder)],
+        "finding the files, and their times": [sys.executable, "-c", _STAT, str(folder)],
         "tapemigrate check": [*check, "--no-cache"],
     }
     ruff = shutil.which("ruff", path=_path())

@@ -105,7 +105,7 @@ def run(
             tasks.append(Task(path, files[path], mode, edits, cache=cache))
     looks.keep()
     with garbage.put_off(), Workers(jobs, len(tasks)) as workers:
-        if len(everything) > 1:
+        if tasks and len(everything) > 1:
             choose = partial(with_others, tasks, everything, allowed, workers, looks.digests)
             tasks = chosen(tasks, everything, allowed, looks, choose)
         mine = everything if shard is None else _of_shard(shard, tasks, everything)
