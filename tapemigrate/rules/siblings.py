@@ -9,6 +9,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.elsewhere import may_hold
 from tapemigrate.rules.project import Project, View
+from tapemigrate.tape.lookups import Lookups
 from tapemigrate.tape.returned import place_of
 
 
@@ -28,10 +29,11 @@ class Siblings:
 
     def _functions(self, made: Def) -> list[View]:
         """The function whose result was unpacked, and those that subclasses have in its place."""
-        call = made.value
-        if not isinstance(call, ast.Call):
+        view = self._view
+        given = Lookups(view.flow, view.kinds).given_by(made)
+        if given is None:
             return []
-        view, func = self._view, call.func
+        func = given.call.func
         effects = self._project.effects(view.unit)
         path = view.kinds.name(func)
         if path is not None:

@@ -360,18 +360,30 @@ class Beside:
     ) -> str | Refusal | None:
         """Whether the target is made of what a call gave beside the source, and made from it."""
         for made in sorted(leaf.defs, key=lambda d: d.path):
-            call = made.value
-            unknown = isinstance(call, ast.Call) and self._ops.make(made) is Make.UNKNOWN
-            if made.kind is not Kind.ELEMENT or not unknown or self._maps(call):
+            given = self._lookups.given_by(made) if made.kind is Kind.ELEMENT else None
+            if given is None or self._kinds.make(given.call) is not Make.UNKNOWN:
+                continue
+            call = given.call
+            if self._maps(call):
                 continue
             behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
-            beside = {d for d in behind - leaf.defs if d.value is call}
-            verdicts = {d: self._apart(made, d) for d in beside}
+            beside = {d for d in behind - leaf.defs if d.value is made.value}
+            if given.names and self._is_read_whole(given.names, beside | leaf.defs, behind, target):
+                return _together(text_of(min(given.names, key=lambda d: d.path).path))
+            verdicts = {d: self._apart(made, d) if given.in_order else None for d in beside}
             if False in verdicts.values() or (None in verdicts.values() and not gives_data(call)):
-                return Refusal(_USED.format(leaf.watch), SOURCE, lends=True)
+                return Refusal(_USED.format(leaf.watch), SOURCE, lends=made.value is call)
             for other in sorted(d.path for d, apart in verdicts.items() if apart is None):
                 return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
         return None
+
+    def _is_read_whole(
+        self, names: frozenset[Def], parts: set[Def], behind: frozenset[Def], target: frozenset[Use]
+    ) -> bool:
+        """Whether what was unpacked is also read by the name that it had before."""
+        users = [d for d in behind if d not in parts and d not in names]
+        read = {u.made for d in users for u in d.uses} | {u.made for u in target}
+        return bool(names & read)
 
     def _maps(self, call: ast.expr | None) -> bool:
         """``map(f, [x, y])``: each is made of its own."""

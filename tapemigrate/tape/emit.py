@@ -223,7 +223,8 @@ class Emitter:
         entry: list[str] = []
         inner: list[Op] = []
         placed: set[tuple[str, ast.stmt]] = set()
-        for leaf in (x for g in tape.regions for x in g.sources.leaves if x.watch):
+        watched = [(g, x) for g in tape.regions for x in g.sources.leaves if x.watch]
+        for region, leaf in watched:
             if tape.resumes and all(d.kind is Kind.ENTRY or _is_alias(d) for d in leaf.defs):
                 continue  # watched where the tape was opened
             named = [d for d in leaf.defs if d.kind not in (Kind.LOOP, Kind.COMPREHENSION)]
@@ -232,7 +233,7 @@ class Emitter:
                 own = text_of(made.path)
                 if text.isidentifier() and not text.startswith((f"{own}.", f"{own}[")):
                     text = _part_of(own, leaf) or own
-                where = self._where(tape, made)
+                where = self._where(tape, made, region)
                 if where == "entry":
                     if text not in entry:
                         entry.append(text)
@@ -247,7 +248,7 @@ class Emitter:
         listed = entry[0] if len(entry) == 1 else f"[{', '.join(entry)}]"
         return [f"{tape.name}.watch({listed})"], inner
 
-    def _where(self, tape: Tape, made: Def) -> str:
+    def _where(self, tape: Tape, made: Def, region: Region) -> str:
         if made.stmt is None or not self._around.blocks.holds(made.stmt):
             return "entry"
         index = self._around.blocks.index_in(made.stmt, tape.block)
@@ -255,8 +256,9 @@ class Emitter:
             return "entry"
         if index <= tape.last_real:
             return "inside"
-        # Made further down: on the round of a loop before this one, or too late to matter.
-        return "entry" if tape.block.owner is not None else "late"
+        # Made further down: too late to matter, or on the round of a loop before this one.
+        again = tape.block.owner is not None and index >= region.call
+        return "entry" if again else "late"
 
     def _watch_after(self, tape: Tape, made: Def, stmt: ast.stmt, text: str) -> Op:
         place = "body" if made.kind in (Kind.LOOP, Kind.WITH) else "after"
@@ -269,7 +271,7 @@ class Emitter:
     def _stopped(self, tape: Tape, region: Region) -> list[Op]:
         found: list[Op] = []
         for stop in region.stops:
-            if stop.stmt is not None and self._where(tape, stop) == "inside":
+            if stop.stmt is not None and self._where(tape, stop, region) == "inside":
                 span = self._around.lines.span(stop.stmt)
                 found.append(Wrap(span, span, f"with {tape.name}.stop_recording():"))
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from tapemigrate.flow.defuse import Def, Flow, Kind
 from tapemigrate.flow.paths import path_of
@@ -11,7 +12,22 @@ from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.syntax import STATIC, VARIABLES_BY_NAME
 
 _LISTERS = frozenset({"dict", "list", "tuple", "sorted", "reversed", "set", "OrderedDict", "zip"})
+_COPIES = frozenset({"list", "tuple", "sorted", "reversed"})
 _TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
+# Through how many names what is unpacked is followed.
+_DEPTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A call of which the parts were unpacked, and the ``names`` that all of them had before.
+
+    ``in_order``: the parts are unpacked as the call gave them.
+    """
+
+    call: ast.Call
+    names: frozenset[Def]
+    in_order: bool
 
 
 class Lookups:
@@ -29,6 +45,32 @@ class Lookups:
         found: set[Def] = set()
         self._value(made, False, found)
         return found
+
+    def given_by(self, made: Def) -> Given | None:
+        """The call that gave what was unpacked, at once or from a name that it was given."""
+        value, names, in_order = made.value, set[Def](), True
+        for _ in range(_DEPTH):
+            if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+                value, in_order = value.value, False
+            elif isinstance(value, ast.Call):
+                func = value.func
+                if not isinstance(func, ast.Name) or func.id not in _COPIES or not value.args:
+                    return Given(value, frozenset(names), in_order)
+                value, in_order = value.args[0], in_order and func.id in ("list", "tuple")
+            elif value is not None and path_of(value) is not None:
+                uses = self._flow.reads.get(value, frozenset())
+                found = origins(uses)
+                named = next(iter(found), made)
+                if len(found) != 1 or named.kind is not Kind.ASSIGN or named in names:
+                    return None
+                if named.path != path_of(value):
+                    return None
+                in_order = in_order and all(u.made is named for u in uses)
+                names.add(named)
+                value = named.value
+            else:
+                break
+        return None
 
     def _value(self, made: Def, part: bool, found: set[Def]) -> None:
         if made.value is not None and made.kind in _TAKEN_FROM:
