@@ -11,12 +11,15 @@ from tapemigrate.flow.defuse import Def, Kind, Use, parameters
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callers import has_plain_decorators
 from tapemigrate.rules.captured import captured, captured_functions, globals_read
 from tapemigrate.rules.constants import is_constant_of_class
 from tapemigrate.rules.elements import Elements
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.guards import come_with
+from tapemigrate.rules.held import reads_state
 from tapemigrate.rules.independence import Asked, Independence, attribute_of
+from tapemigrate.rules.new_graph import opens_with_graph
 from tapemigrate.rules.one_object import comes_with, holders, tensors_in
 from tapemigrate.rules.other_names import aliased, passed_on
 from tapemigrate.rules.owners import is_part_of_owner
@@ -90,6 +93,8 @@ class Judge:
         if isinstance(listed, Refusal):
             return listed
         assumptions += [s for s in listed if s not in assumptions]
+        if opens_with_graph(self._project, region, self._view):
+            return assumptions
         if not hidden:
             return assumptions + [
                 s for s in parts_beside(region, self._view) if s not in assumptions
@@ -501,6 +506,7 @@ class Judge:
         body: list[ast.AST] = [*region.block.body[region.first : region.last + 1], *run]
         body += [*captured_functions(region, view), region.request.target]
         nodes = [n for s in body for n in walk(s)]
+        called = {n.func for n in nodes if isinstance(n, ast.Call)}
         for node in nodes:
             used = node.func if isinstance(node, ast.Call) else node
             if not isinstance(used, ast.Attribute) or not isinstance(used.ctx, ast.Load):
@@ -509,6 +515,8 @@ class Judge:
                 continue
             method = self._project.effects(view.unit).method(view.cls, used.attr)
             if not isinstance(node, ast.Call) and (method is None or not method.decorator_list):
+                continue
+            if node in called and method is not None and has_plain_decorators(method):
                 continue
             if method is None:
                 verdict = self._held_function(used.attr, leaves)
@@ -582,7 +590,7 @@ class Judge:
     def _held_function(self, name: str, leaves: list[Leaf]) -> str | Refusal | None:
         """A function or an object kept on ``self`` that is called: what it was made of counts."""
         values = attribute_values(self._project, self._view, name)
-        if not values:
+        if not values or reads_state(self._project, self._view, name):
             return f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
         if any(x.variables for x in leaves):
             return None

@@ -42,10 +42,15 @@ class Callers:
     overridden: str = ""
 
 
+def has_plain_decorators(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether what is called is the function as it stands."""
+    return all(_last(each) in _PLAIN for each in function.decorator_list)
+
+
 def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
     """Every call of ``function`` by its name in the files at hand."""
     found = Callers()
-    if any(_last(each) not in _PLAIN for each in function.decorator_list):
+    if not has_plain_decorators(function):
         found.problem = f"`{function.name}` is decorated"
         return found
     if function.name == "__init__":

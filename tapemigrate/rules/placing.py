@@ -20,6 +20,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.provenance import Tracer
 from tapemigrate.rules.shape_evidence import ShapeEvidence, attribute_values, is_opened
 from tapemigrate.rules.siblings import Siblings
+from tapemigrate.rules.variable_lists import gives_variables
 from tapemigrate.tape.emit import several
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
@@ -66,6 +67,7 @@ class Places:
             ShapeEvidence(project, view),
             lambda path: _holds_variables(tracer, view, path),
             lambda path: _kept_values(project, view, path),
+            lambda call: gives_variables(project, view, call),
         )
         self._project = project
         self._view = view
@@ -255,19 +257,21 @@ class Places:
         if recorded[:-1] != (self._view.kinds.self_name,):
             return False
         attribute = recorded[-1].lstrip(".")
-        cls, effects = self._view.cls, self._project.effects(self._view.unit)
+        cls, unit = self._view.cls, self._view.unit
+        family = self._project.family(unit, cls) if cls is not None else []
+        members = [m for each in family for m in each.body if isinstance(m, ast.FunctionDef)]
         stack: list[ast.AST] = list(region.block.body[region.first : region.last + 1])
         seen: set[ast.AST] = set()
-        while stack and cls is not None:
+        while stack and members:
             for node in ast.walk(stack.pop()):
                 if not isinstance(node, ast.Attribute):
                     continue
                 if isinstance(node.ctx, ast.Store) and node.attr == attribute:
                     return True
-                method = effects.method(cls, node.attr)
-                if method is not None and method not in seen:
-                    seen.add(method)
-                    stack.append(method)
+                # ``super().build()`` runs what a class overrides.
+                found = [m for m in members if m.name == node.attr and m not in seen]
+                seen.update(found)
+                stack += found
         return False
 
 
@@ -368,7 +372,12 @@ def _kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
     values = attribute_values(project, view, name)
     if any(is_opened(view.unit.parents[value]) for value in values):
         return frozenset()
-    return frozenset(view.kinds.make(v) for v in values)
+    return frozenset(
+        Make.VARIABLES
+        if isinstance(value, ast.Call) and gives_variables(project, view, value)
+        else view.kinds.make(value)
+        for value in values
+    )
 
 
 def _is_recorded(view: View, request: Request, recorded: frozenset[Path]) -> bool:

@@ -176,6 +176,8 @@ class Beside:
             unknown = isinstance(value, ast.Call) and self._ops.make(made) is Make.UNKNOWN
             if self._kinds.is_new(value) or (not known and not unknown):
                 continue
+            if unknown and self._makes_variable(value):
+                continue
             if behind is None:
                 behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
             twin = next((d for d in self._twins(made, behind) if self._is_passed(d, value)), None)
@@ -201,6 +203,22 @@ class Beside:
                     return f"what `{called}` gives is another tensor than `{name}`"
                 return f"`{leaf.watch}` is another tensor than `{name}`"
         return None
+
+    def _makes_variable(self, value: ast.expr) -> bool:
+        """Whether a function of the file is called that gives nothing but a variable of its own."""
+        function = self._kinds.called(value) if isinstance(value, ast.Call) else None
+        if function is None or function.decorator_list:
+            return False
+        nodes = [n for stmt in function.body for n in walk(stmt)]
+        if any(
+            isinstance(n, ast.FunctionDef | ast.Lambda | ast.Yield | ast.YieldFrom) for n in nodes
+        ):
+            return False
+        ends = [n.value for n in nodes if isinstance(n, ast.Return)]
+        return bool(ends) and all(
+            isinstance(end, ast.Call) and self._kinds.tensorflow(end.func) == "Variable"
+            for end in ends
+        )
 
     def _twins(self, made: Def, behind: frozenset[Def]) -> list[Def]:
         """What was unpacked beside a part of the target, and may be the same as that part."""

@@ -12,7 +12,7 @@ from tapemigrate.flow.defuse import Def, Effect, parameters
 from tapemigrate.flow.effects import CHANGERS, Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
-from tapemigrate.tape.returned import given, place_of
+from tapemigrate.tape.returned import given, gives_what_was, place_of
 
 
 class Make(Enum):
@@ -268,7 +268,9 @@ class Kinds:
         if self._call(value) in (Make.VARIABLE, Make.FROZEN):
             return True
         function = self._function(value)
-        return function is not None and any(
+        if function is None or gives_what_was(function):
+            return False
+        return any(
             isinstance(n, ast.Call) and self._call(n) in (Make.VARIABLE, Make.FROZEN)
             for n in ast.walk(function)
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.flow.defuse import Def, Kind
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.defuse import Def, Kind, parameters
+from tapemigrate.flow.paths import Path, path_of
 
 
 def place_of(made: Def) -> int | None:
@@ -43,6 +43,53 @@ def given(function: ast.FunctionDef | ast.AsyncFunctionDef, place: int) -> list[
             return []
         found += [n.value for n in assigned] or [value]
     return found
+
+
+def gives_what_was(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the function may give back what it was handed, or what was kept somewhere before."""
+    nodes = list(_own(function))
+    first = min((n.lineno for n in nodes if isinstance(n, ast.Return)), default=0)
+    always = {stmt for stmt in _always(function.body) if stmt.lineno < first}
+    values: dict[Path, list[ast.expr]] = {}
+    bound = {(a.arg,) for a in parameters(function.args)}
+    for node in nodes:
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            path = path_of(target)
+            if path is not None and isinstance(node, ast.Assign):
+                values.setdefault(path, []).append(node.value)
+                if node in always:
+                    bound.discard(path)
+    pending = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
+    seen: set[Path] = set()
+    while pending:
+        value = pending.pop()
+        path = path_of(value)
+        if isinstance(value, ast.IfExp):
+            pending += [value.body, value.orelse]
+        elif isinstance(value, ast.BoolOp):
+            pending += value.values
+        elif isinstance(value, ast.Tuple | ast.List):
+            pending += value.elts
+        elif path is not None and path not in seen:
+            seen.add(path)
+            kept = len(path) > 1 and not any(path in _paths(s) for s in always)
+            if path in bound or kept:
+                return True
+            pending += values.get(path, ())
+    return False
+
+
+def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run whenever the function does."""
+    for stmt in body:
+        yield stmt
+        if isinstance(stmt, ast.With):
+            yield from _always(stmt.body)
+
+
+def _paths(stmt: ast.stmt) -> list[Path | None]:
+    """What a statement assigns by itself."""
+    return [path_of(t) for t in stmt.targets] if isinstance(stmt, ast.Assign) else []
 
 
 def _is_plain(stmt: ast.Assign, name: str) -> bool:

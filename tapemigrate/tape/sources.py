@@ -90,6 +90,7 @@ class SourceReader:
         evidence: KindEvidence,
         holds_variables: Callable[[Path], bool] = lambda path: False,
         kept_values: Callable[[Path], frozenset[Make]] = lambda path: frozenset(),
+        gives_variables: Callable[[ast.Call], bool] = lambda call: False,
     ) -> None:
         self._flow = flow
         self._kinds = kinds
@@ -97,6 +98,7 @@ class SourceReader:
         self._evidence = evidence
         self._holds_variables = holds_variables
         self._kept_values = kept_values
+        self._gives_variables = gives_variables
         self._late = BuiltLate(flow, kinds)
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
@@ -462,6 +464,8 @@ class SourceReader:
 
     def _made(self, value: ast.expr, defs: frozenset[Def], text: str, depth: int) -> Sources:
         make = self._kinds.make(value)
+        if make is Make.UNKNOWN and isinstance(value, ast.Call) and self._gives_variables(value):
+            make = Make.VARIABLES
         if make is Make.VARIABLES:
             return Sources([Leaf(defs, None, True, True, variables=True)], False, None, True)
         if make is Make.ANY_VARIABLES:
