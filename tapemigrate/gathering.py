@@ -67,7 +67,7 @@ def with_others(
     known_words = words(links.values())
     find(known_words)
     groups = grouped(links, find, hand_on, together)
-    further = {file: Links(handed=handed) for file, handed in groups.followed.items()}
+    further = {file: Links(handed=handed) for file, handed in groups.further.items()}
     choice = Choice(find(known_words | words(further.values())))
     rank = {path: number for number, path in enumerate(everything)}
     marked = choice.marked(links, hidden_in)

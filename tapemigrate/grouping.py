@@ -29,8 +29,8 @@ class Groups:
     def __init__(self, allowed: Callable[[str, str], bool]) -> None:
         self._allowed = allowed
         self._members: dict[str, list[str]] = {}
-        #: What functions are handed to in files that others led to.
-        self.followed: dict[str, frozenset[Handed]] = {}
+        #: The functions, in files that others led to, whose callers count as well.
+        self.further: dict[str, frozenset[Handed]] = {}
 
     def of(self, file: str) -> list[str]:
         """The files that go together with ``file``, itself among them."""
@@ -97,6 +97,5 @@ def grouped(
             for (file, _), more in zip(asked, hand_on(asked), strict=True)
         }
         for file, more in pending.items():
-            followed = frozenset(h for h in more if h.followed)
-            groups.followed[file] = groups.followed.get(file, frozenset()) | followed
+            groups.further[file] = groups.further.get(file, frozenset()) | more
     return groups

@@ -96,6 +96,8 @@ class Independence:
     def _is_handed_out(self, view: View) -> bool:
         """Whether other code may call the scope, with values that it makes of each other."""
         scope = view.scope
+        if view.unit.filename not in self._project.asked:
+            return True  # who calls what such a file defines was not looked for
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return isinstance(scope, ast.Lambda)
         others = mentions_of(self._project, view.unit, scope).within(enclosing(view)).others
@@ -333,7 +335,8 @@ class Independence:
                     further = self.at_all_calls(caller, asked.of(asked.source, each), depth - 1)
                     if isinstance(further, CallSite):
                         return further
-            return None if value.blind else True
+            unseen = value.parameters and caller.unit.filename not in self._project.asked
+            return None if value.blind or unseen else True
         if cut & self._tracer.behind(caller, other):
             if asked.computed or asked.part or not _same(cut, caller, other):
                 return False

@@ -1,0 +1,76 @@
+"""Callers some way off, in files that are not rewritten along with the rest, count as well."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tapemigrate.runner import run
+from tapemigrate.settings import Settings
+
+HELPER = "import tensorflow as tf\n\n\ndef slope(y, x):\n    return tf.gradients(y, x)[0]\n"
+PROBE = """\
+import tensorflow as tf
+from helper import slope
+
+
+def probe(h, x):
+    y = tf.reduce_sum(h * x)
+    return slope(y, x)
+"""
+HAND_ON = "from probes import probe\n\n\ndef again(h, x):\n    return probe(h, x)\n"
+USE = """\
+import tensorflow as tf
+from {module} import {name}
+
+x = tf.constant(2.0)
+h = {made}
+result = {name}(h, x)
+"""
+PROBED = {"module": "probes", "name": "probe"}
+AGAIN = {"module": "others.more", "name": "again"}
+APART, BESIDE = "tf.constant(3.0)", "tf.exp(x)"
+
+
+def notebook(text: str) -> str:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    return json.dumps(
+        {"cells": [{**cell, "source": text}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    )
+
+
+def fixes(folder: Path, texts: dict[str, str]) -> list[str]:
+    """How the helper's call can be fixed, where files in ``others`` have settings of their own."""
+    for name, text in {"helper.py": HELPER, "probes.py": PROBE, **texts}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+    def settings(path: str) -> Settings:
+        return Settings(target="v1-graph") if "others" in path else Settings()
+
+    found = [
+        d for r in run([str(folder)], settings, mode="check", jobs=1).results for d in r.diagnostics
+    ]
+    return [d.message for d in found if d.fix is not None and d.fix.applicability == "safe"]
+
+
+@pytest.mark.parametrize("made", [APART, BESIDE])
+def test_a_notebook_calls_the_caller(tmp_path: Path, made: str) -> None:
+    texts = {
+        "main.py": USE.format(made=APART, **PROBED),
+        "main.ipynb": notebook(USE.format(made=made, **PROBED)),
+    }
+    (message,) = fixes(tmp_path, texts)
+    assert ("there may be none to hand on" in message) == (made == BESIDE)
+
+
+@pytest.mark.parametrize("made", [APART, BESIDE])
+def test_who_calls_a_file_that_is_not_asked_about_is_not_known(tmp_path: Path, made: str) -> None:
+    texts = {
+        "main.py": USE.format(made=APART, **PROBED),
+        "others/more.py": HAND_ON + USE.format(made=APART, **AGAIN),
+        "main.ipynb": notebook(USE.format(made=made, **AGAIN)),
+    }
+    assert not fixes(tmp_path, texts)
