@@ -15,6 +15,7 @@ from tapemigrate.rules.callers import has_plain_decorators
 from tapemigrate.rules.captured import captured, captured_functions, globals_read
 from tapemigrate.rules.constants import is_constant_of_class
 from tapemigrate.rules.elements import Elements
+from tapemigrate.rules.estimators import is_fed_data
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.guards import come_with
 from tapemigrate.rules.held import reads_state
@@ -350,6 +351,8 @@ class Judge:
                 name = root.path[0]
                 return f"`{name}` runs its forward pass where it is called, not where it was made"
             name = root.path[0]
+            if leaf.variables and is_fed_data(self._project, self._view, name):
+                continue
             for whole in holders(leaf, self._view):
                 verdict = self._by_callers(whole, name, name, part=leaf.watch or "")
                 if verdict is not None:

@@ -18,6 +18,7 @@ from tapemigrate.rules.callers import anchors, is_called_by_python, name_outside
 from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.closures import adopt
 from tapemigrate.rules.elsewhere import imported
+from tapemigrate.rules.estimators import builder_of, input_makers
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.lambdas import Lambdas, bound_to
 from tapemigrate.rules.lending import makers
@@ -121,6 +122,8 @@ def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset
         scope = project.scope_of(unit, call)
         if not isinstance(scope, ast.FunctionDef) or is_called_by_python(scope):
             continue
+        if (builder := builder_of(project, unit, scope)) is not None:
+            found.add(_handed(project, unit, builder, passed=False))
         if scope.args.args:
             values = (*call.args, *(k.value for k in call.keywords))
             passed = any(_is_passed_in(value, scope) for value in values)
@@ -128,6 +131,9 @@ def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset
             found.add(each)
             if private := name_outside(project, unit, scope):
                 found.add(replace(each, name=private, shared=False))
+    if sites:
+        makers_of_data = input_makers(unit)
+        found |= {Handed(each, frozenset(), shared=True) for each in makers_of_data}
     return frozenset(found | callbacks.receivers(project, unit, names))
 
 
