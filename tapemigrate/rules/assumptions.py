@@ -23,6 +23,7 @@ from tapemigrate.rules.independence import Asked, Independence, attribute_of
 from tapemigrate.rules.new_graph import opens_with_graph
 from tapemigrate.rules.one_object import comes_with, holders, tensors_in
 from tapemigrate.rules.other_names import aliased, passed_on
+from tapemigrate.rules.own_graph import begins_here
 from tapemigrate.rules.owners import is_part_of_owner
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer, filled_state, remembers
@@ -81,7 +82,8 @@ class Judge:
                 defs=x.defs if x.variables else x.defs | passed_on(x, self._view) | also_named[x],
             )
             for x in region.sources.leaves
-            if (x.outside or x.found or also_named[x]) and not x.fresh
+            if (x.outside or x.found or also_named[x])
+            and not (x.fresh or begins_here(x, self._view))
         ]
         hidden = [
             replace(x, variables=x.variables or x.found or self._may_be_variables(x))

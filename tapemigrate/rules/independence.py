@@ -11,6 +11,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callbacks import mentions_of
 from tapemigrate.rules.callers import is_called_by_python
+from tapemigrate.rules.decorated import may_change_arguments
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.one_object import tensors_in
 from tapemigrate.rules.project import CallSite, Project, View
@@ -76,6 +77,7 @@ class Independence:
         sites = [s for s in mentions.calls if self._project.scope_of(s.unit, s.call) is not scope]
         named = {scope.name} if view.cls is None else {scope.name, view.cls.name} - {"__init__"}
         seen = not self._project.unread(named) and bool(sites)
+        seen &= not may_change_arguments(view.unit, scope)
         for unit, node in mentions.others:
             handed = self._handed_to_tensorflow(unit, node)
             if handed is None:
