@@ -14,6 +14,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callers import has_plain_decorators
 from tapemigrate.rules.captured import captured, captured_functions, globals_read
 from tapemigrate.rules.constants import is_constant_of_class
+from tapemigrate.rules.counts import is_count
 from tapemigrate.rules.elements import Elements
 from tapemigrate.rules.estimators import is_fed_data
 from tapemigrate.rules.finding import Unit
@@ -108,7 +109,9 @@ class Judge:
             if any(root.path[: len(path)] == path for path in recorded):
                 continue
             others = [x for x in hidden if root not in x.defs or comes_with(root, x, self._view)]
-            verdict = self._root(root, others) if others else None
+            if not others or is_count(root, self._view, region.request.stmt):
+                continue
+            verdict = self._root(root, others)
             if isinstance(verdict, Refusal) and root.kind is Kind.PARAM and len(root.path) == 1:
                 stmt, name = region.request.stmt, root.path[0]
                 if (guard := come_with(self._project, self._view, stmt, name)) is not None:
