@@ -21,7 +21,7 @@ from tapemigrate.rules.provenance import Tracer
 from tapemigrate.rules.shape_evidence import ShapeEvidence, attribute_values, is_opened
 from tapemigrate.rules.siblings import Siblings
 from tapemigrate.rules.variable_lists import gives_variables
-from tapemigrate.tape.emit import several
+from tapemigrate.tape.asking import several
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.regions import RegionFinder

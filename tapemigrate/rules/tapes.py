@@ -24,11 +24,12 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.rules.threads import Threads
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.emit import Emitter, Surroundings
+from tapemigrate.tape.emit import Emitter
 from tapemigrate.tape.plan import AddParameter, Op
 from tapemigrate.tape.planner import Layout, Tape
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.surroundings import Surroundings
 
 # Tapes are laid out against each other; beyond this many that takes too long to be of use.
 _MOST_CALLS = 1000

@@ -4,37 +4,19 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
-from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.source.brackets import with_argument
-from tapemigrate.source.positions import Lines
+from tapemigrate.tape.asking import Asking, several
+from tapemigrate.tape.merging import Merging, assigned, one_source
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
 from tapemigrate.tape.planner import Layout, Tape
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
 from tapemigrate.tape.sources import Leaf
-
-# Beyond this column a choice between two calls takes a line for each.
-_WIDTH = 88
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What emission needs to know of the file around the scope.
-
-    ``cell`` gives the notebook cell of a row, in which a ``with`` has to end.
-    """
-
-    lines: Lines
-    blocks: Blocks
-    parents: dict[ast.AST, ast.AST]
-    taken: frozenset[str]
-    tensorflow: Callable[[ast.expr], str]
-    cell: Callable[[int], int]
+from tapemigrate.tape.surroundings import Surroundings
 
 
 class Emitter:
@@ -47,7 +29,8 @@ class Emitter:
         self._tape_of = {g.request: t for t in layout.tapes for g in t.regions}
         self._region_of = {g.request: g for t in layout.tapes for g in t.regions}
         self._targets: dict[Request, str] = {}
-        self._merged = {g.request: run for run in self._runs() for g in run}
+        self._asking = Asking(around, self._tape_of, self._region_of, self._targets)
+        self._merged = {g.request: run for run in Merging(layout.tapes, around).runs() for g in run}
         for tape in layout.tapes:
             runs = {id(self._merged.get(g.request, g)) for g in tape.regions}
             if len(tape.regions) > 1:
@@ -87,10 +70,10 @@ class Emitter:
                 if id(run) not in done:
                     done.add(id(run))
                     found += self._merge_ops(run)
-            elif not self._inside_another(request):
+            elif not self._asking.inside_another(request):
                 found += self._references(request)
                 span = self._around.lines.span(request.node)
-                code = self._either(request)
+                code = self._asking.either(request)
                 cut = "\n" in code and not code.startswith("(\n")
                 found.append(Replace(span, code, verbatim=cut))
         return found
@@ -143,7 +126,7 @@ class Emitter:
         lines = self._around.lines
         inside = set(ast.walk(request.node))
         return [
-            Replace(lines.span(call), self._render(call.func.value))
+            Replace(lines.span(call), self._asking.render(call.func.value))
             for call in self._region_of[request].sources.references
             if call not in inside and isinstance(call.func, ast.Attribute)
         ]
@@ -151,7 +134,9 @@ class Emitter:
     def _lent(self) -> list[Op]:
         """The calls that are handed a tape, to watch the sources that they make."""
         calls = {
-            x.lent.call: with_argument(self._render(x.lent.call), f"{x.lent.parameter}={tape.name}")
+            x.lent.call: with_argument(
+                self._asking.render(x.lent.call), f"{x.lent.parameter}={tape.name}"
+            )
             for tape in self._layout.tapes
             for g in tape.regions
             for x in g.sources.leaves
@@ -326,250 +311,18 @@ class Emitter:
     def _hoisted_code(self, request: Request) -> str:
         if request.api == "hessians":
             inner = next(iter(self._region_of[request].lower))
-            return self._call(inner)
-        code = self._render(request.target)
+            return self._asking.call(inner)
+        code = self._asking.render(request.target)
         if self._region_of[request].itself:
             return f"{self._around.tensorflow(request.call)}.identity({code})"
         wrapped = "\n" in code or isinstance(request.target, ast.NamedExpr)
         return f"({code})" if wrapped else code
 
-    # -- the calls ------------------------------------------------------------------------------
-
-    def _inside_another(self, request: Request) -> bool:
-        """Whether the call's text becomes part of another one's."""
-        if any(request in self._region_of[o].lower for o in self._region_of if o.api == "hessians"):
-            return True
-        node: ast.AST | None = self._around.parents.get(request.node)
-        while node is not None and not isinstance(node, ast.stmt):
-            for other in self._region_of:
-                if other.node is node:
-                    return True
-            node = self._around.parents.get(node)
-        return False
-
-    def _render(self, node: ast.expr, itself: bool = True) -> str:
-        """The source text of ``node``, with the gradient calls inside it rewritten."""
-        lines = self._around.lines
-        span = lines.span(node)
-        start = lines.offset(span.row, span.column)
-        text = lines.segment(span)
-        edits: list[tuple[int, int, str]] = []
-        stack: list[ast.AST] = [node]
-        by_node = {r.node: r for r in self._region_of if r.api != "hessians" or r.node is not None}
-        while stack:
-            current = stack.pop()
-            request = by_node.get(current) if isinstance(current, ast.expr) else None
-            if request is not None and (itself or current is not node):
-                inner = lines.span(request.node)
-                first = lines.offset(inner.row, inner.column) - start
-                last = lines.offset(inner.end_row, inner.end_column) - start
-                code = self._either(request)
-                if self._is_optional(request) and not code.startswith("("):
-                    code = f"({code})"
-                edits.append((first, last, code))
-                continue
-            stack.extend(ast.iter_child_nodes(current))
-        for first, last, code in sorted(edits, reverse=True):
-            text = text[:first] + code + text[last:]
-        return text
-
-    def _is_optional(self, request: Request) -> bool:
-        return self._tape_of[request].optional and request.api != "threaded"
-
-    def _either(self, request: Request) -> str:
-        """The call; where callers may hand in no tape, the old one stays for them."""
-        code = self._call(request)
-        if not self._is_optional(request):
-            return code
-        lines, node = self._around.lines, request.node
-        old, test = lines.segment(lines.span(node)), f"{self._tape_of[request].name} is not None"
-        parent = self._around.parents.get(node)
-        code = f"{code} if {test} else {old}"
-        plain = isinstance(parent, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
-        listed = isinstance(parent, ast.keyword | ast.List) or _is_argument(node, parent)
-        if "\n" not in code and lines.span(node).column + len(code) <= _WIDTH:
-            return code if plain or listed else f"({code})"
-        parts = [self._call(request), f"if {test}", f"else {old}"]
-        return "\n".join(["(", *(f"    {p}" for p in parts), ")"])
-
-    def _call(self, request: Request) -> str:
-        tape = self._tape_of[request]
-        region = self._region_of[request]
-        if request.api == "hessians":
-            return self._hessians(request, tape, region)
-        if request.api == "threaded":
-            return with_argument(
-                self._render(request.call, itself=False), f"{request.parameter}={tape.name}"
-            )
-        target = self._targets.get(request) or self._render(request.target)
-        if request.api in ("jacobian", "batch_jacobian"):
-            arguments = [target, self._render(request.sources)]
-            arguments += [f"{k}={self._render(v)}" for k, v in request.extras.items()]
-            return f"{tape.name}.{request.api}({', '.join(arguments)})"
-        sources, index = self._sources(request, region)
-        if request.gated and request.first and not index:
-            # ``tf.tuple`` takes and gives lists.
-            sources, index = f"[{sources}]", "[0]"
-        code = f"{tape.name}.gradient({target}, {sources}{self._options(request)})"
-        if request.gated:
-            code = f"{self._around.tensorflow(request.call)}.tuple({code})"
-        return code + index
-
-    def _options(self, request: Request) -> str:
-        code = ""
-        if request.output_gradients is not None:
-            code += f", output_gradients={self._output_gradients(request)}"
-        if request.unconnected is not None:
-            code += f", unconnected_gradients={self._render(request.unconnected)}"
-        return code
-
-    def _output_gradients(self, request: Request) -> str:
-        given = request.output_gradients
-        assert given is not None
-        if not isinstance(given, ast.List | ast.Tuple):
-            return self._render(given)
-        targets = request.target.elts if isinstance(request.target, ast.List | ast.Tuple) else None
-        parts = []
-        for place, part in enumerate(given.elts):
-            if isinstance(part, ast.Constant) and part.value is None:
-                one = targets[place] if targets else request.target
-                tf = self._around.tensorflow(request.call)
-                parts.append(f"{tf}.ones_like({self._render(one)})")
-            elif isinstance(part, ast.List | ast.Tuple):
-                tf = self._around.tensorflow(request.call)
-                parts.append(f"{tf}.constant({self._render(part)})")
-            else:
-                parts.append(self._render(part))
-        return f"[{', '.join(parts)}]"
-
-    def _sources(self, request: Request, region: Region) -> tuple[str, str]:
-        """The sources as the tape takes them, and the index behind the call."""
-        node = request.sources
-        if isinstance(node, ast.List | ast.Tuple):
-            if request.first and len(node.elts) == 1 and not isinstance(node.elts[0], ast.Starred):
-                return self._render(node.elts[0]), ""
-            inner = ", ".join(self._render(e) for e in node.elts)
-            text = self._render(node)
-            listed = text if isinstance(node, ast.List) else f"[{inner}]"
-            return listed, "[0]" if request.first else ""
-        text = self._render(node)
-        single = region.sources.single
-        if single is True:
-            return (text, "") if request.first else (f"[{text}]", "")
-        is_list = region.sources.listed and single is False
-        if (not request.first and not is_list and not self._taken_apart(request)) or (
-            request.first and single is None
-        ):
-            text = f"{self._around.tensorflow(request.call)}.nest.flatten({text})"
-        return text, "[0]" if request.first else ""
-
-    def _taken_apart(self, request: Request) -> bool:
-        """Whether the result is unpacked or zipped, so that the sources must be several."""
-        parent = self._around.parents.get(request.node)
-        if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
-            target = parent.targets[0]
-            return isinstance(target, ast.Tuple | ast.List) and len(target.elts) > 1
-        if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name):
-            same = ast.dump(request.sources)
-            return parent.func.id == "zip" and any(ast.dump(a) == same for a in parent.args)
-        return bool(
-            isinstance(parent, ast.Call) and self._region_of[request].sources.single is False
-        )
-
-    def _hessians(self, request: Request, tape: Tape, region: Region) -> str:
-        inner = next(iter(region.lower))
-        gradients = self._targets.get(request) or self._call(inner)
-        if not several(region):
-            source = self._single_source(request)
-            code = f"{tape.name}.jacobian({gradients}, {source})"
-            return code if request.first else f"[{code}]"
-        text = self._render(request.sources)
-        if region.sources.single is None and not isinstance(request.sources, ast.List | ast.Tuple):
-            text = f"{self._around.tensorflow(request.call)}.nest.flatten({text})"
-        code = f"[{tape.name}.jacobian(g, x) for g, x in zip({gradients}, {text})]"
-        return f"{code}[0]" if request.first else code
-
-    def _single_source(self, request: Request) -> str:
-        node = request.sources
-        return self._render(node.elts[0] if isinstance(node, ast.List | ast.Tuple) else node)
-
-    # -- calls of one target that become one ----------------------------------------------------
-
-    def _runs(self) -> list[list[Region]]:
-        """Runs of neighbouring ``name = tf.gradients(same target, …)[0]`` on one tape."""
-        runs: list[list[Region]] = []
-        for tape in self._layout.tapes:
-            ready = [g for g in tape.regions if self._mergeable(g)]
-            ready.sort(key=lambda g: (g.request.stmt.lineno, g.request.stmt.col_offset))
-            run: list[Region] = []
-            for region in ready:
-                if run and self._follows(run, region):
-                    run.append(region)
-                    continue
-                if len(run) > 1:
-                    runs.append(run)
-                run = [region]
-            if len(run) > 1:
-                runs.append(run)
-        return runs
-
-    def _mergeable(self, region: Region) -> bool:
-        request = region.request
-        stmt = request.stmt
-        return (
-            request.api == "gradients"
-            and request.first
-            and not request.gated
-            and not self._is_optional(request)
-            and isinstance(stmt, ast.Assign)
-            and stmt.value is request.node
-            and len(stmt.targets) == 1
-            and isinstance(stmt.targets[0], ast.Name)
-            and path_of(request.target) is not None
-            and not region.hoist
-            and request.output_gradients is None
-            and request.unconnected is None
-            and self._one_source(request, region) is not None
-        )
-
-    def _one_source(self, request: Request, region: Region) -> ast.expr | None:
-        node = request.sources
-        if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == 1:
-            node = node.elts[0]
-        elif region.sources.single is not True:
-            return None
-        return node if path_of(node) is not None else None
-
-    def _follows(self, run: list[Region], region: Region) -> bool:
-        last, stmt = run[-1].request.stmt, region.request.stmt
-        blocks = self._around.blocks
-        here, there = blocks.place(last), blocks.place(stmt)
-        if here.block is not there.block or there.index != here.index + 1:
-            return False
-        if ast.dump(run[0].request.target) != ast.dump(region.request.target):
-            return False
-        bound = {_assigned(g.request.stmt) for g in run}
-        read = {n.id for n in ast.walk(region.request.call) if isinstance(n, ast.Name)}
-        if bound & read or _assigned(stmt) in bound:
-            return False
-        between = self._between(last, stmt)
-        after = self._around.lines.row(stmt.end_lineno or 0)
-        end = self._around.lines.span(stmt).end_column
-        return not between.strip() and not after[end:].strip()
-
-    def _between(self, before: ast.stmt, after: ast.stmt) -> str:
-        lines = self._around.lines
-        start, end = lines.span(before), lines.span(after)
-        first = lines.offset(start.end_row, start.end_column)
-        return lines.text[first : lines.offset(end.row, end.column)]
-
     def _merge_ops(self, run: list[Region]) -> list[Op]:
-        names = ", ".join(_assigned(g.request.stmt) for g in run)
-        sources = ", ".join(
-            self._render(self._one_source(g.request, g) or g.request.sources) for g in run
-        )
+        names = ", ".join(assigned(g.request.stmt) for g in run)
+        sources = ", ".join(self._asking.render(one_source(g) or g.request.sources) for g in run)
         first = run[0].request
-        target = self._render(first.target)
+        target = self._asking.render(first.target)
         code = f"{names} = {self._tape_of[first].name}.gradient({target}, [{sources}])"
         lines = self._around.lines
         ops: list[Op] = [ReplaceStatement(lines.span(first.stmt), code)]
@@ -579,23 +332,6 @@ class Emitter:
     def _repeated(self, tape: Tape) -> bool:
         blocks = self._around.blocks
         return any(blocks.loops_around(g.request.stmt, tape.block) for g in tape.regions)
-
-
-def _is_argument(node: ast.expr, parent: ast.AST | None) -> bool:
-    return isinstance(parent, ast.Call) and any(a is node for a in parent.args)
-
-
-def _assigned(stmt: ast.stmt) -> str:
-    target = stmt.targets[0] if isinstance(stmt, ast.Assign) else None
-    return target.id if isinstance(target, ast.Name) else ""
-
-
-def several(region: Region) -> bool:
-    """Whether the sources are, or may be, more than one tensor."""
-    node = region.request.sources
-    if isinstance(node, ast.List | ast.Tuple):
-        return len(node.elts) != 1 or isinstance(node.elts[0], ast.Starred)
-    return region.sources.single is not True
 
 
 def _target_names(request: Request) -> list[str]:
