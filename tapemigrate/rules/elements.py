@@ -26,6 +26,8 @@ from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 _DEPTH = 4
 _VARIABLES = (Make.VARIABLES, Make.ANY_VARIABLES, Make.VARIABLE, Make.FROZEN)
 _NEW = (*_VARIABLES, Make.TENSOR, Make.LEAF, Make.PYTHON)
+_TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
+_FOLLOWED = (Kind.ASSIGN, *_TAKEN)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set", "dict", "OrderedDict"})
 _SAME = frozenset({"values", "copy"})
 
@@ -50,13 +52,14 @@ class Elements:
     def judge(self, region: Region) -> list[str] | Refusal:
         """What is assumed of lists that hold sources, or that one holds what another is made of."""
         found: list[str] = []
-        if region.sources.single is True:
-            return found
-        lists = self._names(region.request.sources, _DEPTH)
+        sources = region.request.sources
+        lists = self._names(sources, _DEPTH)
+        if region.sources.single is True and (path := path_of(sources)) is not None:
+            lists.discard(text_of(path))
         for leaf in region.sources.leaves:
             if leaf.watch not in lists or not _is_list(leaf):
                 continue
-            own = [d for d in leaf.defs if text_of(d.path) == leaf.watch]
+            own = [d for d in leaf.defs if text_of(d.path) == leaf.watch and d.kind not in _TAKEN]
             verdicts = [self._made(d, self._view, _DEPTH) for d in sorted(own, key=_path)]
             apart = [None if v is None else self._are_apart(v) for v in verdicts]
             if False in apart:
@@ -83,14 +86,14 @@ class Elements:
             case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in _SAME:
                 inner = [value]
             case ast.Call():
-                inner = node.args[:1]
+                inner = node.args
             case _:
                 inner = []
         found = {name for each in inner for name in self._names(each, depth)}
         if (path := path_of(node)) is not None:
             found.add(text_of(path))
             for made in origins(self._view.flow.reads.get(node, frozenset())) if depth else ():
-                if made.kind is Kind.ASSIGN and made.value is not None:
+                if made.kind in _FOLLOWED and made.value is not None:
                     found |= self._names(made.value, depth - 1)
         return found
 

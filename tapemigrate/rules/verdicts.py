@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.defuse import Def, Kind
-from tapemigrate.flow.paths import path_of, text_of
-from tapemigrate.flow.slices import backward
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
@@ -61,7 +61,52 @@ def kept_together(region: Region, view: View) -> Refusal | None:
         if not _is_passed_in(container, view):
             how = "made before, with more in it than the source"
             return wrong(ast.unparse(container), how, f"`{text_of(made.path)}`")
+    cut = {d for leaf in region.sources.leaves for d in leaf.defs}
+    around = view.blocks.loops_around(region.block.body[0])
+    behind = backward(view.flow.uses_in(region.request.target)).made
+    for made in sorted((d for d in cut if d.kind is Kind.LOOP), key=lambda d: d.order):
+        for twin in sorted((behind | cut) - {made}, key=lambda d: d.path):
+            if made.stmt in around and twin.stmt is made.stmt and _are_mixed(made, twin, view):
+                how = "listed beside the source, where one was made from another"
+                return wrong(text_of(twin.path), how, f"`{text_of(made.path)}`")
     return None
+
+
+def _are_mixed(made: Def, twin: Def, view: View) -> bool:
+    """Whether what a loop's header lists for ``twin`` was made of what it lists for ``made``."""
+    loop = made.stmt
+    if not isinstance(loop, ast.For) or twin.kind is not Kind.LOOP:
+        return False
+    mine, others = (_column(loop.iter, loop.target, d.path) for d in (made, twin))
+    return any(
+        path_of(one) is not None
+        and path_of(one) != path_of(other)
+        and origins(view.flow.uses_in(one)) & backward(view.flow.uses_in(other)).made
+        for one in mine
+        for other in others
+    )
+
+
+def _column(iterated: ast.expr, target: ast.expr, path: Path) -> list[ast.expr]:
+    """What a loop's header lists for a name: ``[a, c]`` in ``for x, y in [(a, b), (c, d)]``."""
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    match iterated:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]) if len(parts) == 2:
+            return _column(inner, parts[1], path)
+        case ast.Call(func=ast.Name(id="zip"), args=args) if len(parts) == len(args):
+            return [e for a, p in zip(args, parts, strict=True) for e in _column(a, p, path)]
+        case ast.List(elts=elts) | ast.Tuple(elts=elts):
+            if path_of(target) == path:
+                return elts
+            rows = [e.elts for e in elts if isinstance(e, ast.Tuple | ast.List)]
+            return [
+                found
+                for row in rows
+                if len(row) == len(parts)
+                for each, part in zip(row, parts, strict=True)
+                for found in _column(ast.List([each], ast.Load()), part, path)
+            ]
+    return []
 
 
 def _is_passed_in(container: ast.expr, view: View) -> bool:

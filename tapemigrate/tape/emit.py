@@ -15,6 +15,7 @@ from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
 from tapemigrate.tape.planner import Layout, Tape
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
+from tapemigrate.tape.rounds import of_this_round
 from tapemigrate.tape.sources import Leaf
 from tapemigrate.tape.surroundings import Surroundings
 
@@ -212,6 +213,9 @@ class Emitter:
         for region, leaf in watched:
             if tape.resumes and all(d.kind is Kind.ENTRY or _is_alias(d) for d in leaf.defs):
                 continue  # watched where the tape was opened
+            if (name := of_this_round(leaf, tape.block, self._around.blocks)) is not None:
+                entry += [name] if name not in entry else []
+                continue
             named = [d for d in leaf.defs if d.kind not in (Kind.LOOP, Kind.COMPREHENSION)]
             for made in sorted(named or leaf.defs, key=_row):
                 text = leaf.watch or ""
