@@ -16,6 +16,7 @@ from tapemigrate.rules.collected import COLLECTED
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import Hazards
 from tapemigrate.rules.one_object import names_outside
+from tapemigrate.rules.optional import given_for
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.provenance import Tracer
 from tapemigrate.rules.shape_evidence import ShapeEvidence, attribute_values, is_opened
@@ -363,7 +364,12 @@ def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:
 
 
 def _kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
-    """What the methods of the class assign to an attribute of ``self``; empty if others do too."""
+    """What the methods of the class assign to an attribute of ``self``; empty if others do too.
+
+    For an optional parameter: what callers give.
+    """
+    if len(path) == 1:
+        return given_for(project, view, path[0])
     if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
         return frozenset()
     name = path[1].lstrip(".")

@@ -346,6 +346,10 @@ class SourceReader:
             return Sources()  # ``x = None`` is no tensor, and must not be watched
         if made.kind in _OUTSIDE:
             makes = self._kept_values(made.path)
+            if made.kind is Kind.PARAM and makes:
+                makes -= {Make.PYTHON}
+                if not makes:
+                    return Sources()  # it is None, whoever calls
             if makes and makes <= {Make.VARIABLES, Make.ANY_VARIABLES}:
                 trainable = None if makes == {Make.VARIABLES} else _all_trainable(text)
                 leaf = Leaf(defs, None, True, True, variables=True, assumption=trainable)
