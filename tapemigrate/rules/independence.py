@@ -139,7 +139,7 @@ class Independence:
         given = None
         if source.kind is Kind.PARAM:
             given = argument_for(site.call, scope, source.path[0], method)
-            if given is None:
+            if given is None or self._is_made_elsewhere(view, site, given):
                 return None
         cut = frozenset[Def]()
         if given is not None and all(path_of(e) is not None for e in _elements(given)):
@@ -162,7 +162,7 @@ class Independence:
             other = argument_for(site.call, scope, parameter, method)
             for _ in range(_DEPTH if asked.linear else 0):
                 other = _handed_to_itself(caller, scope, other, parameter, method)
-            if other is None:
+            if other is None or self._is_made_elsewhere(view, site, other):
                 return None
             return self._argument(view, site, asked, caller, given, other, cut, depth)
         if traced is not None and attribute is not None and given is not None:
@@ -171,6 +171,15 @@ class Independence:
             held = _held_against(traced, attribute, caller, given, cut)
             return self._constructed(view, traced, caller, cut) if held is True else held
         return None
+
+    def _is_made_elsewhere(self, view: View, site: CallSite, value: ast.expr) -> bool:
+        """Whether it is a default that is no plain value, made where the caller does not see it."""
+        passed = [*site.call.args, *(k.value for k in site.call.keywords)]
+        home = self._project.scope_of(view.unit, view.scope)
+        here = self._project.scope_of(site.unit, site.call)
+        if any(value is each for each in passed) or (here is home and site.unit is view.unit):
+            return False
+        return self._project.view(view.unit, home).kinds.make(value) not in _PLAIN
 
     def _beside_closure(
         self, caller: View, asked: Asked, cut: frozenset[Def], depth: int

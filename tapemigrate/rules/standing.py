@@ -16,25 +16,28 @@ _NO_TENSORS = frozenset({Kind.IMPORT, Kind.FUNCTION, Kind.CLASS})
 
 def read_by_caller(
     project: Project, unit: Unit, function: ast.FunctionDef, name: str, site: CallSite
-) -> ast.Name | None:
+) -> ast.Name | str:
     """What ``function`` of ``unit`` reads as ``name``, as its caller would at ``site``.
 
-    None where that may be something else.
+    Or why the caller would not, to which the place is added.
     """
+    another = f"`{name}` may mean something else"
     caller = project.scope_of(site.unit, site.call)
     home = _home(unit, function, name)
     if site.unit is not unit or home is not _home(unit, caller, name) or _in_class(site):
-        return None
+        return another
     if name in unit.once(_rebound):
-        return None
+        return another
     flow = project.view(unit, caller).flow
     if caller is home:
         # The call reads what the function captures.
         uses = {u for u in flow.reads.get(site.call.func, ()) if u.made.path[0] == name}
     else:
         uses = {Use(d) for d in flow.defs.values() if d.path == (name,) and d.kind is Kind.ENTRY}
-    if not uses or any(u.made.kind in _NO_TENSORS for u in uses):
-        return None
+    if not uses:
+        return f"`{name}` is not what the caller reads"
+    if any(u.made.kind in _NO_TENSORS for u in uses):
+        return another
     read = ast.copy_location(ast.Name(name, ast.Load()), site.call)
     flow.reads[read] = frozenset(uses)
     return read

@@ -360,8 +360,8 @@ class Threads:
             for name in helper.standing:
                 unit = helper.placed.view.unit
                 read = read_by_caller(self._project, unit, helper.function, name, site)
-                if read is None:
-                    return f"`{name}` may mean something else"
+                if isinstance(read, str):
+                    return read
                 sources.append(read)
         variables = any(h.variables for h in helpers)
         if not targets or not (sources or variables):
