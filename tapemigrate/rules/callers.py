@@ -208,10 +208,10 @@ def by_another_name(
     """How the function may be reached where its name is not called."""
     for unit in project.units.values():
         yield from named_in_text(home, unit, name)
-        for node, start, end in unit.once(_assembled):
+        for node, start, end in unit.once(names_put_together):
             if name.startswith(start) and name.endswith(end):
                 yield f"its name may be put together in {place_of(home, unit, node)}"
-        for node in unit.once(_namesakes).get(name, ()):
+        for node in unit.once(texts_and_imports).get(name, ()):
             if isinstance(node, ast.alias):
                 stmt = unit.parents[node]
                 where = place_of(home, unit, stmt)
@@ -225,7 +225,7 @@ def by_another_name(
 
 def named_in_text(home: Unit, unit: Unit, name: str) -> Iterator[str]:
     """The texts of a file by which something of that name may be reached."""
-    for node in unit.once(_namesakes).get(name, ()):
+    for node in unit.once(texts_and_imports).get(name, ()):
         if isinstance(node, ast.Constant):
             if _is_exported(unit, node):
                 yield f"`{name}` is exported in {place_of(home, unit, node)}"
@@ -254,7 +254,7 @@ def _texts(unit: Unit) -> dict[str, list[ast.Constant]]:
     return found
 
 
-def _namesakes(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
+def texts_and_imports(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
     """The texts and the imported names, by what they are or are called from then on."""
     found: dict[str, list[ast.Constant | ast.alias]] = {}
     for node in unit.parents:
@@ -267,7 +267,7 @@ def _namesakes(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
     return found
 
 
-def _assembled(unit: Unit) -> list[tuple[ast.AST, str, str]]:
+def names_put_together(unit: Unit) -> list[tuple[ast.AST, str, str]]:
     """Where names are put together to reach functions by them, and how such names begin and end.
 
     ``getattr(self, "loss_" + kind)``, ``globals()["loss_%s" % kind]``; also ``__getattr__``, which

@@ -16,6 +16,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.one_object import tensors_in
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer
+from tapemigrate.rules.reached import is_reached_otherwise
 from tapemigrate.rules.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
@@ -93,7 +94,9 @@ class Independence:
             if verdict is False:
                 return site
             seen = seen and verdict is True
-        return seen and not is_called_by_python(scope)
+        if not seen or is_called_by_python(scope):
+            return False
+        return not is_reached_otherwise(self._project, view)
 
     def _is_handed_out(self, view: View) -> bool:
         """Whether other code may call the scope, with values that it makes of each other."""
@@ -160,9 +163,11 @@ class Independence:
             return self._beside_closure(caller, asked, cut, depth)
         if parameter is not None:
             other = argument_for(site.call, scope, parameter, method)
+            if other is not None and self._is_made_elsewhere(view, site, other):
+                return None
             for _ in range(_DEPTH if asked.linear else 0):
                 other = _handed_to_itself(caller, scope, other, parameter, method)
-            if other is None or self._is_made_elsewhere(view, site, other):
+            if other is None:
                 return None
             return self._argument(view, site, asked, caller, given, other, cut, depth)
         if traced is not None and attribute is not None and given is not None:
