@@ -21,6 +21,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.guards import come_with
 from tapemigrate.rules.held import reads_state
 from tapemigrate.rules.independence import Asked, Independence, attribute_of
+from tapemigrate.rules.module_variables import are_variables
 from tapemigrate.rules.new_graph import opens_with_graph
 from tapemigrate.rules.one_object import comes_with, holders, tensors_in
 from tapemigrate.rules.other_names import aliased, passed_on
@@ -32,6 +33,7 @@ from tapemigrate.rules.replacements import replacements
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.rules.shared_origin import share
 from tapemigrate.rules.shared_state import shared_state
+from tapemigrate.rules.steps import Steps
 from tapemigrate.rules.verdicts import kept_together, name_of, names_of, parts_beside, wrong
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -64,6 +66,7 @@ class Judge:
         self._view = view
         self._calls = Independence(project, tracer)
         self._linear = False
+        self._steps: Steps | None = None
         scope = view.scope
         self._parameters = (
             frozenset()
@@ -104,6 +107,7 @@ class Judge:
                 s for s in parts_beside(region, self._view) if s not in assumptions
             ]
         self._linear = is_linear(region)
+        self._steps = Steps(self._project, self._view, region)
         roots = [*region.roots, *captured(region, self._view)]
         for root in sorted(roots, key=lambda d: d.path):
             if any(root.path[: len(path)] == path for path in recorded):
@@ -211,9 +215,13 @@ class Judge:
                 # ``model.get_layer("conv").output`` and ``model.output``.
                 return wrong(text, "computed where its object was made", f"`{taken[0].watch}`")
         if root.kind is Kind.PARAM or root.path[0] in self._parameters:
+            if self._steps is not None and self._steps.leave_out(root.path[0]):
+                return None
             return self._parameter(root, leaves)
         if root.path[0] == view.kinds.self_name and len(root.path) > 1:
             name = root.path[1].lstrip(".")
+            if self._steps is not None and self._steps.settle(name):
+                return None
             traced = self._tracer.attribute(view, name)
             if len(root.path) > 2 and variables and traced.blind:
                 return wrong(text, "an object made elsewhere", "the variables")
@@ -381,6 +389,8 @@ class Judge:
             return None
         if self._is_rebound(name):
             return f"`{text}` was not computed from {names_of(leaves)}"
+        if are_variables(self._project, view.unit, name):
+            return None
         traced = self._tracer.global_name(view, name)
         sources = {d.path[0] for x in leaves for d in x.defs if d.kind is Kind.ENTRY}
         if traced.globals & sources or any(d.path[0] in sources for d in traced.defs):
@@ -530,6 +540,9 @@ class Judge:
                 verdict = self._held_function(used.attr, leaves)
                 if verdict is not None:
                     found.append(verdict)
+                values = attribute_values(self._project, view, used.attr)
+                if any(isinstance(value, ast.Lambda) for value in values):
+                    found += self._read_by(region, used.attr, leaves)
             elif (
                 remembers(view.unit, method)
                 if isinstance(node, ast.Call)
@@ -568,8 +581,11 @@ class Judge:
         for attribute in sorted(traced.attributes):
             if self._is_module(attribute) or self._is_set_here(region, attribute):
                 continue
+            if self._steps is not None and self._steps.settle(attribute):
+                continue
             inner = self._tracer.attribute(self._view, attribute)
-            if variables and not passed and not inner.attributes and not inner.blind:
+            unmade = not inner.attributes and not inner.blind and not inner.network
+            if variables and not passed and unmade:
                 continue
             verdict = self._kept(f"self.{attribute}", attribute, inner, leaves)
             if isinstance(verdict, Refusal) and variables and not self._is_computed(attribute):

@@ -15,6 +15,7 @@ from tapemigrate.rules.callbacks import callers
 from tapemigrate.rules.collected import COLLECTED
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.hazards import Hazards
+from tapemigrate.rules.module_variables import are_variables
 from tapemigrate.rules.one_object import names_outside
 from tapemigrate.rules.optional import given_for
 from tapemigrate.rules.project import Project, View
@@ -80,7 +81,7 @@ class Places:
             reader,
             unit.parents,
             Siblings(project, view).apart,
-            lambda name: tracer.holds_variables(view, name),
+            lambda path: _is_own_variable(project, tracer, view, path),
         )
         self.judge = Judge(project, tracer, view)
         self._regions: dict[
@@ -354,6 +355,13 @@ def _is_elsewhere(outcome: Region | Refusal) -> bool:
     if isinstance(outcome, Refusal):
         return outcome.threads or bool(outcome.keeps)
     return bool(outcome.given or outcome.resumes)
+
+
+def _is_own_variable(project: Project, tracer: Tracer, view: View, path: Path) -> bool:
+    """Whether the path, from outside of the scope, leads to a variable of its class or module."""
+    if path[0] == view.kinds.self_name:
+        return len(path) > 1 and tracer.holds_variables(view, path[1].lstrip("."))
+    return view.scope is not view.unit.tree and are_variables(project, view.unit, path[0])
 
 
 def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:

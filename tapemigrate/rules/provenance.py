@@ -201,7 +201,7 @@ class Tracer:
             found.add(traced)
         for unit, value in contents(self._project, view, name):
             inner = self._project.view(unit, self._project.scope_of(unit, value))
-            if not _is_variable(inner, value):
+            if not is_variable(inner, value):
                 found.add(self.value(inner, value))
         return found
 
@@ -219,9 +219,9 @@ class Tracer:
             return False
         return bool(given) and all(
             not isinstance(unit.parents[value], ast.AugAssign)
-            and _is_variable(self._project.view(unit, self._project.scope_of(unit, part)), part)
+            and is_variable(self._project.view(unit, self._project.scope_of(unit, part)), part)
             for unit, value in given
-            for part in _parts(value)
+            for part in parts(value)
         )
 
     def _is_set_by_text(self, view: View, name: str) -> bool:
@@ -244,24 +244,38 @@ class Tracer:
             found.add(self.attribute(view, name))
             found.calls = True
             found.blind |= not values
+            for value in values:
+                if isinstance(value, ast.Lambda):
+                    scope = self._project.scope_of(view.unit, value)
+                    me = self._project.view(view.unit, scope).kinds.self_name
+                    self._read(view, me, walk(value.body), found)
             return found
         inner = self._project.view(view.unit, method)
-        me = inner.kinds.self_name
         # What is only asked whether it is so goes into no value.
         asked = {n for m in walk(method) if isinstance(m, _ASKING) for n in walk(m.test)}
-        for node in walk(method):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                if node in asked:
-                    continue
-                if node.value.id == me and isinstance(node.ctx, ast.Load):
-                    parent = view.unit.parents[node]
-                    if isinstance(parent, ast.Call) and parent.func is node:
-                        found.add(self.method(view, node.attr))
-                    else:
-                        found.attributes.add(node.attr)
-                        found.add(self.attribute(view, node.attr))
+        self._read(view, inner.kinds.self_name, (n for n in walk(method) if n not in asked), found)
         self._calls(inner, method.body, found)
         return found
+
+    def _read(
+        self, view: View, me: str | None, nodes: Iterable[ast.AST], found: Provenance
+    ) -> None:
+        """Adds what the nodes read of ``self``, by its methods and properties as well."""
+        for node in nodes:
+            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+                continue
+            if node.value.id != me or not isinstance(node.ctx, ast.Load):
+                continue
+            parent = view.unit.parents[node]
+            if isinstance(parent, ast.Call) and parent.func is node:
+                found.add(self.method(view, node.attr))
+                continue
+            found.attributes.add(node.attr)
+            found.add(self.attribute(view, node.attr))
+            assert view.cls is not None
+            method = self._project.effects(view.unit).method(view.cls, node.attr)
+            if method is not None and method.decorator_list:
+                found.add(self.method(view, node.attr))
 
     def global_name(self, view: View, name: str) -> Provenance:
         """Where a module-level name comes from."""
@@ -273,7 +287,7 @@ class Tracer:
         return found
 
 
-def _parts(value: ast.expr) -> list[ast.expr]:
+def parts(value: ast.expr) -> list[ast.expr]:
     """The elements of a list or dict that is written out; else the value."""
     match value:
         case ast.List() | ast.Tuple():
@@ -285,7 +299,7 @@ def _parts(value: ast.expr) -> list[ast.expr]:
     return [value]
 
 
-def _is_variable(view: View, value: ast.expr) -> bool:
+def is_variable(view: View, value: ast.expr) -> bool:
     """Whether the value is a new variable: by its own text, or by what the function gives."""
     made = origins(view.flow.uses_in(value)) if path_of(value) is not None else frozenset()
     values = [d.value for d in made] if made else [value]
@@ -296,6 +310,8 @@ def _is_variable(view: View, value: ast.expr) -> bool:
         ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
         if view.kinds.make(each) in (*_VARIABLE, *_PLAIN):
             continue
+        if function is not None and function.decorator_list:
+            return False
         if not ends or not all(e is not None and view.kinds.make(e) in _VARIABLE for e in ends):
             return False
     return True

@@ -63,9 +63,9 @@ class RegionFinder:
         reader: SourceReader,
         parents: dict[ast.AST, ast.AST],
         apart: Apart,
-        holds_variables: Callable[[str], bool],
+        holds_variables: Callable[[Path], bool],
     ) -> None:
-        """``holds_variables`` tells whether an attribute of ``self`` holds nothing else."""
+        """``holds_variables`` tells whether what comes from outside holds nothing else."""
         self._flow = flow
         self._blocks = blocks
         self._kinds = kinds
@@ -442,9 +442,8 @@ class RegionFinder:
         return False
 
     def _is_own_variable(self, made: Def) -> bool:
-        """Whether it is a variable that the class has made: ``self.w``, ``self.weights["w"]``."""
-        own = made.kind is Kind.ENTRY and made.path[:-1] and made.path[0] == self._kinds.self_name
-        return bool(own) and self._holds_variables(made.path[1].lstrip("."))
+        """Whether it is a variable of the class or the module: ``self.w``, ``weights["w"]``."""
+        return made.kind is Kind.ENTRY and self._holds_variables(made.path)
 
     def _only_asks(self, made: Def | None, use: Use, requests: Sequence[Request]) -> bool:
         """Whether a definition reads something only to differentiate by it.
