@@ -364,10 +364,7 @@ class SourceReader:
         if made.kind in _TAKEN_FROM and made.value is not None:
             base = self.read(made.value, depth + 1)
             if not base.refusal and base.leaves and base.single is not True:
-                leaves = [
-                    Leaf(x.defs | defs, x.watch, x.outside, x.many, x.variables, found=x.found)
-                    for x in base.leaves
-                ]
+                leaves = [replace(_plain(x), defs=x.defs | defs) for x in base.leaves]
                 # What an unknown call gives may hold lists as well as tensors.
                 called = base.single is None and any(
                     isinstance(d.value, ast.Call) for x in base.leaves for d in x.defs
@@ -441,7 +438,7 @@ class SourceReader:
                 shown = text if text.isidentifier() else leaf.watch
                 shown = shown if leaf.watch is not None else None
                 both = leaf.defs | defs
-                alias = Leaf(both, shown, leaf.outside, leaf.many, leaf.variables, found=leaf.found)
+                alias = replace(_plain(leaf), defs=both, watch=shown)
                 return Sources([alias], found.single, found.refusal)
             return found
         if isinstance(value, ast.Call) and self._is_lister(value):
@@ -519,6 +516,11 @@ class SourceReader:
                 )
             return Sources([leaf], None)
         return Sources([Leaf(defs, text, False, None, found=self._may_find(value))], None)
+
+
+def _plain(leaf: Leaf) -> Leaf:
+    """The leaf under another name: what is known of how its own name was made is left out."""
+    return replace(leaf, fresh=False, filled=frozenset(), looked_up=False, lent=None)
 
 
 def _is_object(value: ast.expr) -> bool:
