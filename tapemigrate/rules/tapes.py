@@ -6,9 +6,9 @@ Tapes that nest, and tapes that one function hands to another, land together or 
 from __future__ import annotations
 
 import ast
-import sys
 from dataclasses import dataclass, field
 
+from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.defuse import Scope
 from tapemigrate.rules import arguments
 from tapemigrate.rules.callers import place_of
@@ -26,7 +26,7 @@ from tapemigrate.rules.threads import Threads
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter
 from tapemigrate.tape.plan import AddParameter, Op
-from tapemigrate.tape.planner import Layout, Tape
+from tapemigrate.tape.planner import Layout, Tape, life
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.surroundings import Surroundings
@@ -34,7 +34,6 @@ from tapemigrate.tape.surroundings import Surroundings
 # Tapes are laid out against each other; beyond this many that takes too long to be of use.
 _MOST_CALLS = 1000
 # What an inner function asks is asked until the outer one is forgotten.
-_END = sys.maxsize
 _TOO_MANY = Refusal(
     f"more than {_MOST_CALLS} gradient calls stand in one function",
     "Split the function; each part is then read on its own.",
@@ -96,7 +95,7 @@ class Tapes:
             for request, refusal in layout.refused.items():
                 if request in rules:
                     self._add(unit, refused(unit, request.call, rules[request], refusal))
-            parts += [_part(placed, each) for each in _clusters(layout)]
+            parts += [_part(placed, each) for each in _clusters(layout, placed.view.blocks)]
         for part in parts:
             part.hands |= {f for g in part.regions for f in threads.lendings.functions(g)}
             for helper in [threads.helpers[s] for s in part.hands if s in threads.helpers]:
@@ -251,13 +250,11 @@ def _joined(parts: list[_Part]) -> list[list[_Part]]:
     return [members for _, members in groups]
 
 
-def _clusters(layout: Layout) -> list[Layout]:
+def _clusters(layout: Layout, blocks: Blocks) -> list[Layout]:
     """The tapes that belong together: nested, or one asked for what the other recorded."""
     clusters: list[tuple[list[Tape], int, int]] = []
-    for tape in sorted(layout.tapes, key=_life):
-        start, end = _life(tape)
-        if any(g.request.late for g in tape.regions):
-            end = _END
+    for tape in sorted(layout.tapes, key=lambda t: life(t, blocks)):
+        start, end = life(tape, blocks)
         if clusters and start <= clusters[-1][2]:
             tapes, first, last = clusters[-1]
             clusters[-1] = ([*tapes, tape], first, max(last, end))
@@ -270,13 +267,6 @@ def _clusters(layout: Layout) -> list[Layout]:
         hoisted = {key: [g for g in queue if g in regions] for key, queue in layout.hoisted.items()}
         found.append(Layout(ordered, {}, {k: q for k, q in hoisted.items() if q}))
     return found
-
-
-def _life(tape: Tape) -> tuple[int, int]:
-    body = tape.block.body
-    start = body[min(tape.start[0], len(body) - 1)].lineno
-    last = body[min(max(tape.last_real, tape.first_real), len(body) - 1)].end_lineno or 0
-    return start, max(last, *(g.request.stmt.end_lineno or 0 for g in tape.regions))
 
 
 def _nested_names(scope: Scope) -> frozenset[str]:

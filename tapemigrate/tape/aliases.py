@@ -136,6 +136,8 @@ class Aliases:
             path[-1].lstrip(".") in _GIVERS and self._kinds.called(call) is None
         ):
             return [*call.args, *(k.value for k in call.keywords if k.arg != "key")]
+        if self._kinds.keeps_arguments(call):
+            return [*call.args, *(k.value for k in call.keywords)]
         return call.args[:1] if may_give_back(call, self._kinds) else []
 
     def _is_container(self, owner: ast.expr) -> bool:

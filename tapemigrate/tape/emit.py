@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterable, Sequence
 
 from tapemigrate.flow.defuse import Def, Kind
@@ -12,7 +11,7 @@ from tapemigrate.source.brackets import with_argument
 from tapemigrate.tape.asking import Asking, several
 from tapemigrate.tape.merging import Merging, assigned, one_source
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
-from tapemigrate.tape.planner import Layout, Tape
+from tapemigrate.tape.planner import Layout, Tape, life
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
 from tapemigrate.tape.rounds import of_this_round
@@ -161,8 +160,10 @@ class Emitter:
     def _name_tapes(self) -> None:
         several = len({t.order for t in self._layout.tapes if not t.given}) > 1
         lives: list[tuple[str, int, int]] = []
-        for tape in sorted(self._layout.tapes, key=lambda t: (t.order, self._life(t))):
-            start, end = self._life(tape)
+        for tape in sorted(
+            self._layout.tapes, key=lambda t: (t.order, life(t, self._around.blocks))
+        ):
+            start, end = life(tape, self._around.blocks)
             tape.name = tape.kept or tape.resumes or tape.name
             if tape.given or tape.kept or tape.resumes:
                 self._taken.add(tape.name)
@@ -185,15 +186,6 @@ class Emitter:
             else:
                 tape.name = self._fresh(wishes[:1])
             lives.append((tape.name, start, end))
-
-    def _life(self, tape: Tape) -> tuple[int, int]:
-        body = tape.block.body
-        start = body[min(tape.start[0], len(body) - 1)].lineno
-        ends = [g.request.stmt.end_lineno or 0 for g in tape.regions]
-        if any(g.request.late for g in tape.regions):
-            ends.append(sys.maxsize)
-        last = body[tape.last_real].end_lineno or 0 if not tape.empty else start
-        return start, max(*ends, last)
 
     # -- statements round the tape --------------------------------------------------------------
 

@@ -245,6 +245,11 @@ class Kinds:
             for node in ast.walk(method)
         )
 
+    def keeps_arguments(self, call: ast.Call) -> bool:
+        """Whether the call makes a named tuple, or an object of a class of this file."""
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        return name in self._effects.tuples or self._effects.class_named(name) is not None
+
     def makes_object(self, call: ast.Call) -> bool:
         """Whether the call makes an object of a class of this file, or of an imported one.
 

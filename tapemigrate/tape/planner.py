@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -59,6 +60,21 @@ class Tape:
     def holds(self, other: Tape) -> bool:
         """Whether ``other``, in the same block, lies within."""
         return self.start <= other.start and other.end <= self.end
+
+
+def life(tape: Tape, blocks: Blocks) -> tuple[int, int]:
+    """The lines on which its name is needed, from where it opens to where it is last asked.
+
+    What a loop asks in every round is needed all through the loop.
+    """
+    body = tape.block.body
+    start = body[min(tape.start[0], len(body) - 1)].lineno
+    last = body[min(max(tape.last_real, tape.first_real), len(body) - 1)]
+    stmts = [last, *(g.request.stmt for g in tape.regions)]
+    stmts += [loop for s in stmts for loop in blocks.loops_around(s, tape.block)]
+    if any(g.request.late for g in tape.regions):
+        return start, sys.maxsize
+    return start, max(stmt.end_lineno or 0 for stmt in stmts)
 
 
 @dataclass(slots=True)

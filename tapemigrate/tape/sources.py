@@ -336,6 +336,7 @@ class SourceReader:
         if part and made.kind in _MADE_HERE:
             # A part of an object that was made here: its variables are as new as it is.
             named = made.value is not None and path_of(made.value) is not None
+            named = named or isinstance(made.value, ast.Subscript)
             new = made.value is None or _is_object(made.value) or not self._may_find(made.value)
             new = new and not named
             late = self._part_built_late(made, text)
