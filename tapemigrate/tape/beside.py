@@ -100,8 +100,8 @@ class Beside:
             sliced = self._ops.cut(target, leaf.defs, frozenset(stops))
             if sliced.made & leaf.defs:
                 continue
-            calls = [d for d in made if isinstance(d.value, ast.Call)]
-            unknown = [d for d in calls if self._ops.make(d) is Make.UNKNOWN]
+            calls = [d for d in made if isinstance(_given(d), ast.Call)]
+            unknown = [d for d in calls if self._gives_unknown(d)]
             if any(d.kind is Kind.ELEMENT for d in unknown):
                 return Refusal(_USED.format(leaf.watch), SOURCE, lends=True)
             if unknown and self._share_a_part(request, target, leaf, stops):
@@ -115,6 +115,13 @@ class Beside:
             if unknown:
                 found.append(f"`{leaf.watch}` holds trainable variables")
         return found
+
+    def _gives_unknown(self, made: Def) -> bool:
+        """Whether what a call gives, for every element where it lists some, cannot be told."""
+        call = _given(made)
+        if call is None or call is made.value:
+            return self._ops.make(made) is Make.UNKNOWN
+        return self._kinds.make(call) is Make.UNKNOWN and not self._kinds.is_new(call)
 
     def named_twice(
         self, region: Region, target: frozenset[Use], stops: list[Def]
@@ -421,6 +428,14 @@ class Beside:
         theirs = self._ops.paths_read([d.value for d in leaf.defs])
         parts = [{p[:2] for p in each if len(p) > 1} for each in (mine, theirs)]
         return bool(parts[0] & parts[1])
+
+
+def _given(made: Def) -> ast.expr | None:
+    """The value, or that of every element of a comprehension."""
+    match made.value:
+        case ast.ListComp(elt=value) | ast.SetComp(elt=value) | ast.DictComp(value=value):
+            return value
+    return made.value
 
 
 def _is_object(made: Def, given: set[Path]) -> bool:
