@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.replacements import in_its_place
 from tapemigrate.rules.shape_evidence import attribute_values
@@ -37,6 +38,22 @@ class Steps:
         self._run(me, rows, self._given, self._before, _DEPTH)
         target = [region.request.target, region.request.stmt]
         self._before |= self._read(me, target, _DEPTH) - self._given
+        if self._given & self._watched(me, region):
+            self._before.add(_ANYTHING)  # what a step makes cannot be watched before it
+
+    def _watched(self, me: str, region: Region) -> set[str]:
+        """The attributes that have to be watched, by themselves or under another name."""
+        leaves = [leaf for leaf in region.sources.leaves if leaf.watch is not None]
+        if not leaves:
+            return set()
+        behind = backward(self._view.flow.uses_in(region.request.sources)).made
+        behind |= {d for leaf in leaves for d in leaf.defs}
+        made: list[ast.AST] = [d.value for d in behind if d.value is not None]
+        nodes = (n for root in [region.request.sources, *made] for n in walk(root))
+        named = {
+            n.attr for n in nodes if isinstance(n, ast.Attribute) and path_of(n.value) == (me,)
+        }
+        return named | {d.path[1].lstrip(".") for d in behind if d.path[0] == me and d.path[1:]}
 
     def settle(self, name: str) -> bool:
         """Whether ``self.name`` is nothing but what the region has given it."""
