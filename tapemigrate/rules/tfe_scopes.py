@@ -45,6 +45,7 @@ class Scopes:
         self._definitions: dict[Scope, dict[str, list[Def]]] = {}
         self._reads_of: dict[Scope, dict[str, list[tuple[ast.Name, frozenset[Use]]]]] = {}
         self._exported: frozenset[str] | None = None
+        self._elsewhere: frozenset[str] | None = None
         self._gradient_calls: dict[Scope, list[ast.expr]] | None = None
 
     def scope_of(self, node: ast.AST) -> Scope:
@@ -207,6 +208,8 @@ class Scopes:
 
     def unchanged(self, name: str, first: ast.stmt, last: ast.stmt) -> bool:
         """Whether ``name`` means at ``last`` what it means after ``first``, in one scope."""
+        if name in self.given_elsewhere():
+            return False
         binder = self.binder(name, first)
         if binder is None or binder is not self.scope_of(first):
             return True
@@ -219,6 +222,13 @@ class Scopes:
             if loops & {*self.loops(made.stmt), made.stmt}:
                 return False
         return True
+
+    def given_elsewhere(self) -> frozenset[str]:
+        """The names to which functions may give another value than their own scope does."""
+        if self._elsewhere is None:
+            declared = [n for n in self.unit.parents if isinstance(n, ast.Global | ast.Nonlocal)]
+            self._elsewhere = frozenset(name for n in declared for name in n.names)
+        return self._elsewhere
 
     def mentioned(self, name: str, stmt: ast.stmt) -> bool:
         """Whether something reads the name that ``stmt`` binds."""
