@@ -100,6 +100,9 @@ class Judge:
         if isinstance(listed, Refusal):
             return listed
         assumptions += [s for s in listed if s not in assumptions]
+        self._steps = Steps(self._project, self._view, region)
+        if (late := self._steps.made_late()) is not None:
+            return late
         if opens_with_graph(self._project, region, self._view):
             return assumptions
         if not hidden:
@@ -107,7 +110,6 @@ class Judge:
                 s for s in parts_beside(region, self._view) if s not in assumptions
             ]
         self._linear = is_linear(region)
-        self._steps = Steps(self._project, self._view, region)
         roots = [*region.roots, *captured(region, self._view)]
         for root in sorted(roots, key=lambda d: d.path):
             if any(root.path[: len(path)] == path for path in recorded):

@@ -14,7 +14,9 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.replacements import in_its_place
 from tapemigrate.rules.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
 
 # How deep methods that a step calls are followed.
 _DEPTH = 4
@@ -32,14 +34,28 @@ class Steps:
         rows = region.block.body[region.first : max(region.last + 1, region.call)]
         self._given: set[str] = set()
         self._before: set[str] = set()
+        self._set: set[str] = set()
+        self._late: set[str] = set()
         me = view.kinds.self_name
         if me is None or view.cls is None or view.flow.yields or region.given or region.resumes:
             return
         self._run(me, rows, self._given, self._before, _DEPTH)
         target = [region.request.target, region.request.stmt]
         self._before |= self._read(me, target, _DEPTH) - self._given
-        if self._given & self._watched(me, region):
+        watched = self._watched(me, region)
+        self._late = self._set & watched
+        if self._given & watched:
             self._before.add(_ANYTHING)  # what a step makes cannot be watched before it
+
+    def made_late(self) -> Refusal | None:
+        """That a source is set by a method which runs while the tape records."""
+        if not self._late:
+            return None
+        return Refusal(
+            f"`self.{min(self._late)}` is set by a method that the forward pass calls, and a tape "
+            "has to watch it before",
+            SOURCE,
+        )
 
     def _watched(self, me: str, region: Region) -> set[str]:
         """The attributes that have to be watched, by themselves or under another name."""
@@ -87,6 +103,8 @@ class Steps:
                 runs &= self._run(me, stmt.body, inner, before, depth)
                 continue
             before |= self._read(me, [stmt], depth) - given
+            if depth < _DEPTH:
+                self._set |= _stored(me, stmt)
             runs &= not any(isinstance(n, _RETURNS) for n in walk(stmt))
             if runs:
                 given |= self._gives(me, stmt, depth)
@@ -167,6 +185,16 @@ def _is_called(node: ast.Attribute, parent: ast.AST | None) -> bool:
 
 def _self_of(method: ast.FunctionDef) -> str:
     return method.args.args[0].arg
+
+
+def _stored(me: str, stmt: ast.stmt) -> set[str]:
+    return {
+        node.attr
+        for node in walk(stmt)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and path_of(node.value) == (me,)
+    }
 
 
 def _targets(target: ast.expr) -> Iterator[ast.expr]:
