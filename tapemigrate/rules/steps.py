@@ -174,6 +174,8 @@ class Steps:
             return name
         if [d for d in method.decorator_list if path_of(d) != ("property",)]:
             return name
+        if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(method)):
+            return name  # a generator does not run where it is called
         if any(True for _ in self._project.stores(name)):
             return name
         return in_its_place(self._project, unit, cls, name) or method
