@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.paths import path_of
@@ -53,6 +54,17 @@ class Classes:
 
     def has_unseen_bases(self, unit: Unit, cls: ast.ClassDef) -> bool:
         """Whether ``cls`` may inherit from a class of the user's that is not among the files."""
+        return any(not is_of_library(path) for path in self._unseen_bases(unit, cls))
+
+    def may_be_called_back(self, unit: Unit, cls: ast.ClassDef) -> bool:
+        """Whether ``cls`` inherits from a class out of sight, which may call its methods."""
+        return any(
+            path is None or (path.split(".")[0] not in _CALL_NOTHING and path[-8:] != "TestCase")
+            for path in self._unseen_bases(unit, cls)
+        )
+
+    def _unseen_bases(self, unit: Unit, cls: ast.ClassDef) -> Iterator[str | None]:
+        """The import paths of the bases, at any level, that are not among the files."""
         pending, seen = [(unit, cls)], {cls}
         while pending:
             home, current = pending.pop()
@@ -62,9 +74,7 @@ class Classes:
                     seen |= {each for _, each in found}
                     pending += found
                 elif not self.named(name) and name not in PLAIN_BASES:
-                    if not is_of_library(home.names.qualified(base)):
-                        return True
-        return False
+                    yield home.names.qualified(base)
 
 
 def classes(project: Project) -> Classes:
@@ -79,6 +89,8 @@ def is_of_library(path: str | None) -> bool:
     return path is not None and path.split(".")[0] in _LIBRARIES
 
 
+# Modules of which no class calls a method that a user's class adds, or with tensors.
+_CALL_NOTHING = frozenset({"abc", "collections", "enum", "threading", "typing", "unittest"})
 _LIBRARIES = frozenset(
     {"tensorflow", "tensorflow_probability", "numpy", "scipy", "keras", "torch", "gym", "sklearn"}
     | {"abc", "collections", "threading", "enum", "typing", "unittest", "argparse", "sonnet"}

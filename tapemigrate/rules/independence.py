@@ -11,6 +11,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callbacks import mentions_of
 from tapemigrate.rules.callers import is_called_by_python
+from tapemigrate.rules.classes import classes
 from tapemigrate.rules.decorated import may_change_arguments
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.one_object import tensors_in
@@ -79,6 +80,8 @@ class Independence:
         named = {scope.name} if view.cls is None else {scope.name, view.cls.name} - {"__init__"}
         seen = not self._project.unread(named) and bool(sites)
         seen &= not may_change_arguments(view.unit, scope)
+        if view.cls is not None and scope.name != "__init__":
+            seen &= not classes(self._project).may_be_called_back(view.unit, view.cls)
         for unit, node in mentions.others:
             handed = self._handed_to_tensorflow(unit, node)
             if handed is None:
