@@ -19,6 +19,7 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.provenance import Provenance, Tracer
 from tapemigrate.rules.reached import is_reached_otherwise
 from tapemigrate.rules.shape_evidence import argument_for, attribute_values
+from tapemigrate.rules.shared_origin import share
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
 from tapemigrate.tape.syntax import given_back
@@ -362,6 +363,10 @@ class Independence:
         name = path_of(given)
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
             return None if path_of(other) == name else False
+        if name is not None and len(name) == 2 and name[0] == caller.kinds.self_name:
+            attribute = name[1].lstrip(".")
+            if share(self._project, self._tracer, caller, attribute, value):
+                return False
         upward = [d for d in cut if d.kind in _OUTSIDE]
         if upward and value.parameters and depth > 0:
             for each in value.parameters:

@@ -28,7 +28,24 @@ def share(project: Project, tracer: Tracer, view: View, attribute: str, traced: 
         # A subclass hands its parameter on to the constructor of its base under the same name.
         if names & others:
             return True
-    return _is_passed_between(project, tracer, view, attribute, traced)
+    given = _given(project, view, values)
+    return bool(given & traced.defs) or _is_passed_between(
+        project, tracer, view, attribute, traced, given
+    )
+
+
+def _given(project: Project, view: View, values: list[ast.expr]) -> frozenset[Def]:
+    """What the values are other names of, also in methods that hand them on."""
+    pending = [(project.view(view.unit, project.scope_of(view.unit, v)), v) for v in values]
+    found = set[Def]()
+    while pending:
+        inner, value = pending.pop()
+        made = origins(inner.flow.uses_in(value)) if path_of(value) is not None else frozenset()
+        for each in made - found:
+            found.add(each)
+            if each.kind is Kind.PARAM and each.path != (inner.kinds.self_name,):
+                pending += _handed_in(project, view, each)
+    return frozenset(d for d in found if d.path[0] != view.kinds.self_name)
 
 
 def _is_met(view: View, attribute: str, traced: Provenance) -> bool:
@@ -38,9 +55,17 @@ def _is_met(view: View, attribute: str, traced: Provenance) -> bool:
 
 
 def _is_passed_between(
-    project: Project, tracer: Tracer, view: View, attribute: str, traced: Provenance
+    project: Project,
+    tracer: Tracer,
+    view: View,
+    attribute: str,
+    traced: Provenance,
+    given: frozenset[Def],
 ) -> bool:
-    """Whether a method that makes the value is handed the attribute: ``self.build(self.x)``."""
+    """Whether a method that makes the value is handed the attribute: ``self.build(self.x)``.
+
+    Or something of which that is another name: ``given``.
+    """
     pending, seen = list(traced.defs), set[Def]()
     while pending:
         made = pending.pop()
@@ -50,6 +75,8 @@ def _is_passed_between(
         for caller, value in _handed_in(project, view, made):
             found = tracer.value(caller, value)
             if attribute in found.attributes or _is_met(caller, attribute, found):
+                return True
+            if found.defs & given:
                 return True
             pending += found.defs
     return False
@@ -61,7 +88,7 @@ def _handed_in(project: Project, view: View, made: Def) -> Iterator[tuple[View, 
         return
     family = project.family(view.unit, view.cls)
     for method in (stmt for cls in family for stmt in cls.body):
-        if not isinstance(method, ast.FunctionDef) or method.name == "__init__":
+        if not isinstance(method, ast.FunctionDef):
             continue
         if made.path[0] not in {a.arg for a in list(parameters(method.args))[1:]}:
             continue
@@ -72,5 +99,6 @@ def _handed_in(project: Project, view: View, made: Def) -> Iterator[tuple[View, 
             caller = project.view(site.unit, scope)
             value = argument_for(site.call, method, made.path[0], True)
             own = path_of(site.call.func) == (caller.kinds.self_name, f".{method.name}")
+            own |= method.name == "__init__" and scope is not method
             if value is not None and own and project.class_of(site.unit, scope) in family:
                 yield caller, value
