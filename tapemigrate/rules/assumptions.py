@@ -33,6 +33,7 @@ from tapemigrate.rules.replacements import replacements
 from tapemigrate.rules.shape_evidence import attribute_values, global_values
 from tapemigrate.rules.shared_origin import share
 from tapemigrate.rules.shared_state import shared_state
+from tapemigrate.rules.siblings import unpacked_beside
 from tapemigrate.rules.steps import Steps
 from tapemigrate.rules.verdicts import kept_together, name_of, names_of, parts_beside, wrong
 from tapemigrate.source.trees import walk
@@ -387,14 +388,20 @@ class Judge:
         if outer is not None:
             return self._closure(text, *outer, leaves)
         values = global_values(view.unit, name)
-        if not values:
+        traced = self._tracer.global_name(view, name)
+        sources = {d.path[0] for x in leaves for d in x.defs if d.kind is Kind.ENTRY}
+        module = self._project.view(view.unit, view.unit.tree)
+        own = [d for d in module.flow.defs.values() if d.path[0] in sources]
+        made = [d for d in module.flow.defs.values() if d.path == (name,)]
+        beside = unpacked_beside(self._project, module, [*made, *traced.defs], own)
+        if beside:
+            return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
+        if not values and beside is not None:
             return None
         if self._is_rebound(name):
             return f"`{text}` was not computed from {names_of(leaves)}"
         if are_variables(self._project, view.unit, name):
             return None
-        traced = self._tracer.global_name(view, name)
-        sources = {d.path[0] for x in leaves for d in x.defs if d.kind is Kind.ENTRY}
         if traced.globals & sources or any(d.path[0] in sources for d in traced.defs):
             return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
         if traced.network and any(x.variables for x in leaves):
@@ -404,11 +411,10 @@ class Judge:
             return wrong(text, "computed at module level", f"`{part.watch}`")
         for source in [d for x in leaves for d in x.defs if traced.defs and d.kind is Kind.PARAM]:
             verdict = self._by_callers(source, text, closure=frozenset(traced.defs))
-            module = self._project.view(view.unit, view.unit.tree)
             met = tensors_in(module, frozenset(traced.defs))
             if verdict is not None and (met or isinstance(verdict, Refusal)):
                 return verdict
-        if traced.network or traced.calls or traced.blind:
+        if traced.network or traced.calls or traced.blind or beside is None:
             return f"`{text}` was not computed from {names_of(leaves)}"
         return None
 

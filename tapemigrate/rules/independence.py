@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tapemigrate.flow.defuse import Def, Kind, parameters
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callbacks import mentions_of
 from tapemigrate.rules.callers import is_called_by_python
@@ -357,10 +357,13 @@ class Independence:
                         return further
             unseen = value.parameters and caller.unit.filename not in self._project.asked
             return None if value.blind or unseen else True
-        if cut & self._tracer.behind(caller, other):
-            if asked.computed or asked.part or not _same(cut, caller, other):
-                return False
         name = path_of(given)
+        if name is not None and len(name) > 1 and name[0] != caller.kinds.self_name:
+            if _reads_beside(name, other):
+                return None
+        if cut & self._tracer.behind(caller, other):
+            if asked.computed or asked.part or not _same(cut, caller, given, other):
+                return False
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
             return None if path_of(other) == name else False
         if name is not None and len(name) == 2 and name[0] == caller.kinds.self_name:
@@ -405,11 +408,25 @@ def with_aliases(made: frozenset[Def], view: View) -> frozenset[Def]:
     found, stack = set(made), list(made)
     while stack:
         current = stack.pop()
-        if current.kind is Kind.ASSIGN and current.value is not None:
-            new = _named_by(current.value, view) - found
+        if current.value is None:
+            continue
+        values = [current.value] if current.kind is Kind.ASSIGN else []
+        if current.kind in (Kind.LOOP, Kind.COMPREHENSION):
+            values = _listed(current.value, view)
+        for value in values:
+            new = _named_by(value, view) - found
             found |= new
             stack += new
     return frozenset(found)
+
+
+def _listed(value: ast.expr, view: View) -> list[ast.expr]:
+    """The elements of what a loop goes over, where they are written: ``for v in [x, y]``."""
+    lists = [value]
+    if path_of(value) is not None:
+        made = origins(view.flow.reads.get(value, frozenset()))
+        lists = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+    return [e for each in lists if isinstance(each, ast.List | ast.Tuple) for e in each.elts]
 
 
 def _named_by(value: ast.expr, view: View) -> frozenset[Def]:
@@ -480,9 +497,18 @@ def _held_against(
     return None if traced.blind else True
 
 
-def _same(cut: frozenset[Def], caller: View, other: ast.expr) -> bool:
+def _same(cut: frozenset[Def], caller: View, given: ast.expr, other: ast.expr) -> bool:
     """Whether the other argument is the source itself, passed twice."""
-    return path_of(other) is not None and origins(caller.flow.uses_in(other)) <= cut
+    path = path_of(other)
+    if path is None or (len(path) > 1 and path != path_of(given)):
+        return False
+    return origins(caller.flow.uses_in(other)) <= cut
+
+
+def _reads_beside(name: Path, other: ast.expr) -> bool:
+    """Whether another part is read of the object, or the dict, of which the source is one."""
+    paths = [path for n in walk(other) if isinstance(n, ast.expr) and (path := path_of(n))]
+    return any(len(path) > 1 and path[0] == name[0] and path[: len(name)] != name for path in paths)
 
 
 def _is_output_of_object(caller: View, node: ast.expr) -> bool:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from tapemigrate.flow.defuse import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.elsewhere import may_hold
 from tapemigrate.rules.project import Project, View
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.lookups import Lookups
 from tapemigrate.tape.returned import place_of
+
+# What TensorFlow gives several of: parts of one tensor, none of which is made of another.
+_OWN_OPS = (Make.LEAF, Make.TENSOR, Make.PYTHON)
 
 
 class Siblings:
@@ -40,7 +45,8 @@ class Siblings:
             return self._imported(path)
         found: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
         if isinstance(func, ast.Name):
-            known = {u.made.kind for u in view.flow.reads.get(func, ())}
+            uses = view.flow.reads.get(func, ())
+            known = {u.made.kind for u in uses if u.made.path == (func.id,)}
             found = effects.functions(func.id)
             if len(found) > 1 or not known <= {Kind.ENTRY, Kind.FUNCTION}:
                 found = []
@@ -75,6 +81,24 @@ class Siblings:
             if carried & backward(view.flow.uses_in(theirs)).made:
                 return False
         return True
+
+
+def unpacked_beside(
+    project: Project, view: View, made: Iterable[Def], sources: Iterable[Def]
+) -> bool | None:
+    """Whether some of ``made`` comes out of the call that a source does, and was made of that one.
+
+    None: that cannot be seen.
+    """
+    siblings, sources = Siblings(project, view), [d for d in sources if d.kind is Kind.ELEMENT]
+    verdicts = {
+        siblings.apart(source, each)
+        for each in made
+        for source in sources
+        if each.kind is Kind.ELEMENT and each is not source and each.value is source.value
+        if each.value is not None and view.kinds.make(each.value) not in _OWN_OPS
+    }
+    return True if False in verdicts else None if None in verdicts else False
 
 
 def _returned(view: View, one: Def, other: Def) -> list[tuple[ast.expr, ast.expr]] | None:
