@@ -19,7 +19,7 @@ from tapemigrate.rules.elements import Elements
 from tapemigrate.rules.estimators import is_fed_data
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.guards import come_with
-from tapemigrate.rules.held import reads_state
+from tapemigrate.rules.held import own_methods, reads_state
 from tapemigrate.rules.independence import Asked, Independence, attribute_of
 from tapemigrate.rules.module_variables import are_variables
 from tapemigrate.rules.new_graph import opens_with_graph
@@ -488,8 +488,10 @@ class Judge:
     def _stored(self, region: Region, leaves: list[Leaf]) -> list[str]:
         """What functions that are called in the region read that outlives their calls."""
         unit, effects = self._view.unit, self._project.effects(self._view.unit)
-        pending: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
-        pending.append(region.request.target)
+        run: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
+        run.append(region.request.target)
+        run += own_methods(self._project, self._view, run)
+        pending = list(run)
         read: set[str] = set()
         loaded = unit.once(_loaded)
         while pending:
@@ -500,7 +502,6 @@ class Judge:
             new = loaded[node] - read
             read |= new
             pending += [s for name in new for f in effects.functions(name) for s in f.body]
-        run = [*region.block.body[region.first : region.last + 1], region.request.target]
         shared = shared_state(self._project).read_by(self._project, unit, run)
         kept = (read & unit.once(filled_state)) | shared
         if not kept:

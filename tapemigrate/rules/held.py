@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from tapemigrate.flow.defuse import Kind
 from tapemigrate.flow.slices import origins
@@ -22,6 +23,22 @@ def reads_state(project: Project, view: View, name: str) -> bool:
     """Whether what ``self.name`` is, as far as it is seen, reads what code outside of it sets."""
     values = attribute_values(project, view, name)
     return any(_reads(project, view.unit, value, _DEPTH) for value in values)
+
+
+def own_methods(project: Project, view: View, nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """The methods of the class that run where ``nodes`` do, through each other too."""
+    found: dict[ast.AST, None] = {}
+    pending = list(nodes) if view.cls is not None else []
+    while pending and view.cls is not None:
+        for node in walk(pending.pop()):
+            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+                continue
+            method = project.effects(view.unit).method(view.cls, node.attr)
+            own = node.value.id in ("self", "cls", view.kinds.self_name)
+            if own and method is not None and method not in found and method is not view.scope:
+                found[method] = None
+                pending.append(method)
+    return list(found)
 
 
 def _reads(project: Project, unit: Unit, value: ast.expr, depth: int) -> bool:
