@@ -43,7 +43,9 @@ class Steps:
         target = [region.request.target, region.request.stmt]
         self._before |= self._read(me, target, _DEPTH) - self._given
         watched = self._watched(me, region)
-        self._late = self._set & watched
+        late = self._set & watched
+        made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
+        self._late = late & _named(me, [region.request.sources, *made]) or late
         if self._given & watched:
             self._before.add(_ANYTHING)  # what a step makes cannot be watched before it
 
@@ -65,10 +67,7 @@ class Steps:
         behind = backward(self._view.flow.uses_in(region.request.sources)).made
         behind |= {d for leaf in leaves for d in leaf.defs}
         made: list[ast.AST] = [d.value for d in behind if d.value is not None]
-        nodes = (n for root in [region.request.sources, *made] for n in walk(root))
-        named = {
-            n.attr for n in nodes if isinstance(n, ast.Attribute) and path_of(n.value) == (me,)
-        }
+        named = _named(me, [region.request.sources, *made])
         return named | {d.path[1].lstrip(".") for d in behind if d.path[0] == me and d.path[1:]}
 
     def settle(self, name: str) -> bool:
@@ -187,6 +186,11 @@ def _is_called(node: ast.Attribute, parent: ast.AST | None) -> bool:
 
 def _self_of(method: ast.FunctionDef) -> str:
     return method.args.args[0].arg
+
+
+def _named(me: str, roots: Iterable[ast.AST]) -> set[str]:
+    nodes = (n for root in roots for n in walk(root))
+    return {n.attr for n in nodes if isinstance(n, ast.Attribute) and path_of(n.value) == (me,)}
 
 
 def _stored(me: str, stmt: ast.stmt) -> set[str]:
