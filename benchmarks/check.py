@@ -49,7 +49,7 @@ for folder, _, names in os.walk(sys.argv[1]):
 """
 _PARSE = """
 import ast, os, sys
-from tapemigrate.reading import tells_something
+from tapemigrate.running.reading import tells_something
 for folder, _, names in os.walk(sys.argv[1]):
     for name in names:
         if name.endswith((".py", ".pyi")):
@@ -76,7 +76,7 @@ print(len(sys.modules), *[name for name in sys.argv[2:] if name in sys.modules])
 _ALONE = """
 import sys
 from tapemigrate import runner
-from tapemigrate.rules.threads import Threads
+from tapemigrate.rules.handing.threads import Threads
 
 solve = Threads.solve
 runner.with_others = lambda tasks, *_: (tasks, True)

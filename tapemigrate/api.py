@@ -13,8 +13,9 @@ from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project, let_go, unit
 from tapemigrate.settings import Place, Settings
 from tapemigrate.source import SourceError, SourceFile
+from tapemigrate.source.span import Span
 from tapemigrate.suppression import Suppressions, remove
-from tapemigrate.tape.plan import Op, Span
+from tapemigrate.tape.plan import Op
 
 # The rules of single arguments, which go with that of their call.
 _ARGUMENTS = "TM2"
@@ -137,7 +138,7 @@ def hidden(file: SourceFile) -> Hidden:
     Raises:
         SourceError: where it does not parse.
     """
-    from tapemigrate.rules import elsewhere
+    from tapemigrate.rules.unseen import elsewhere
 
     with _project({file.filename: file}, {}, Settings()) as project:
         return elsewhere.held(project.units[file.filename])

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import tapemigrate
-from tapemigrate.program import Program
-from tapemigrate.reports import FORMATS
-from tapemigrate.request import STDIN, Request, resolver_of
-from tapemigrate.terminal import (
+from tapemigrate.command.program import Program
+from tapemigrate.command.request import STDIN, Request, resolver_of
+from tapemigrate.command.terminal import (
     emit,
     emit_bytes,
     emit_diff,
 )
+from tapemigrate.reports import FORMATS
 from tapemigrate.verify.options import WithCommand, running
 
 if TYPE_CHECKING:
     from tapemigrate.results import Mode, Outcome
+    from tapemigrate.running.shard import Shard
     from tapemigrate.settings import Place, Resolver
-    from tapemigrate.shard import Shard
     from tapemigrate.verify.pool import Device
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -310,7 +310,7 @@ def rules() -> int:
 
 
 def _shard(text: str | None) -> Shard | None:
-    from tapemigrate.shard import Shard
+    from tapemigrate.running.shard import Shard
 
     try:
         return None if text is None else Shard.parse(text)

@@ -8,24 +8,24 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tapemigrate import garbage
-from tapemigrate.analysing import analyse, context_bytes, guarded, known, load, parses
-from tapemigrate.cache import Cache
-from tapemigrate.choices import chosen
-from tapemigrate.deep import call_with_room
 from tapemigrate.discovery import Discovery
-from tapemigrate.gathering import with_others
-from tapemigrate.landing import write
-from tapemigrate.looking import Looks
-from tapemigrate.reading import may_matter, read
 from tapemigrate.results import FileResult, Mode, Outcome, failure
+from tapemigrate.running import garbage
+from tapemigrate.running.analysing import analyse, context_bytes, guarded, known, load, parses
+from tapemigrate.running.cache import Cache
+from tapemigrate.running.choices import chosen
+from tapemigrate.running.deep import call_with_room
+from tapemigrate.running.gathering import with_others
+from tapemigrate.running.landing import write
+from tapemigrate.running.looking import Looks
+from tapemigrate.running.reading import may_matter, read
+from tapemigrate.running.tasks import Task
+from tapemigrate.running.workers import Workers, default_jobs
 from tapemigrate.settings import Settings, SettingsError
 from tapemigrate.source.decoding import SourceError, SourceFile, decode
-from tapemigrate.tasks import Task
-from tapemigrate.workers import Workers, default_jobs
 
 if TYPE_CHECKING:
-    from tapemigrate.shard import Shard
+    from tapemigrate.running.shard import Shard
 
 __all__ = [
     "FileResult",

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tapemigrate.deep import call_with_room
+from tapemigrate.running.deep import call_with_room
 from tests.programs import LOCAL, tapemigrate
 
 Outcome = tuple[int, list[str], bytes]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tapemigrate import baseline
-from tapemigrate.baseline import BaselineError, load
+from tapemigrate.command import baseline
+from tapemigrate.command.baseline import BaselineError, load
 from tests.programs import BROKEN, CLEAN, FLAGGED, LOCAL, tapemigrate
 
 CHECK = ("check", "--output-format", "concise")

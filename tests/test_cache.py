@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tapemigrate import analysing, stored
-from tapemigrate import cache as caching
-from tapemigrate.cache import Cache, key_of, open_cache
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
 from tapemigrate.runner import FileResult, Outcome, run
+from tapemigrate.running import analysing, stored
+from tapemigrate.running import cache as caching
+from tapemigrate.running.cache import Cache, key_of, open_cache
+from tapemigrate.running.tasks import Task
 from tapemigrate.settings import Settings
-from tapemigrate.tasks import Task
 from tests.programs import BROKEN, CLEAN, LOCAL
 
 REPOSITORY = Path(__file__).resolve().parent.parent

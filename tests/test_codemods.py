@@ -13,7 +13,8 @@ import pytest
 
 from tapemigrate.codemods import CodemodError, apply
 from tapemigrate.source.positions import Lines
-from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Span, Wrap
+from tapemigrate.source.span import Span
+from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
 
 WITH = "with tf.GradientTape() as tape:"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tapemigrate.context import Choice, words
 from tapemigrate.model import Handed, Hidden, Links
-from tapemigrate.reading import CALLED, FOREIGN, HOME, USED, Search, Words, words_in
+from tapemigrate.running.context import Choice, words
+from tapemigrate.running.reading import CALLED, FOREIGN, HOME, USED, Search, Words, words_in
 
 METHOD = Links(frozenset({"loss"}), frozenset({Handed("loss", frozenset({"Model"}))}))
 

@@ -8,7 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapemigrate.differences import unified
+from tapemigrate.command.differences import unified
 
 texts = st.lists(st.sampled_from(["a", "b", "c\r", "d\x0c", "e", "f"]), max_size=30).flatmap(
     lambda rows: st.sampled_from(["\n".join(rows), "".join(f"{row}\n" for row in rows)])

@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from tapemigrate.flow.blocks import Blocks
-from tapemigrate.flow.defuse import Def, Effect, Flow, Kind, Use
+from tapemigrate.flow.definitions import Def, Effect, Kind, Use
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from tapemigrate import forked
+from tapemigrate.running import forked
 
 MANY = list(range(20_000))
 HERE = os.getpid()

@@ -8,8 +8,9 @@ import weakref
 
 import pytest
 
-from tapemigrate import api, garbage
+from tapemigrate import api
 from tapemigrate.rules import project
+from tapemigrate.running import garbage
 from tapemigrate.settings import Settings
 from tapemigrate.source import SourceFile
 from tests.programs import LOCAL

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tapemigrate import grouping
-from tapemigrate.grouping import grouped
 from tapemigrate.model import Handed, Links
-from tapemigrate.reading import Words
+from tapemigrate.running import grouping
+from tapemigrate.running.grouping import grouped
+from tapemigrate.running.reading import Words
 
 MODEL = "class Model:\n    def loss(self, y, x):\n        return tf.gradients(y, x)[0]\n"
 

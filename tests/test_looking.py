@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tapemigrate import choices, gathering, looking, runner
-from tapemigrate.cache import Cache, open_cache
+from tapemigrate import runner
 from tapemigrate.discovery import Discovery
-from tapemigrate.looking import Looks
 from tapemigrate.runner import Outcome
+from tapemigrate.running import choices, gathering, looking
+from tapemigrate.running.cache import Cache, open_cache
+from tapemigrate.running.looking import Looks
+from tapemigrate.running.tasks import Task
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import SourceError
-from tapemigrate.tasks import Task
 from tests.programs import CLEAN, LOCAL
 
 PLAIN = Settings()

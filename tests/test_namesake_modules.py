@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tapemigrate.rules.places import import_path, is_module, split_path
+from tapemigrate.rules.callgraph.places import import_path, is_module, split_path
 from tapemigrate.runner import run, write
 from tapemigrate.settings import Settings
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's")
 
 POOL = """
 import time
-from tapemigrate.workers import pool
+from tapemigrate.running.workers import pool
 
 with pool(2) as processes:
     for _ in range(2):
@@ -27,7 +27,7 @@ with pool(2) as processes:
 CHILDREN = """
 import os, subprocess, sys, time
 
-code = "from tapemigrate.orphan import end_with; import sys, time; "
+code = "from tapemigrate.running.orphan import end_with; import sys, time; "
 code += "end_with(int(sys.argv[1])); time.sleep(60)"
 child = subprocess.Popen([sys.executable, "-c", code, str(os.getpid())])
 # A process of which this one is not the parent.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tapemigrate.model import Handed
-from tapemigrate.packages import Packages
+from tapemigrate.running.packages import Packages
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapemigrate import api, reading
-from tapemigrate.reading import (
+from tapemigrate import api
+from tapemigrate.running import reading
+from tapemigrate.running.reading import (
     DEFINED,
     Found,
     Search,

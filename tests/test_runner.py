@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from libcst import Module
 
-from tapemigrate import landing, runner
+from tapemigrate import runner
 from tapemigrate.codemods import structure
 from tapemigrate.codemods.layout import Layout
-from tapemigrate.deep import call_with_room
 from tapemigrate.model import Diagnostic
 from tapemigrate.runner import FileResult, Outcome, run, run_text, write
+from tapemigrate.running import landing
+from tapemigrate.running.deep import call_with_room
+from tapemigrate.running.workers import Workers
 from tapemigrate.settings import Settings
-from tapemigrate.workers import Workers
 from tests.programs import BROKEN, CLEAN, FLAGGED, LOCAL
 
 PLAIN = Settings()

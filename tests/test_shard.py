@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapemigrate.shard import Shard
+from tapemigrate.running.shard import Shard
 
 NAMES = [f"f{number:02}.py" for number in range(30)]
 

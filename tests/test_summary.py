@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapemigrate import summary
+from tapemigrate.command import summary
 from tapemigrate.model import Diagnostic, Fix, Position
 from tapemigrate.runner import FileResult, Outcome
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from tapemigrate import terminal
-from tapemigrate.terminal import Bar, OutputError, emit, is_terminal, say
+from tapemigrate.command import terminal
+from tapemigrate.command.terminal import Bar, OutputError, emit, is_terminal, say
 
 
 class Stream(io.BytesIO):

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tapemigrate.codemods import apply
-from tapemigrate.rules import tfe
 from tapemigrate.rules.finding import Finding
 from tapemigrate.rules.project import Project, unit
+from tapemigrate.rules.tfe import transformers as tfe
 from tapemigrate.source import SourceFile
 from tapemigrate.tape.plan import Op
 

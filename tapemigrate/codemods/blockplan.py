@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.locate import Slot, Statements
-from tapemigrate.tape.plan import Insert, ReplaceStatement, Span, Wrap
+from tapemigrate.source.span import Span
+from tapemigrate.tape.plan import Insert, ReplaceStatement, Wrap
 
 StructuralOp = ReplaceStatement | Insert | Wrap
 

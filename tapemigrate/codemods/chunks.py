@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tapemigrate.codemods.errors import CodemodError
-from tapemigrate.tape.plan import Insert, Op, Span, Wrap
+from tapemigrate.source.span import Span
+from tapemigrate.tape.plan import Insert, Op, Wrap
 
 
 @dataclass(slots=True)

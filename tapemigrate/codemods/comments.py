@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from tapemigrate.codemods.locate import Site, Statements, blocks
 from tapemigrate.source.positions import Lines
-from tapemigrate.tape.plan import Insert, Replace, ReplaceStatement, Span
+from tapemigrate.source.span import Span
+from tapemigrate.tape.plan import Insert, Replace, ReplaceStatement
 
 
 def kept_comments(

@@ -12,7 +12,8 @@ from tapemigrate.codemods.locate import Site
 from tapemigrate.codemods.precedence import Level, code_level, required
 from tapemigrate.patterns import late
 from tapemigrate.source.positions import Lines
-from tapemigrate.tape.plan import Replace, Span
+from tapemigrate.source.span import Span
+from tapemigrate.tape.plan import Replace
 
 # Start and end as indices into the text, and what takes the place of what is between them.
 Splice = tuple[int, int, str]

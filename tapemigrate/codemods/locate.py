@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.source.positions import Lines
-from tapemigrate.tape.plan import Span
+from tapemigrate.source.span import Span
 
 _BLOCKS = ("body", "orelse", "finalbody")
 

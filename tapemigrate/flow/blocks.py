@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tapemigrate.flow.defuse import Scope
+from tapemigrate.flow.functions import Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

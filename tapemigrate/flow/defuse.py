@@ -8,97 +8,23 @@ Loops are run twice, so that a value carried round is seen; a use that came roun
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Callable, Iterable
 from typing import cast
 
+from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
+from tapemigrate.flow.functions import Scope, _defaults, free_names, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.source.trees import children, walk
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Loop = ast.For | ast.AsyncFor | ast.While
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-class Kind(Enum):
-    """How a definition came about."""
-
-    PARAM = "parameter"
-    ENTRY = "from outside"
-    ASSIGN = "assignment"
-    ELEMENT = "unpacked"
-    AUGMENT = "augmented assignment"
-    MUTATE = "changed in place"
-    LOOP = "loop variable"
-    WITH = "with target"
-    COMPREHENSION = "comprehension variable"
-    IMPORT = "import"
-    FUNCTION = "function"
-    CLASS = "class"
-    EXCEPT = "exception"
-
-
-@dataclass(eq=False, slots=True)
-class Def:
-    """One definition of ``path``; ``stmt`` is the statement that makes it, None at entry.
-
-    ``value`` is the expression it holds (for ELEMENT, LOOP, COMPREHENSION and WITH: the one it was
-    taken from). ``uses`` are the definitions that its value is made of, ``before`` those that were
-    at its path until it changed in place. ``code`` are the outer names that it reads when called.
-    ``order`` counts the definitions of the scope.
-    """
-
-    path: Path
-    kind: Kind
-    stmt: ast.stmt | None
-    value: ast.expr | None = None
-    uses: set[Use] = field(default_factory=set)
-    before: set[Use] = field(default_factory=set)
-    loops: frozenset[ast.stmt] = frozenset()
-    code: frozenset[str] = frozenset()
-    order: int = 0
-
-    def __hash__(self) -> int:
-        # Sets of definitions are gone through in the same order in every run.
-        return self.order
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A definition that reaches a place, and the loops round which it was carried to get there."""
-
-    made: Def
-    carried: frozenset[ast.stmt] = frozenset()
-
-    def __hash__(self) -> int:
-        return self.made.order
-
-
-Uses = frozenset[Use]
 State = dict[Path, Uses]
 _NONE: Uses = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """What a call changes in place, and whether it touches the state that no name shows.
-
-    ``contents`` are arguments that change only where they are lists, dicts or sets; ``rebinds``
-    are names that get another value, while the object they had stays what it was.
-    """
-
-    changes: tuple[ast.expr, ...] = ()
-    rebinds: frozenset[str] = frozenset()
-    contents: tuple[ast.expr, ...] = ()
-    writes_hidden: bool = False
-    reads_hidden: bool = False
-
-
 _FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
-HIDDEN: Path = ("<hidden state>",)
 
 
 class Flow:
@@ -589,48 +515,6 @@ class Flow:
             stack.extend(u.made for u in current.before)
         known.update(dict.fromkeys(seen, True))
         return True
-
-
-def parameters(args: ast.arguments) -> Iterator[ast.arg]:
-    """Every parameter, in the order in which calls fill them."""
-    yield from args.posonlyargs
-    yield from args.args
-    if args.vararg:
-        yield args.vararg
-    yield from args.kwonlyargs
-    if args.kwarg:
-        yield args.kwarg
-
-
-def free_names(node: ast.AST) -> frozenset[str]:
-    """The names that a function, lambda or class reads or writes and does not bind as its own."""
-    bound: set[str] = set()
-    used: set[str] = set()
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        bound = {a.arg for a in parameters(node.args)}
-    body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[attr-defined]
-    outer: set[str] = set()
-    stack: list[ast.AST] = list(body)
-    while stack:
-        n = stack.pop()
-        if isinstance(n, ast.Name):
-            (used if isinstance(n.ctx, ast.Load) else bound).add(n.id)
-        elif isinstance(n, ast.Global | ast.Nonlocal):
-            outer.update(n.names)
-        elif isinstance(n, _SCOPES):
-            used |= free_names(n)
-            if not isinstance(n, ast.Lambda):
-                bound.add(n.name)
-                stack.extend(n.decorator_list)
-            if not isinstance(n, ast.ClassDef):
-                stack.extend(_defaults(n.args))
-            continue
-        stack.extend(children(n))
-    return frozenset((used - bound) | outer)
-
-
-def _defaults(args: ast.arguments) -> list[ast.expr]:
-    return [d for d in [*args.defaults, *args.kw_defaults] if d is not None]
 
 
 def _pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:

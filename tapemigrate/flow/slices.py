@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from tapemigrate.flow.defuse import Def, Kind, Use
+from tapemigrate.flow.definitions import Def, Kind, Use
 
 
 @dataclass(frozen=True, slots=True)

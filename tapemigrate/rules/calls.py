@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from tapemigrate.flow.defuse import Scope
+from tapemigrate.flow.functions import Scope
 from tapemigrate.rules import arguments, catalog
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.project import Project

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tapemigrate.flow.defuse import Kind
+from tapemigrate.flow.definitions import Kind
 from tapemigrate.model import Diagnostic, Edit
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
@@ -17,7 +17,8 @@ from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.source import Lines, SourceError, magics, parse
 from tapemigrate.source.decoding import is_notebook
-from tapemigrate.tape.plan import Insert, Op, Span, Wrap
+from tapemigrate.source.span import Span
+from tapemigrate.tape.plan import Insert, Op, Wrap
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.defuse import Scope
+from tapemigrate.flow.functions import Scope
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.misuse.uses import around
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.tape_uses import around
 
 _ENABLING = ("enable_eager_execution", "enable_v2_behavior")
 _FIRST = ("tensorflow.compat.v1", "tensorflow.train", "tensorflow.contrib")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from tapemigrate.model import Applicability
 from tapemigrate.names import Names
 from tapemigrate.source.positions import Lines
+from tapemigrate.source.span import Span
 from tapemigrate.source.trees import with_parents
-from tapemigrate.tape.plan import Op, Span
+from tapemigrate.tape.plan import Op
 
 if TYPE_CHECKING:
     from tapemigrate.source.notebooks import Notebook

@@ -10,22 +10,22 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from tapemigrate.flow.defuse import Scope, parameters
+from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed, Links
-from tapemigrate.rules import callbacks
-from tapemigrate.rules.callers import anchors, is_called_by_python, name_outside
+from tapemigrate.rules.callgraph import callbacks
+from tapemigrate.rules.callgraph.callers import anchors, is_called_by_python, name_outside
+from tapemigrate.rules.callgraph.lambdas import Lambdas, bound_to
+from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.calls import Calls, collect, refused
-from tapemigrate.rules.closures import adopt
-from tapemigrate.rules.elsewhere import imported
-from tapemigrate.rules.estimators import builder_of, input_makers
 from tapemigrate.rules.finding import Finding, Unit
-from tapemigrate.rules.lambdas import Lambdas, bound_to
-from tapemigrate.rules.lending import makers
-from tapemigrate.rules.library_methods import LIBRARY_METHODS
-from tapemigrate.rules.object_links import object_links
+from tapemigrate.rules.handing.closures import adopt
+from tapemigrate.rules.handing.lending import makers
+from tapemigrate.rules.handing.object_links import object_links
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.tapes import Tapes
+from tapemigrate.rules.unseen.elsewhere import imported
+from tapemigrate.rules.values.estimators import builder_of, input_makers
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from tapemigrate.rules import catalog
 from tapemigrate.rules.eager import runs_eagerly
-from tapemigrate.rules.elsewhere import dangers
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
-from tapemigrate.rules.placing import Places
+from tapemigrate.rules.handing.placing import Places
+from tapemigrate.rules.misuse.values import Value, Values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.reading import statement_of
-from tapemigrate.rules.tape_values import Value, Values
 from tapemigrate.rules.tensorflow_name import TensorFlowName
+from tapemigrate.rules.unseen.elsewhere import dangers
 from tapemigrate.tape.emit import Emitter
 from tapemigrate.tape.plan import Op, Replace
 from tapemigrate.tape.planner import lay_out

@@ -11,8 +11,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from tapemigrate.flow.blocks import Blocks
-from tapemigrate.flow.defuse import Flow, Kind, Scope, parameters
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.effects import Effects
+from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source import SourceFile, parse
@@ -20,7 +22,7 @@ from tapemigrate.source.trees import pack, walk
 from tapemigrate.tape.kinds import Kinds
 
 if TYPE_CHECKING:
-    from tapemigrate.rules.callbacks import Arrival
+    from tapemigrate.rules.callgraph.callbacks import Arrival
     from tapemigrate.rules.tapes import Tapes
 
 # Longer chains of attributes are no names of tensors.

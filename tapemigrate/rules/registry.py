@@ -30,9 +30,9 @@ def families() -> list[Callable[[Project, Unit], list[Finding]]]:
 def _tfe(project: Project, unit: Unit) -> list[Finding]:
     if not project.aliases and not any(word in unit.text for word in _EAGER):
         return []
-    from tapemigrate.rules import tfe
+    from tapemigrate.rules.tfe import transformers
 
-    return tfe.findings(project, unit)
+    return transformers.findings(project, unit)
 
 
 def _optimizers(project: Project, unit: Unit) -> list[Finding]:
@@ -46,6 +46,6 @@ def _optimizers(project: Project, unit: Unit) -> list[Finding]:
 def _tape_misuse(project: Project, unit: Unit) -> list[Finding]:
     if not any(path.endswith("GradientTape") for _, path in unit.names.references()):
         return []
-    from tapemigrate.rules import tape_misuse
+    from tapemigrate.rules.misuse import families
 
-    return tape_misuse.findings(project, unit)
+    return families.findings(project, unit)

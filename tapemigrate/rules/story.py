@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tapemigrate.flow.defuse import Def, Scope
+from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import text_of
 from tapemigrate.rules import cells, gradients
 from tapemigrate.rules.finding import Finding, Unit

@@ -9,20 +9,20 @@ import ast
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Blocks
-from tapemigrate.flow.defuse import Scope
+from tapemigrate.flow.functions import Scope
 from tapemigrate.rules import arguments
-from tapemigrate.rules.callers import place_of
+from tapemigrate.rules.callgraph.callers import place_of
 from tapemigrate.rules.calls import Calls, collect, refused, trouble
-from tapemigrate.rules.closures import adopt
-from tapemigrate.rules.elsewhere import dangers
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
-from tapemigrate.rules.hazards import Hazards
-from tapemigrate.rules.lending import tell
-from tapemigrate.rules.placed import Placed
-from tapemigrate.rules.placing import Places
+from tapemigrate.rules.handing.closures import adopt
+from tapemigrate.rules.handing.lending import tell
+from tapemigrate.rules.handing.placed import Placed
+from tapemigrate.rules.handing.placing import Places
+from tapemigrate.rules.handing.threads import Threads
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.tensorflow_name import TensorFlowName
-from tapemigrate.rules.threads import Threads
+from tapemigrate.rules.unseen.elsewhere import dangers
+from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter
 from tapemigrate.tape.plan import AddParameter, Op

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from itertools import chain, count
 
-from tapemigrate.flow.defuse import Scope
+from tapemigrate.flow.functions import Scope
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.tfe_imports import import_tensorflow
+from tapemigrate.rules.tfe.imports import import_tensorflow
 from tapemigrate.tape.plan import Insert
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

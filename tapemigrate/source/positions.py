@@ -8,7 +8,7 @@ from array import array
 from bisect import bisect_left
 from itertools import accumulate
 
-from tapemigrate.tape.plan import Span
+from tapemigrate.source.span import Span
 
 
 class Lines:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tapemigrate.flow.defuse import Def, Flow, Kind
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.kinds import Kinds

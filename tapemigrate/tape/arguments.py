@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.defuse import Def, Flow, Kind
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.ops import Ops

@@ -6,19 +6,20 @@ import ast
 from collections.abc import Callable
 
 from tapemigrate.flow.blocks import Blocks
-from tapemigrate.flow.defuse import Def, Flow, Kind, Use
+from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.aliases import Aliases
 from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.lookups import Lookups
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.sources import Leaf, Sources
 from tapemigrate.tape.syntax import (
     STATIC,
     VARIABLES_BY_NAME,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from tapemigrate.flow.defuse import Def, Flow
+from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from tapemigrate.flow.defuse import Def, Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.source.brackets import with_argument
 from tapemigrate.tape.asking import Asking, several
+from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.merging import Merging, assigned, one_source
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
 from tapemigrate.tape.planner import Layout, Tape, life
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
 from tapemigrate.tape.rounds import of_this_round
-from tapemigrate.tape.sources import Leaf
 from tapemigrate.tape.surroundings import Surroundings
 
 

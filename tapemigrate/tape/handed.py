@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tapemigrate.flow.defuse import Kind
+from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import text_of
-from tapemigrate.tape.sources import Leaf
+from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.syntax import only_iterates
 
 

@@ -8,8 +8,9 @@ import sys
 from collections import Counter
 from enum import Enum
 
-from tapemigrate.flow.defuse import Def, Effect, parameters
+from tapemigrate.flow.definitions import Def, Effect
 from tapemigrate.flow.effects import CHANGERS, Effects
+from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
 from tapemigrate.tape.returned import given, gives_what_was, place_of

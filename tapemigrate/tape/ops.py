@@ -6,7 +6,8 @@ import ast
 import builtins
 from collections.abc import Sequence
 
-from tapemigrate.flow.defuse import Def, Flow, Kind, Use
+from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import Backward, backward
 from tapemigrate.source.trees import walk

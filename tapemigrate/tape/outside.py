@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.defuse import Flow, Kind, Use
+from tapemigrate.flow.definitions import Kind, Use
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.tape.kinds import Kinds

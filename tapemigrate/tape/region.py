@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Block
-from tapemigrate.flow.defuse import Def
+from tapemigrate.flow.definitions import Def
+from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.request import Request
-from tapemigrate.tape.sources import Sources
 
 
 @dataclass(eq=False, slots=True)

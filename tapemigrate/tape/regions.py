@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 
 from tapemigrate.flow.blocks import Block, Blocks
-from tapemigrate.flow.defuse import HIDDEN, Def, Flow, Kind, Use
+from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import children, walk
@@ -15,6 +16,7 @@ from tapemigrate.tape.arguments import may_hold_none, stopped_at
 from tapemigrate.tape.beside import Apart, Beside
 from tapemigrate.tape.handed import is_passed_in, is_read_outside
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
+from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.outside import elsewhere, may_be_passed_in
@@ -22,7 +24,7 @@ from tapemigrate.tape.recipes import SOURCE, THREAD
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
-from tapemigrate.tape.sources import Leaf, SourceReader, Sources
+from tapemigrate.tape.sources import SourceReader
 from tapemigrate.tape.syntax import (
     VARIABLES_BY_NAME,
     base,

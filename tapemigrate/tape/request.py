@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tapemigrate.tape.sources import Sources
+    from tapemigrate.tape.leaf import Sources
 
 
 @dataclass(eq=False, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.flow.defuse import Def, Kind, parameters
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 
 

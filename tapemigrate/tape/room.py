@@ -9,10 +9,10 @@ from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE, STOP
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.sources import Leaf
 from tapemigrate.tape.syntax import binds, is_walrus, makes_one, own_nodes
 
 

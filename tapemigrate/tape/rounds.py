@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tapemigrate.flow.blocks import Block, Blocks
-from tapemigrate.flow.defuse import Kind
-from tapemigrate.tape.sources import Leaf
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.tape.leaf import Leaf
 
 
 def of_this_round(leaf: Leaf, block: Block, blocks: Blocks) -> str | None:

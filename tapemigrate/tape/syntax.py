@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from tapemigrate.flow.blocks import Block
-from tapemigrate.flow.defuse import Def, Kind, Use, parameters
+from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import children, walk

@@ -11,7 +11,7 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from tapemigrate import orphan
+from tapemigrate.running import orphan
 from tapemigrate.verify import probes, seeds, shim, wire
 from tapemigrate.verify.log import Writer
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapemigrate import orphan
+from tapemigrate.running import orphan
 from tapemigrate.verify import modes, probes, seeds, shim, wire
 
 if TYPE_CHECKING:

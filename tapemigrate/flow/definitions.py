@@ -1,0 +1,84 @@
+"""Definitions, and the uses by which they reach others: the data of ``defuse``."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from enum import Enum
+
+from tapemigrate.flow.paths import Path
+
+
+class Kind(Enum):
+    """How a definition came about."""
+
+    PARAM = "parameter"
+    ENTRY = "from outside"
+    ASSIGN = "assignment"
+    ELEMENT = "unpacked"
+    AUGMENT = "augmented assignment"
+    MUTATE = "changed in place"
+    LOOP = "loop variable"
+    WITH = "with target"
+    COMPREHENSION = "comprehension variable"
+    IMPORT = "import"
+    FUNCTION = "function"
+    CLASS = "class"
+    EXCEPT = "exception"
+
+
+@dataclass(eq=False, slots=True)
+class Def:
+    """One definition of ``path``; ``stmt`` is the statement that makes it, None at entry.
+
+    ``value`` is the expression it holds (for ELEMENT, LOOP, COMPREHENSION and WITH: the one it was
+    taken from). ``uses`` are the definitions that its value is made of, ``before`` those that were
+    at its path until it changed in place. ``code`` are the outer names that it reads when called.
+    ``order`` counts the definitions of the scope.
+    """
+
+    path: Path
+    kind: Kind
+    stmt: ast.stmt | None
+    value: ast.expr | None = None
+    uses: set[Use] = field(default_factory=set)
+    before: set[Use] = field(default_factory=set)
+    loops: frozenset[ast.stmt] = frozenset()
+    code: frozenset[str] = frozenset()
+    order: int = 0
+
+    def __hash__(self) -> int:
+        # Sets of definitions are gone through in the same order in every run.
+        return self.order
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A definition that reaches a place, and the loops round which it was carried to get there."""
+
+    made: Def
+    carried: frozenset[ast.stmt] = frozenset()
+
+    def __hash__(self) -> int:
+        return self.made.order
+
+
+Uses = frozenset[Use]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a call changes in place, and whether it touches the state that no name shows.
+
+    ``contents`` are arguments that change only where they are lists, dicts or sets; ``rebinds``
+    are names that get another value, while the object they had stays what it was.
+    """
+
+    changes: tuple[ast.expr, ...] = ()
+    rebinds: frozenset[str] = frozenset()
+    contents: tuple[ast.expr, ...] = ()
+    writes_hidden: bool = False
+    reads_hidden: bool = False
+
+
+HIDDEN: Path = ("<hidden state>",)

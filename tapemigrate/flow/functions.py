@@ -1,0 +1,54 @@
+"""Functions as scopes: their parameters, and the names that they take from outside."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.source.trees import children
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def parameters(args: ast.arguments) -> Iterator[ast.arg]:
+    """Every parameter, in the order in which calls fill them."""
+    yield from args.posonlyargs
+    yield from args.args
+    if args.vararg:
+        yield args.vararg
+    yield from args.kwonlyargs
+    if args.kwarg:
+        yield args.kwarg
+
+
+def free_names(node: ast.AST) -> frozenset[str]:
+    """The names that a function, lambda or class reads or writes and does not bind as its own."""
+    bound: set[str] = set()
+    used: set[str] = set()
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        bound = {a.arg for a in parameters(node.args)}
+    body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[attr-defined]
+    outer: set[str] = set()
+    stack: list[ast.AST] = list(body)
+    while stack:
+        n = stack.pop()
+        if isinstance(n, ast.Name):
+            (used if isinstance(n.ctx, ast.Load) else bound).add(n.id)
+        elif isinstance(n, ast.Global | ast.Nonlocal):
+            outer.update(n.names)
+        elif isinstance(n, _SCOPES):
+            used |= free_names(n)
+            if not isinstance(n, ast.Lambda):
+                bound.add(n.name)
+                stack.extend(n.decorator_list)
+            if not isinstance(n, ast.ClassDef):
+                stack.extend(_defaults(n.args))
+            continue
+        stack.extend(children(n))
+    return frozenset((used - bound) | outer)
+
+
+def _defaults(args: ast.arguments) -> list[ast.expr]:
+    return [d for d in [*args.defaults, *args.kw_defaults] if d is not None]

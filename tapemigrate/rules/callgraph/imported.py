@@ -1,0 +1,73 @@
+"""Whether an import path leads to a function or class of one file, and to no namesake of it."""
+
+from __future__ import annotations
+
+import ast
+import os
+
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.places import import_path, is_module, nearness, split_path, stem
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project
+from tapemigrate.rules.unseen.elsewhere import may_hold
+
+# Through how many packages an imported name is followed.
+MOST_PACKAGES = 4
+
+
+def leads_to(
+    project: Project, path: str, user: Unit, home: Unit, name: str, most: int = MOST_PACKAGES
+) -> bool | None:
+    """Whether a path that ``user`` imports ends in ``name`` of the module, or package, of ``home``.
+
+    Packages hand on what they import: ``most`` is the number of them that are followed. None: it
+    may mean another file of the same name.
+    """
+    module, last = split_path(path)
+    if not module:
+        return False
+    found: list[bool | None] = []
+    if last == name:
+        found.append(_is_home(project, module, user, home))
+        found.append(_is_package_of(project, module, user, home))
+    if most and True not in found and not is_of_library(path):
+        found += [
+            leads_to(project, import_path(stmt, alias.name), unit, home, name, most - 1)
+            for unit in _handing_on(project, module, user)
+            if last in unit.text and unit is not home
+            for stmt in unit.tree.body
+            if isinstance(stmt, ast.ImportFrom)
+            for alias in stmt.names
+            if last == (alias.asname or alias.name)
+        ]
+    return True if True in found else None if None in found else False
+
+
+def _handing_on(project: Project, module: str, user: Unit) -> list[Unit]:
+    """The files of ``module``; all of the package, where its own file is not at hand."""
+    units = project.units.values()
+    exact = [unit for unit in units if is_module(user.filename, module, unit.filename)]
+    return exact or [unit for unit in units if may_hold(unit.filename, module)]
+
+
+def _is_home(project: Project, module: str, user: Unit, home: Unit) -> bool | None:
+    """Whether ``module`` is the file of ``home``, and none that lies nearer to its user."""
+    meant = is_module(user.filename, module, home.filename)
+    if not meant or module.startswith("."):
+        return meant
+    mine = nearness(user.filename, module, home.filename)
+    others = [
+        nearness(user.filename, module, unit.filename)
+        for unit in project.units.values()
+        if unit is not home and is_module(user.filename, module, unit.filename)
+    ]
+    best = max(others, default=-2)
+    return None if mine == best else mine > best
+
+
+def _is_package_of(project: Project, module: str, user: Unit, home: Unit) -> bool | None:
+    """Whether ``module`` is the package of ``home``, which hands on what is not seen."""
+    package = os.path.join(os.path.dirname(home.filename), "__init__.py")
+    if stem(home.filename) == "__init__" or package in project.units:
+        return False
+    return is_module(user.filename, module, package)

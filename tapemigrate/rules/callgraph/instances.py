@@ -1,0 +1,183 @@
+"""Of which class the object is that a name stands for, by all that is passed or kept under it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callbacks import callers
+from tapemigrate.rules.callgraph.callers import is_class_of, place_of
+from tapemigrate.rules.callgraph.classes import classes, is_of_library
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.shape_evidence import (
+    argument_for,
+    assigned_in,
+    attribute_values,
+    global_values,
+)
+from tapemigrate.source.trees import walk
+
+# Through how many names and callers an object is followed.
+_DEPTH = 6
+
+
+@dataclass(slots=True)
+class Instances:
+    """The classes, and what had to be taken for granted: what may be passed besides.
+
+    ``stray`` is the place of something that is passed and cannot be followed, ``other`` that of
+    something of no class at hand.
+    """
+
+    classes: list[tuple[Unit, ast.ClassDef]] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+    stray: str = ""
+    other: str = ""
+
+
+def instances(project: Project, view: View, owner: Path) -> Instances:
+    """What ``owner``, a path from outside of the scope of ``view``, may be an instance of."""
+    finder = _Finder(project, view.unit)
+    finder.path(view, owner, 0)
+    return finder.found
+
+
+class _Finder:
+    """Follows one object back to where it is made."""
+
+    def __init__(self, project: Project, home: Unit) -> None:
+        self._project = project
+        self._home = home
+        self._seen: set[tuple[ast.AST, Path]] = set()
+        self.found = Instances()
+
+    def path(self, view: View, path: Path, depth: int) -> None:
+        """A parameter, an attribute of ``self``, or a name of the module."""
+        if depth > _DEPTH or (view.scope, path) in self._seen:
+            if depth > _DEPTH:
+                self._stray(view, view.scope)
+            return
+        self._seen.add((view.scope, path))
+        made = [d for d in view.flow.defs.values() if d.path == path[:1] and d.kind is Kind.PARAM]
+        if len(path) == 2 and path[0] == view.kinds.self_name and view.cls is not None:
+            self._attribute(view, path[1].lstrip("."), depth)
+        elif len(path) != 1:
+            self._stray(view, view.scope)
+        elif made and path[0] == view.kinds.self_name:
+            # While it is made, perhaps: its tape may not be there yet, or still record.
+            self.found.other = self.found.other or place_of(self._home, view.unit, view.scope)
+        elif made:
+            self._parameter(view, path[0], depth)
+        else:
+            self._global(view, path[0], depth)
+
+    def _stray(self, view: View, node: ast.AST) -> None:
+        self.found.stray = self.found.stray or place_of(self._home, view.unit, node)
+
+    def _value(self, view: View, value: ast.expr, depth: int) -> None:
+        if depth > _DEPTH:
+            self._stray(view, value)
+        elif isinstance(value, ast.Call):
+            self._made(view, value, depth)
+        elif path_of(value) is not None:
+            for made in origins(view.flow.reads.get(value, frozenset())):
+                self._definition(view, made, value, depth)
+        elif not (isinstance(value, ast.Constant) and value.value is None):
+            self._stray(view, value)
+
+    def _definition(self, view: View, made: Def, value: ast.expr, depth: int) -> None:
+        path = path_of(value)
+        if made.kind in (Kind.PARAM, Kind.ENTRY) and made.path == path:
+            self.path(view, made.path, depth + 1)
+        elif made.kind is Kind.ASSIGN and made.path == path and made.value is not None:
+            self._value(view, made.value, depth + 1)
+        else:
+            self._stray(view, value)
+
+    def _made(self, view: View, call: ast.Call, depth: int) -> None:
+        """The class that is called, or that a function of the file makes an object of."""
+        qualified = view.unit.names.qualified(call.func)
+        last = qualified.split(".")[-1] if qualified else (path_of(call.func) or ("",))[-1]
+        last = last.lstrip(".")
+        found = [
+            each
+            for each in classes(self._project).named(last)
+            if is_class_of(self._project, *each, view.unit, call.func)
+        ]
+        functions = self._project.effects(view.unit).functions(last)
+        if len(found) == 1:
+            self.found.classes += [each for each in found if each not in self.found.classes]
+        elif found or last[:1].isupper() or is_of_library(qualified):
+            self.found.other = self.found.other or place_of(self._home, view.unit, call)
+        elif len(functions) != 1 or not isinstance(call.func, ast.Name):
+            self._stray(view, call)
+        else:
+            inner = self._project.view(view.unit, functions[0])
+            ends = [end.value for end in inner.flow.returns]
+            if not ends or inner.flow.yields or functions[0].decorator_list:
+                self._stray(view, call)
+            for end in ends:
+                if end is None:
+                    self._stray(view, call)
+                else:
+                    self._value(inner, end, depth + 1)
+
+    def _parameter(self, view: View, name: str, depth: int) -> None:
+        function = view.scope
+        if not isinstance(function, ast.FunctionDef):
+            self._stray(view, function)
+            return
+        found = callers(self._project, view.unit, function)
+        method = view.cls is not None
+        named = {function.name} if view.cls is None else {function.name, view.cls.name}
+        unread = self._project.unread(named - {"__init__"})
+        if found.problem or found.overridden or not found.calls:
+            self._stray(view, function)
+        self.found.unseen += [*found.unseen, *([f"{unread} cannot be read"] if unread else [])]
+        for site in found.calls:
+            value = argument_for(site.call, function, name, method)
+            caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+            given = [*site.call.args, *(k.value for k in site.call.keywords)]
+            if value is None or not any(value is each for each in given):
+                self._stray(caller, site.call)
+            else:
+                self._value(caller, value, depth + 1)
+
+    def _attribute(self, view: View, name: str, depth: int) -> None:
+        assert view.cls is not None
+        values = attribute_values(self._project, view, name)
+        others = self._project.foreign_stores(view.unit, view.cls, name)
+        known = self._project.family(view.unit, view.cls)
+        below = classes(self._project).extending(view.cls.name)
+        others += [
+            value
+            for each in (*below, *classes(self._project).above(view.cls.name))
+            for unit, cls in classes(self._project).named(each)
+            if cls not in known
+            for value in assigned_in(unit, cls).get(name, ())
+        ]
+        if not values or others:
+            self._stray(view, others[0] if others else view.scope)
+        for value in values:
+            inner = self._project.view(view.unit, self._project.scope_of(view.unit, value))
+            self._value(inner, value, depth + 1)
+
+    def _global(self, view: View, name: str, depth: int) -> None:
+        unit = view.unit
+        values = global_values(unit, name)
+        again = any(isinstance(n, ast.Global) and name in n.names for n in walk(unit.tree))
+        bound = [
+            n
+            for n in unit.nodes(ast.Name)
+            if n.id == name
+            and isinstance(n.ctx, ast.Store)
+            and self._project.scope_of(unit, n) is unit.tree
+        ]
+        if not values or again or len(bound) != len(values):
+            self._stray(view, view.scope)
+        for value in values:
+            self._value(self._project.view(unit, unit.tree), value, depth + 1)

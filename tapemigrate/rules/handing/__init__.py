@@ -1,0 +1,1 @@
+"""Tapes that are handed on, lent or kept: for targets that are computed in another place."""

@@ -1,0 +1,201 @@
+"""Gradients asked for in an inner function, by and of what the function around it computed.
+
+``def grads(): return tf.gradients(loss, x)`` computes nothing that a tape would have to record. So
+the call is read as one of the function around, where the tape is opened, or handed in; the inner
+function reads its name from there. It may run later, and more than once.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.functions import Scope, free_names, parameters
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.calls import Calls
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.placed import TAPE
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.request import Request
+
+Inner = ast.FunctionDef | ast.Lambda
+
+_BOUND = (Kind.PARAM, Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, Kind.MUTATE)
+_LOOPS = frozenset({"while_loop", "map_fn", "scan"})
+_LISTS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def adopt(project: Project, unit: Unit, calls: Calls) -> None:
+    """Moves such calls to the function around, where all of the inner function's are such."""
+    for scope in list(calls.by_scope):
+        if not isinstance(scope, ast.FunctionDef | ast.Lambda):
+            continue
+        around = _around(project, unit, scope)
+        requests = calls.by_scope[scope]
+        if around is None or not all(_is_simple(r) for r in requests):
+            continue
+        outer, inner = project.view(unit, around), project.view(unit, scope)
+        moved = _Mover(outer, inner, scope, _is_body(outer, scope)).moved(requests)
+        if moved is None:
+            continue
+        del calls.by_scope[scope]
+        calls.by_scope.setdefault(around, []).extend(moved)
+        for old, new in zip(requests, moved, strict=True):
+            calls.rules[new] = calls.rules.pop(old)
+            calls.readings[new] = replace(calls.readings.pop(old), request=new)
+
+
+def _around(project: Project, unit: Unit, scope: Inner) -> ast.FunctionDef | None:
+    """The function whose names the inner one reads, in which it is made once each time."""
+    node: ast.AST = unit.parents[scope]
+    while not isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.Lambda | ast.AsyncFunctionDef):
+            return None
+        if isinstance(node, (*_COMPREHENSIONS, ast.For, ast.While)):
+            return None
+        node = unit.parents[node]
+    return node if project.scope_of(unit, scope) is node else None
+
+
+def _is_simple(request: Request) -> bool:
+    return request.api == "gradients" and request.stop is None
+
+
+def _is_plain(request: Request) -> bool:
+    """Whether the target is nothing but names, so that nothing is computed in the call."""
+    targets = request.target.elts if isinstance(request.target, ast.List) else [request.target]
+    return bool(targets) and all(isinstance(t, ast.Name) for t in targets)
+
+
+def _is_body(outer: View, scope: Inner) -> bool:
+    """Whether a loop of TensorFlow's runs the lambda, there and then, as its body."""
+    call = outer.unit.parents[scope]
+    call = outer.unit.parents[call] if isinstance(call, ast.keyword) else call
+    if not isinstance(scope, ast.Lambda) or not isinstance(call, ast.Call):
+        return False
+    stmt = outer.unit.parents[call]
+    loop = outer.kinds.tensorflow(call.func) in _LOOPS
+    return loop and isinstance(stmt, ast.Assign | ast.Return)
+
+
+class _Mover:
+    """Reads the calls of one inner function as those of the function around it."""
+
+    def __init__(self, outer: View, inner: View, scope: Inner, at_once: bool) -> None:
+        self._flow: Flow = outer.flow
+        self._at_once = at_once
+        self._inner = inner
+        self._scope = scope
+        self._free = free_names(scope)
+        stmt: ast.AST = scope
+        while not isinstance(stmt, ast.stmt):
+            stmt = outer.unit.parents[stmt]
+        self._stmt: ast.stmt = stmt
+        name = scope.name if isinstance(scope, ast.FunctionDef) else "<lambda>"
+        self._holder = self._flow.defs.get((scope, (name,)))
+        self._unbound = _changed_inside(outer.scope)
+
+    def moved(self, requests: list[Request]) -> list[Request] | None:
+        """The requests as ones of the function around; None where one of them cannot be."""
+        if self._holder is None or self._holder.loops or self._names_a_tape():
+            return None
+        for request in requests:
+            if not self._is_of_closure(request):
+                return None
+        return [self._read(request) for request in requests]
+
+    def _names_a_tape(self) -> bool:
+        """Whether the inner function knows something else by the name that a tape gets."""
+        names = (n for n in walk(self._scope) if isinstance(n, ast.Name | ast.arg))
+        return TAPE in {n.id if isinstance(n, ast.Name) else n.arg for n in names}
+
+    def _is_of_closure(self, request: Request) -> bool:
+        targets = {n.id for n in walk(request.target) if isinstance(n, ast.Name)}
+        if self._at_once and isinstance(request.target, ast.Subscript):
+            # The component is taken under the tape of the function around, which still records.
+            if not isinstance(request.target.value, ast.Name) or self._made_here(request.sources):
+                return False
+            args = {a.arg for a in parameters(self._scope.args)}
+            targets -= args - {request.target.value.id}
+        elif not _is_plain(request):
+            return False
+        if not all(self._is_settled(name, needed=True) for name in targets):
+            return False
+        made = self._made_here(request.sources)
+        sources = request.sources if made is None else made.value
+        if sources is None:
+            return False
+        if any(isinstance(n, (*_COMPREHENSIONS, ast.Lambda, ast.NamedExpr)) for n in walk(sources)):
+            return False
+        names = {n.id for n in walk(sources) if isinstance(n, ast.Name)}
+        return not names & targets and all(self._is_settled(name, needed=False) for name in names)
+
+    def _is_settled(self, name: str, needed: bool) -> bool:
+        """Whether a free name means, whenever the function runs, what it meant when it was made.
+
+        ``needed``: it has to be a name of the function around.
+        """
+        if name not in self._free or name in self._unbound:
+            return False
+        made = [
+            d for d in self._flow.defs.values() if d.path[0] == name and d.kind is not Kind.ENTRY
+        ]
+        if not made:
+            return not needed
+        if needed and any(isinstance(d.value, _LISTS) for d in made):
+            return False  # whoever has it as well may put more into it
+        return all(
+            d.kind in _BOUND
+            and not d.loops
+            and (d.stmt is None or d.stmt.lineno < self._stmt.lineno)
+            for d in made
+        )
+
+    def _made_here(self, sources: ast.expr) -> Def | None:
+        """The one definition of sources that the inner function gives a name first."""
+        if not isinstance(sources, ast.Name) or sources.id in self._free:
+            return None
+        found = [u.made for u in self._inner.flow.reads.get(sources, ())]
+        plain = len(found) == 1 and found[0].kind is Kind.ASSIGN and found[0].value is not None
+        return found[0] if plain else None
+
+    def _read(self, request: Request) -> Request:
+        made = self._made_here(request.sources)
+        self._read_names(request.target)
+        self._read_names(request.sources if made is None or made.value is None else made.value)
+        if made is not None:
+            self._flow.read_as(request.sources, made.path, made.value, self._stmt)
+        return replace(request, stmt=self._stmt, often=True, late=not self._at_once)
+
+    def _read_names(self, root: ast.expr) -> None:
+        assert self._holder is not None
+        stack: list[ast.AST] = [root]
+        while stack:
+            node = stack.pop()
+            path = path_of(node) if isinstance(node, ast.expr) else None
+            if path is not None:
+                self._flow.read_late(node, path, self._holder)
+            else:
+                stack.extend(ast.iter_child_nodes(node))
+
+
+def _changed_inside(scope: Scope) -> frozenset[str]:
+    """The names that inner functions may give other values or elements, and those of the module."""
+    found: set[str] = set()
+    for inner in walk(scope):
+        if isinstance(inner, ast.Global | ast.Nonlocal):
+            found.update(inner.names)
+        if inner is scope or not isinstance(inner, ast.FunctionDef | ast.Lambda):
+            continue
+        for node in walk(inner):
+            match node:
+                case ast.Attribute(value=holder, attr=attr) if attr in CHANGERS:
+                    found.update((path_of(holder) or ())[:1])
+                case ast.Subscript(value=holder, ctx=ast.Store() | ast.Del()):
+                    found.update((path_of(holder) or ())[:1])
+    return frozenset(found)

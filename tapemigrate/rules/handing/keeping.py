@@ -1,0 +1,169 @@
+"""Tapes that are kept where the target is computed, for functions that ask them elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tapemigrate.flow.functions import Scope
+from tapemigrate.rules.handing.kept import Kept, keep
+from tapemigrate.rules.handing.kept_on_objects import Held, Producer, keep_on_object
+from tapemigrate.rules.handing.placed import Placed
+from tapemigrate.rules.handing.placing import Keeping
+from tapemigrate.rules.project import CallSite, Project
+from tapemigrate.tape.planner import Layout
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal, Request
+
+PlacedFor = Callable[[CallSite, "Scope | None"], "Placed | None"]
+
+_NO_ROOM = Refusal(
+    "no tape can be opened where it is computed",
+    "Compute the target in a method, under a tape that is kept beside it.",
+)
+
+
+class Keeper:
+    """Has tapes kept. ``touched`` are the scopes that are read, by themselves."""
+
+    def __init__(self, project: Project, placed: PlacedFor, touched: dict[Scope, Placed]) -> None:
+        self._project = project
+        self._placed = placed
+        self._touched = touched
+        self._failed: dict[Request, str] = {}
+        self._of_objects: dict[Request, str] = {}
+        self._shared: dict[object, list[tuple[Placed, Request, Held]]] = {}
+
+    def restart(self) -> None:
+        """Forgets what was opened, and keeps in mind what did not do."""
+        self._shared.clear()
+
+    def keep(self, placed: Placed) -> None:
+        """Has tapes kept for the requests whose targets are attributes, computed elsewhere."""
+        for request, outcome in list(placed.found.items()):
+            if isinstance(outcome, Refusal):
+                sources = placed.places.sources(request)
+                if isinstance(sources, Refusal):
+                    continue
+                if outcome.keeps:
+                    self._on_self(placed, request, outcome)
+                elif request not in self._of_objects:
+                    self._on_object(placed, request)
+
+    def explain(self, placed: Placed) -> None:
+        """Says of what is left why the object that has the target keeps no tape."""
+        for request, outcome in placed.found.items():
+            reason = self._of_objects.get(request)
+            if reason and isinstance(outcome, Refusal) and reason != outcome.reason:
+                told = f"{outcome.reason}, and no tape can be kept on it: {reason}"
+                placed.found[request] = Refusal(told, outcome.recipe)
+
+    def _on_self(self, placed: Placed, request: Request, outcome: Refusal) -> None:
+        if request in self._failed:
+            reason = f"{outcome.reason}: {self._failed[request]}"
+            placed.found[request] = Refusal(reason, outcome.recipe)
+            return
+        sources = placed.places.sources(request)
+        if isinstance(sources, Refusal):
+            return
+        found = keep(self._project, placed.view, request, outcome.keeps, sources)
+        if isinstance(found, Refusal):
+            placed.found[request] = found
+            return
+        me = placed.view.kinds.self_name or "self"
+        keeping = Keeping(f"{me}.{found.tape}", frozenset({(me, f".{outcome.keeps}")}))
+        refusal = self._open(placed, request, found)
+        if refusal is not None:
+            self._failed[request] = refusal.reason
+            reason = f"{outcome.reason}: {refusal.reason}"
+            placed.found[request] = Refusal(reason, refusal.recipe)
+        elif self._ask(placed, request, keeping) is not None:
+            self._failed[request] = "that is not all of it"
+
+    def _on_object(self, placed: Placed, request: Request) -> None:
+        sources = placed.places.sources(request)
+        if isinstance(sources, Refusal):
+            return
+        found = keep_on_object(self._project, placed.view, request, sources)
+        if found is None or isinstance(found, str):
+            self._of_objects[request] = found or ""
+            return
+        before = placed.found[request]
+        sharing = self._shared.setdefault(found.producer.key, [])
+        sharing.append((placed, request, found))
+        keeping = Keeping(found.tape, found.recorded, found.assumptions, found.single)
+        refusal = self._open_shared(found.producer) or self._ask(placed, request, keeping)
+        if refusal is not None:
+            self._of_objects[request] = refusal.reason
+            placed.found[request] = before
+            sharing.pop()
+            self._close(request)
+            self._open_shared(found.producer)
+
+    def _open_shared(self, producer: Producer) -> Refusal | None:
+        """Opens one tape for all requests that share it, which records what each of them needs."""
+        sharing = self._shared[producer.key]
+        names = frozenset(name for _, _, held in sharing for name in held.names)
+        for placed, request, _ in sharing:
+            self._close(request)
+            kept = producer.kept(names, request)
+            if isinstance(kept, str):
+                return Refusal(kept, "")
+            refusal = self._open(placed, request, kept)
+            if refusal is not None:
+                return refusal
+        return None
+
+    def _open(self, placed: Placed, request: Request, place: Kept) -> Refusal | None:
+        """Opens the tape at its place, or says why there is no room for it."""
+        there = self._placed(CallSite(place.view.unit, place.request.call), place.view.scope)
+        if there is None:
+            return _NO_ROOM
+        self._touched.setdefault(there.view.scope, there)
+        place.request.parameter = f"{place.view.kinds.self_name}.{place.tape}"
+        there.handed[place.request] = placed.view.scope
+        there.evaluate(False)
+        outcome = there.found[place.request]
+        if isinstance(outcome, Refusal):
+            self._close(request)
+            return outcome
+        return None
+
+    def _ask(self, placed: Placed, request: Request, keeping: Keeping) -> Refusal | None:
+        """Has the request asked of the tape that was opened, or says why it would not do."""
+        placed.kept[request] = keeping
+        placed.evaluate(False)
+        outcome = placed.found[request]
+        if isinstance(outcome, Region):
+            return None
+        del placed.kept[request]
+        self._close(request)
+        return outcome
+
+    def _close(self, request: Request) -> None:
+        """Takes the tape of a request back, wherever it was opened."""
+        for there in list(self._touched.values()):
+            own = [r for r in there.handed if r.api == "kept" and r.call is request.call]
+            for each in own:
+                del there.handed[each]
+            if own:
+                there.evaluate(False)
+
+    def lost(self, layouts: dict[Scope, Layout]) -> bool:
+        """Whether a tape that was to be kept could not be laid after all, as one tape."""
+        lost = False
+        for scope, layout in layouts.items():
+            placed = self._touched[scope]
+            failed = {r: refusal.reason for r, refusal in layout.refused.items()}
+            names = [tape.kept for tape in layout.tapes if tape.kept]
+            for tape in layout.tapes:
+                if names.count(tape.kept) > 1:
+                    reason = "it is computed in parts that no single tape records"
+                    failed |= {g.request: reason for g in tape.regions}
+            for request, reason in failed.items():
+                if request.api == "kept" and request in placed.handed:
+                    asking = self._touched[placed.handed[request]]
+                    for other in asking.kept:
+                        if other.call is request.call:
+                            self._failed[other] = self._of_objects[other] = reason
+                            lost = True
+        return lost

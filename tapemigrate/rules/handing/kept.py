@@ -1,0 +1,325 @@
+"""Tapes that are kept on ``self``: one method computes the target, another one differentiates it.
+
+The tape is opened where the target is computed, and is kept beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.attributes import contents
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.leaf import Leaf, Sources
+from tapemigrate.tape.request import Refusal, Request
+
+_RECIPE = (
+    "Open the tape in the method that computes the target and keep it beside the target: "
+    "`with tf.GradientTape(persistent=True) as self._tape:`; here, ask `self._tape`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where the tape has to be opened: ``request`` stands there, in the scope of ``view``.
+
+    ``tape`` is the attribute that keeps it.
+    """
+
+    view: View
+    request: Request
+    tape: str
+
+
+def keep(
+    project: Project, view: View, request: Request, name: str, sources: Sources
+) -> Kept | Refusal:
+    """How ``self.name``, of which the target is made, can be recorded by the method that sets it.
+
+    ``request`` is differentiated by ``sources``.
+    """
+    cls, unit = view.cls, view.unit
+    if cls is None:
+        return _refused("there is no object beside it that could keep a tape")
+    if request.api not in ("gradients", "threaded") or request.stop is not None:
+        return _refused("a tape that is kept does not serve for this call")
+    if is_fixed(project, unit, cls):
+        return _refused("its class may not take an attribute more")
+    if project.foreign_stores(unit, cls, name):
+        return _refused(f"other code sets `{name}` on the object")
+    made = [a for a in assignments(project, unit, cls, name) if not is_none(a.value)]
+    if len(made) != 1:
+        return _refused(f"`self.{name}` is set in {len(made) or 'no'} places")
+    stmt = made[0]
+    scope = project.scope_of(unit, stmt)
+    if not isinstance(scope, ast.FunctionDef) or scope is view.scope:
+        return _refused(f"`self.{name}` is not set by a method of this file")
+    producer = project.view(unit, scope)
+    if is_filled(project, producer, stmt, name):
+        return _refused(f"`self.{name}` is filled, one by one")
+    wanted = _wanted(project, view, sources)
+    if isinstance(wanted, Refusal):
+        return wanted
+    tape = tape_name(project, unit, cls, name)
+    value = part_given(stmt, name)
+    if value is None and isinstance(stmt.value, ast.Call) and precede(producer, stmt, wanted):
+        value, tape = stmt.value, tape_name(project, unit, cls, _first(stmt) or name)
+    if value is not None:
+        known = known_sources(producer, stmt, wanted)
+        if isinstance(known, Refusal):
+            return known
+        return Kept(producer, kept_request(request, stmt, value, known), tape)
+    return _returned(project, producer, stmt, name, wanted, request, tape)
+
+
+def is_fixed(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
+    """Whether objects of the class decide how they are copied, or are asked for all attributes.
+
+    Without that, an object that keeps a target is not copied or pickled: a tensor of a graph can be
+    neither.
+    """
+    names = {"__slots__", "__getstate__", "__reduce__", "__setattr__", "__deepcopy__"}
+    for each in project.family(unit, cls):
+        for node in ast.walk(each):
+            if getattr(node, "id", getattr(node, "name", None)) in names:
+                return True
+            if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+                return True
+    return any(isinstance(n.func, ast.Name) and n.func.id == "vars" for n in unit.nodes(ast.Call))
+
+
+def _refused(reason: str) -> Refusal:
+    return Refusal(f"the target was computed in another method, and {reason}", _RECIPE)
+
+
+def assignments(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> Iterator[ast.Assign]:
+    """Where the class gives the attribute a value; twice what is no plain assignment."""
+    for each in project.family(unit, cls):
+        for node in ast.walk(each):
+            if isinstance(node, ast.Attribute) and node.attr == name:
+                if isinstance(node.ctx, ast.Store | ast.Del):
+                    stmt: ast.AST = node
+                    while not isinstance(stmt, ast.stmt):
+                        stmt = unit.parents[stmt]
+                    # What is no plain assignment counts twice: it cannot be followed.
+                    yield from [stmt] if isinstance(stmt, ast.Assign) else [_NEVER, _NEVER]
+
+
+_NEVER = ast.Assign([], ast.Name("never", ast.Load()))
+
+
+def is_filled(project: Project, producer: View, stmt: ast.Assign, name: str) -> bool:
+    """Whether something is put into the attribute after ``stmt``, where its tape has ended."""
+    if contents(project, producer, name):
+        return True
+    names = [path_of(node) for node in (*stmt.targets, stmt.value)]
+    return any(
+        path is not None
+        and d.path[: len(path)] == path
+        and (d.kind is Kind.MUTATE or len(d.path) > len(path))
+        and d.kind is not Kind.ENTRY
+        and d.stmt is not None
+        and d.stmt.lineno > stmt.lineno
+        for path in names
+        for d in producer.flow.defs.values()
+    )
+
+
+def is_none(value: ast.expr) -> bool:
+    """Whether it is a None that is written there."""
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _wanted(project: Project, view: View, sources: Sources) -> list[str] | Refusal:
+    """The attributes that are differentiated by; variables watch themselves."""
+    found: list[str] = []
+    cls = view.cls
+    assert cls is not None
+    for leaf in sources.leaves:
+        if leaf.watch is None:
+            continue
+        paths = {d.path for d in leaf.defs}
+        path = next(iter(paths)) if len(paths) == 1 else ()
+        entry = all(d.kind is Kind.ENTRY for d in leaf.defs)
+        if len(path) != 2 or path[0] != view.kinds.self_name or not entry:
+            return _refused(f"`{leaf.watch}` cannot be watched there")
+        name = path[1].lstrip(".")
+        if (
+            len([a for a in assignments(project, view.unit, cls, name) if not is_none(a.value)])
+            != 1
+        ):
+            return _refused(f"`self.{name}` is set in more than one place")
+        found.append(name)
+    if any(leaf.variables for leaf in sources.leaves):
+        found.append("")
+    return found
+
+
+def part_given(stmt: ast.Assign, name: str) -> ast.expr | None:
+    """What the statement gives the attribute by itself; None where a call gives several values."""
+    for target in stmt.targets:
+        if isinstance(target, ast.Attribute) and target.attr == name:
+            return stmt.value
+    return None
+
+
+def _first(stmt: ast.Assign) -> str:
+    """The first attribute that is given a part of what the statement unpacks."""
+    nodes = (n for target in stmt.targets for n in ast.walk(target))
+    return next((n.attr for n in nodes if isinstance(n, ast.Attribute)), "")
+
+
+def _place(stmt: ast.Assign, name: str) -> int | None:
+    """Which element of what is unpacked the attribute is given."""
+    for target in stmt.targets:
+        if isinstance(target, ast.Tuple | ast.List):
+            for place, part in enumerate(target.elts):
+                if isinstance(part, ast.Attribute) and part.attr == name:
+                    return place
+    return None
+
+
+def known_sources(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Refusal:
+    """The sources, attributes of ``self``, as the method that computes the target sees them."""
+    known = Sources(single=False, listed=True)
+    me = producer.kinds.self_name or "self"
+    for name in wanted:
+        if not name:
+            known.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
+            continue
+        path = (me, f".{name}")
+        made = [d for d in producer.flow.defs.values() if d.path == path]
+        own = [d for d in made if d.kind not in (Kind.ENTRY, Kind.MUTATE)]
+        variables = _variables(producer, own, f"{me}.{name}")
+        if variables is not None:
+            known.leaves.append(variables)
+            continue
+        if any(isinstance(d.value, ast.List | ast.Dict | ast.Set) for d in own):
+            return _refused(f"`self.{name}` is filled there, one by one")
+        if len(own) > 1 or any(d.stmt is None or d.stmt.lineno > stmt.lineno for d in own):
+            return _refused(f"`self.{name}` is set after the target")
+        entry = [d for d in made if d.kind is Kind.ENTRY] or [Def(path, Kind.ENTRY, None)]
+        # ``self.x = x``: the forward pass may use the one name as well as the other.
+        same = [d for d in own if d.value is not None and path_of(d.value) is not None]
+        others = frozenset(o for d in same for o in origins(d.uses))
+        defs = frozenset(own or entry) | others
+        outside = not own or any(o.kind in (Kind.PARAM, Kind.ENTRY) for o in others)
+        known.leaves.append(Leaf(defs, f"{me}.{name}", outside, None))
+    return known
+
+
+def precede(producer: View, stmt: ast.Assign, wanted: list[str]) -> bool:
+    """Whether the sources are tensors that were made in the same method before."""
+    for name in wanted:
+        path = (producer.kinds.self_name or "self", f".{name}")
+        made = [d for d in producer.flow.defs.values() if d.path == path]
+        rows = [d.stmt.lineno for d in made if d.kind is Kind.ASSIGN and d.stmt is not None]
+        if not rows or max(rows) >= stmt.lineno:
+            return False
+    return True
+
+
+def _variables(producer: View, own: list[Def], text: str) -> Leaf | None:
+    """What a tape watches by itself, wherever it is looked up."""
+    if len(own) != 1 or own[0].kind is not Kind.ASSIGN or own[0].value is None:
+        return None
+    make = producer.kinds.make(own[0].value)
+    if make not in (Make.VARIABLES, Make.ANY_VARIABLES):
+        return None
+    sentence = f"every variable in `{text}` is trainable" if make is Make.ANY_VARIABLES else None
+    return Leaf(frozenset(), None, True, True, variables=True, assumption=sentence)
+
+
+def kept_request(
+    request: Request, stmt: ast.stmt, target: ast.expr, known: Sources | None = None
+) -> Request:
+    """What the tape has to record, as if it were asked for where it is computed."""
+    return Request(
+        request.call,
+        stmt.targets[0] if isinstance(stmt, ast.Assign) else request.node,
+        stmt,
+        "kept",
+        target,
+        ast.List([], ast.Load()),
+        often=True,
+        known=known,
+    )
+
+
+def _returned(
+    project: Project,
+    producer: View,
+    stmt: ast.Assign,
+    name: str,
+    wanted: list[str],
+    request: Request,
+    tape: str,
+) -> Kept | Refusal:
+    """The method that returns target and sources together, and is called for that alone."""
+    call, place = stmt.value, _place(stmt, name)
+    path = path_of(call.func) if isinstance(call, ast.Call) else None
+    if place is None or path is None or len(path) != 2 or path[0] != producer.kinds.self_name:
+        return _refused(f"`self.{name}` is one of several values that a call gave")
+    assert producer.cls is not None
+    method = path[1].lstrip(".")
+    function = project.effects(producer.unit).method(producer.cls, method)
+    if not isinstance(function, ast.FunctionDef) or _mentions(project, producer, method) != 1:
+        return _refused(f"`{method}`, which gives it, is called more than once")
+    view = project.view(producer.unit, function)
+    returns = view.flow.returns
+    value = returns[0].value if len(returns) == 1 else None
+    if not isinstance(value, ast.Tuple | ast.List) or view.kinds.self_name is None:
+        return _refused(f"`{method}` does not return it in one place")
+    if view.flow.yields or place >= len(value.elts):
+        return _refused(f"`{method}` does not return it in one place")
+    found: list[ast.expr] = []
+    for each in wanted:
+        there = _place(stmt, each) if each else None
+        if each and (there is None or there >= len(value.elts)):
+            return _refused(f"`self.{each}` is not made beside it")
+        if there is not None:
+            found.append(value.elts[there])
+    made = kept_request(request, returns[0], value.elts[place])
+    made.sources, made.variables = ast.List(found, ast.Load()), "" in wanted
+    return Kept(view, made, tape)
+
+
+def _mentions(project: Project, view: View, method: str) -> int:
+    """How often the method may be meant: on ``self`` of another class, another one is."""
+    assert view.cls is not None
+    found = project.mentions(method)
+    places = [(c.unit, c.call.func) for c in found.calls] + list(found.others)
+    family = project.family(view.unit, view.cls)
+    count = 0
+    for unit, node in places:
+        cls = project.class_of(unit, project.scope_of(unit, node))
+        owner = node.value if isinstance(node, ast.Attribute) else None
+        own = isinstance(owner, ast.Name) and owner.id in ("self", view.kinds.self_name)
+        elsewhere = cls is not None and cls not in family and not _extends(cls, family)
+        count += not (own and elsewhere)
+    return count
+
+
+def _extends(cls: ast.ClassDef, family: list[ast.ClassDef]) -> bool:
+    names = {each.name for each in family}
+    return any((path_of(base) or ("",))[-1].lstrip(".") in names for base in cls.bases)
+
+
+def tape_name(project: Project, unit: Unit, cls: ast.ClassDef, target: str) -> str:
+    """``_loss_tape``, or a name of its own where the class has such an attribute already."""
+    taken = {
+        node.attr
+        for each in project.family(unit, cls)
+        for node in ast.walk(each)
+        if isinstance(node, ast.Attribute)
+    }
+    wish, number = f"_{target.lstrip('_')}_tape", 2
+    while wish in taken:
+        wish, number = f"_{target.lstrip('_')}_tape{number}", number + 1
+    return wish

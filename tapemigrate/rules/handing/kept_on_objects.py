@@ -1,0 +1,293 @@
+"""Tapes that objects keep for code that is handed them: ``tf.gradients(model.loss, model.x)``.
+
+The class that computes the target opens the tape and keeps it beside the target, for all its
+objects. Whoever differentiates it asks the object for its tape.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.callbacks import set_without_name
+from tapemigrate.rules.callgraph.callers import place_of, set_by_text
+from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.instances import instances
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.kept import (
+    Kept,
+    assignments,
+    is_filled,
+    is_fixed,
+    is_none,
+    kept_request,
+    known_sources,
+    part_given,
+    precede,
+    tape_name,
+)
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.one_object import certain_paths, names_outside
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.leaf import Sources
+from tapemigrate.tape.request import Refusal, Request
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+# Methods by which a class decides what an object is, or what its attributes are.
+_HOOKS = frozenset({"__new__", "__getattribute__", "__setattr__"})
+_LEAVES = (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A tape that ``owner``, an object, can keep for a request: of what, and by which class.
+
+    ``names`` are the attributes that it has to record, ``recorded`` those that the request reads
+    and that are settled by that.
+    """
+
+    producer: Producer
+    owner: Path
+    names: frozenset[str]
+    recorded: frozenset[Path]
+    assumptions: tuple[str, ...]
+
+    @property
+    def single(self) -> bool:
+        """Whether the source is certainly one tensor."""
+        return self.producer.gives_one_tensor()
+
+    @property
+    def tape(self) -> str:
+        """The tape, as the function calls it that asks it."""
+        return f"{text_of(self.owner)}.{self.producer.tape}"
+
+
+def keep_on_object(
+    project: Project, view: View, request: Request, sources: Sources
+) -> Held | str | None:
+    """How the class of the object records the target; why it cannot; None if it is no part of one.
+
+    ``request``, in the scope of ``view``, is differentiated by ``sources``.
+    """
+    if request.api not in ("gradients", "threaded") or request.stop is not None:
+        return None
+    found = _owner(view, sources)
+    if found is None:
+        return None
+    owner, names = found
+    read = _read(view, request, owner) - set(names)
+    if not read:
+        return None
+    made = instances(project, view, owner)
+    shown = f"`{text_of(owner)}`"
+    if not made.classes:
+        return f"of which class {shown} is cannot be seen"
+    if len(made.classes) > 1:
+        return f"{shown} may be of several classes"
+    if made.other:
+        return f"{shown} may be something else, or unfinished, in {made.other}"
+    home, cls = made.classes[0]
+    producer = Producer(project, home, cls, names)
+    problem = producer.problem(read) or _is_called(view, owner)
+    if problem:
+        return problem
+    needed = {name: producer.needs(name) for name in read}
+    wanted = frozenset(name for name, need in needed.items() if need)
+    if not wanted:
+        return f"`{cls.name}` does not compute the target"
+    assumptions = _assumptions(shown, cls, home, view, made.unseen, made.stray)
+    if classes(project).has_unseen_bases(home, cls):
+        assumptions.append(f"what `{cls.name}` extends keeps attributes as they are set")
+    settled = frozenset((*owner, f".{n}") for n, need in needed.items() if need is not None)
+    return Held(producer, owner, wanted, settled, tuple(assumptions))
+
+
+def _assumptions(
+    shown: str, cls: ast.ClassDef, home: Unit, view: View, unseen: list[str], stray: str
+) -> list[str]:
+    if not unseen and not stray:
+        return []
+    where = f"{shown} is always a `{cls.name}` of {home.filename}"
+    return [f"{where}, also in {stray}" if stray else f"{where} ({unseen[0]})"]
+
+
+def _owner(view: View, sources: Sources) -> tuple[Path, list[str]] | None:
+    """The object of which all sources are attributes, and their names."""
+    owners: set[Path] = set()
+    names: list[str] = []
+    for leaf in sources.leaves:
+        paths = certain_paths(leaf, view)
+        if leaf.watch is None or len(paths) != 1:
+            return None
+        path = next(iter(paths))
+        if len(path) < 2 or not path[-1].startswith("."):
+            return None
+        owners.add(path[:-1])
+        names.append(path[-1].lstrip("."))
+    if len(owners) != 1 or owners == {(view.kinds.self_name,)}:
+        return None
+    return owners.pop(), list(dict.fromkeys(names))
+
+
+def _read(view: View, request: Request, owner: Path) -> set[str]:
+    """The attributes of the object of which the target is made."""
+    behind = backward(view.flow.uses_in(request.target)).made
+    named = names_outside(view, request.target)
+    return {p[-1].lstrip(".") for p in named if p[:-1] == owner and p[-1].startswith(".")} | {
+        d.path[len(owner)].lstrip(".")
+        for d in behind
+        if d.kind in _OUTSIDE
+        and len(d.path) == len(owner) + 1
+        and d.path[: len(owner)] == owner
+        and d.path[-1].startswith(".")
+    }
+
+
+def _is_called(view: View, owner: Path) -> str:
+    """Whether the scope runs code that may compute the target anew, and open another tape."""
+    for node in ast.walk(view.scope):
+        if not isinstance(node, ast.Call):
+            continue
+        given = [*node.args, *(k.value for k in node.keywords)]
+        path = path_of(node.func)
+        if path is not None and len(path) > len(owner) and path[: len(owner)] == owner:
+            return f"`{text_of(path)}` is called here, which may compute the target anew"
+        if any(path_of(g) == owner for g in given):
+            return f"`{text_of(owner)}` is handed on here, and may compute the target anew there"
+    return ""
+
+
+class Producer:
+    """A class that computes targets: which method does, and what else may set them."""
+
+    def __init__(self, project: Project, unit: Unit, cls: ast.ClassDef, names: list[str]) -> None:
+        self._project = project
+        self._unit = unit
+        self._cls = cls
+        self._sources = names
+        self.tape = tape_name(project, unit, cls, "_".join(names))
+
+    @property
+    def key(self) -> tuple[ast.ClassDef, str]:
+        """The same for all requests that share a tape."""
+        return self._cls, self.tape
+
+    def problem(self, read: set[str]) -> str:
+        """Why no tape can be kept on objects of the class."""
+        project, unit, cls = self._project, self._unit, self._cls
+        if unit.filename not in project.asked:
+            return f"`{cls.name}` stands in a file that is not changed along with this one"
+        if cls.decorator_list or cls.keywords or is_fixed(project, unit, cls):
+            return f"`{cls.name}` may not take an attribute more"
+        lineage = list(project.effects(unit).lineage(cls))
+        methods = {m.name for c in lineage for m in c.body if isinstance(m, ast.FunctionDef)}
+        if methods & _HOOKS:
+            return f"`{cls.name}` decides itself what its objects are"
+        for name in (cls.name, "__init__"):
+            for user, store in project.stores(name):
+                return f"`{name}` is set anew in {place_of(unit, user, store)}"
+        if any(n.id == cls.name and isinstance(n.ctx, ast.Store) for n in unit.nodes(ast.Name)):
+            return f"`{cls.name}` is defined more than once"
+        for user in project.units.values():
+            for node in set_without_name(user):
+                owner = project.class_of(user, project.scope_of(user, node))
+                own = isinstance(node, ast.Name) and node.id == "self" and owner is not None
+                if not own or owner in project.family(unit, cls):
+                    return f"attributes are set by texts in {place_of(unit, user, node)}"
+        for name in (*self._sources, *sorted(read)):
+            if project.foreign_stores(unit, cls, name):
+                return f"other code sets `{name}` on the object"
+            if again := set_by_text(project, unit, name):
+                return again
+        return ""
+
+    def gives_one_tensor(self) -> bool:
+        """Whether there is one source, and it is one tensor."""
+        made = self._made(self._sources[0])
+        value = part_given(made[0], self._sources[0]) if len(made) == 1 else None
+        if value is None or len(self._sources) > 1:
+            return False
+        view = self._project.view(self._unit, self._project.scope_of(self._unit, made[0]))
+        return view.kinds.make(value) in (Make.LEAF, Make.TENSOR)
+
+    def needs(self, name: str) -> bool | None:
+        """Whether a tape has to record the attribute: not if nothing can have been made for it.
+
+        None: that cannot be told, and whoever judges the target has to know it otherwise.
+        """
+        project, unit = self._project, self._unit
+        made = self._made(name)
+        scope = project.scope_of(unit, made[0]) if len(made) == 1 else None
+        if not isinstance(scope, ast.FunctionDef):
+            return None
+        value = part_given(made[0], name)
+        return value is None or project.view(unit, scope).kinds.make(value) not in _LEAVES
+
+    def kept(self, names: frozenset[str], request: Request) -> Kept | str:
+        """Where a tape that is kept records all these attributes, or why none can."""
+        places = sorted(((self._made(n)[0], n) for n in names), key=lambda p: p[0].lineno)
+        scopes = {self._project.scope_of(self._unit, stmt) for stmt, _ in places}
+        if len(scopes) > 1:
+            return f"several methods of `{self._cls.name}` compute what the target is made of"
+        producer = self._project.view(self._unit, scopes.pop())
+        values: list[ast.expr] = []
+        for stmt, name in places:
+            if problem := self._unfit(producer, stmt, name):
+                return problem
+            value = part_given(stmt, name)
+            if value is None and isinstance(stmt.value, ast.Call):
+                value = stmt.value if precede(producer, stmt, self._sources) else None
+            if value is None:
+                return f"`{name}` of `{self._cls.name}` is one of several values"
+            values.append(value)
+        known = known_sources(producer, places[0][0], self._sources)
+        if isinstance(known, Refusal):
+            return known.reason
+        target = values[0] if len(values) == 1 else ast.List(values, ast.Load())
+        asked = kept_request(request, places[-1][0], target, known)
+        asked.beside = tuple(stmt for stmt, _ in places[:-1])
+        return Kept(producer, asked, self.tape)
+
+    def _made(self, name: str) -> list[ast.Assign]:
+        found = assignments(self._project, self._unit, self._cls, name)
+        return [a for a in found if not is_none(a.value)]
+
+    def _unfit(self, producer: View, stmt: ast.Assign, name: str) -> str:
+        """Why what is computed in the method is not what the object has when it is asked."""
+        project, unit, cls = self._project, self._unit, self._cls
+        scope = producer.scope
+        assert isinstance(scope, ast.FunctionDef)
+        if unit.parents[scope] not in list(project.effects(unit).lineage(cls)):
+            return f"`{name}` is not computed by a method of `{cls.name}`"
+        if project.effects(unit).method(cls, scope.name) is not scope:
+            return f"`{scope.name}` is overridden in `{cls.name}`"
+        if project.foreign_stores(unit, cls, scope.name) or self._made(scope.name):
+            return f"`{scope.name}` is set anew"
+        for source in self._sources:
+            if len(made := self._made(source)) != 1:
+                return f"`{source}` of `{cls.name}` is set in {len(made) or 'no'} places"
+        me = producer.kinds.self_name
+        targets = [t for t in ast.walk(stmt) if isinstance(t, ast.Attribute) and t.attr == name]
+        if any(path_of(t.value) != (me,) for t in targets if isinstance(t.ctx, ast.Store)):
+            return f"`{name}` is set on another object there"
+        if isinstance(stmt, ast.Assign) and is_filled(project, producer, stmt, name):
+            return f"`{name}` is filled, one by one"
+        if producer.flow.yields or producer.blocks.loops_around(stmt):
+            return f"`{name}` is computed in a loop, or by a generator"
+        if scope.name != "__init__" and not self._always(stmt, scope):
+            return f"`{scope.name}` may run again, and leave `{name}` as it was"
+        return ""
+
+    def _always(self, stmt: ast.stmt, scope: ast.FunctionDef) -> bool:
+        """Whether the attribute is given its value whenever the method runs."""
+        node: ast.AST = stmt
+        while node is not scope:
+            node = self._unit.parents[node]
+            if not isinstance(node, ast.With | ast.FunctionDef):
+                return False
+        first = [n for n in ast.walk(scope) if isinstance(n, ast.Return)]
+        return not any(n.lineno < stmt.lineno for n in first)

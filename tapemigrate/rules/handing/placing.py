@@ -1,0 +1,454 @@
+"""Where the tapes of one scope have to record, and what that rests on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules import cells
+from tapemigrate.rules.callgraph.callbacks import callers
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.assumptions import Judge, is_linear
+from tapemigrate.rules.proof.one_object import names_outside
+from tapemigrate.rules.proof.siblings import Siblings
+from tapemigrate.rules.unseen import caches
+from tapemigrate.rules.unseen.collected import COLLECTED
+from tapemigrate.rules.unseen.hazards import Hazards
+from tapemigrate.rules.values.module_variables import are_variables
+from tapemigrate.rules.values.optional import given_for
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
+from tapemigrate.rules.values.variable_lists import gives_variables
+from tapemigrate.tape.asking import several
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.leaf import Sources
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.regions import RegionFinder
+from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.sources import SourceReader
+from tapemigrate.tape.syntax import is_named_after_variables
+
+_CLASS = Refusal(
+    "it stands in the body of a class",
+    "Compute the gradient in a function, under a tape round its forward pass.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """A tape that another method keeps: where it is, and the attributes that it has recorded.
+
+    ``assumptions``: that it is there, and has. ``single``: its source is one tensor.
+    """
+
+    tape: str
+    recorded: frozenset[Path]
+    assumptions: tuple[str, ...] = ()
+    single: bool = False
+
+    def take(self, region: Region) -> None:
+        """Adds what the place of the tape tells to a region that is differentiated on it."""
+        region.assumptions += [a for a in self.assumptions if a not in region.assumptions]
+        if self.single and region.sources.single is None:
+            region.sources.single = True
+
+
+class Places:
+    """Finds the regions of one scope, on tapes of its own or on one that is handed in."""
+
+    def __init__(self, project: Project, view: View, danger: Hazards) -> None:
+        unit = view.unit
+        tracer = Tracer(project)
+        reader = SourceReader(
+            view.flow,
+            view.kinds,
+            lambda n: unit.lines.segment(unit.lines.span(n)),
+            ShapeEvidence(project, view),
+            lambda path: _holds_variables(tracer, view, path),
+            lambda path: _kept_values(project, view, path),
+            lambda call: gives_variables(project, view, call),
+        )
+        self._project = project
+        self._view = view
+        self._danger = danger
+        self._finder = RegionFinder(
+            view.flow,
+            view.blocks,
+            view.kinds,
+            reader,
+            unit.parents,
+            Siblings(project, view).apart,
+            lambda path: _is_own_variable(project, tracer, view, path),
+        )
+        self.judge = Judge(project, tracer, view)
+        self._regions: dict[
+            tuple[Request, Keeping | None, frozenset[Request]], Region | Refusal
+        ] = {}
+
+    def find(
+        self,
+        requests: Sequence[Request],
+        named: Callable[[Request], bool],
+        tape: str,
+        kept: Mapping[Request, Keeping],
+    ) -> dict[Request, Region | Refusal]:
+        """The regions of ``requests``; ``named`` tells which of them give their ops a name.
+
+        ``tape`` is the name of a parameter that may hold the tape of the callers; ``kept`` are the
+        tapes that other methods keep.
+        """
+        found: dict[Request, Region | Refusal] = {}
+        for request in requests:
+            refusal = self._danger.refuse(request) or self._danger.looked_up(named(request))
+            refusal = refusal or _left_for_others(request, self._project, self._view)
+            if refusal is None and not self._view.blocks.holds(request.stmt):
+                refusal = _CLASS
+            if refusal is not None:
+                found[request] = refusal
+                continue
+            inner = _first_order(request) if request.api == "hessians" else request
+            region = self._region(inner, requests, kept.get(request))
+            if isinstance(region, Region) and inner is not request:
+                inner.first = not several(region)
+            elif isinstance(region, Refusal) and request in kept:
+                if _is_recorded(self._view, request, kept[request].recorded):
+                    region = self._kept(request, kept[request])
+            elif isinstance(region, Refusal) and region.threads and tape and inner is request:
+                region = self._given(request, requests, tape)
+            found[inner] = region
+            if inner is not request:
+                found[request] = (
+                    self._finder.second(request, region) if isinstance(region, Region) else region
+                )
+        for request, region in found.items():
+            if isinstance(region, Region) and not region.given:
+                found[request] = self._over(region, found, requests, tape)
+        return found
+
+    def _over(
+        self,
+        region: Region,
+        found: Mapping[Request, Region | Refusal],
+        requests: Sequence[Request],
+        tape: str,
+    ) -> Region | Refusal:
+        """``region``, if its tape has to see no more of the gradients below than their calls."""
+        outside = [found[q] for q in region.lower if q in found and _is_elsewhere(found[q])]
+        if not outside or is_linear(region) or not any(x.outside for x in region.sources.leaves):
+            return region
+        if any(isinstance(g, Refusal) and g.threads for g in outside):
+            return replace(_HIGHER, threads=True)
+        if any(isinstance(g, Region) and g.given and "." not in g.given for g in outside):
+            return self._given(region.request, requests, tape)
+        return _HIGHER
+
+    def _given(self, request: Request, requests: Sequence[Request], tape: str) -> Region | Refusal:
+        made = backward(self._view.flow.uses_in(request.target)).made
+        run = [d.value for d in made if d.value is not None]
+        run += [request.target, request.sources]
+        unseen = self._danger.unseen(run)
+        if unseen is None and self._danger.collected(run):
+            unseen = COLLECTED
+        return unseen or self._finder.given(request, requests, tape)
+
+    def forget(self, request: Request) -> None:
+        """Drops what was found out about a request."""
+        for key in [k for k in self._regions if k[0] is request]:
+            del self._regions[key]
+        self._finder.forget(request)
+
+    def sources(self, request: Request) -> Sources | Refusal:
+        """What ``request`` is differentiated by."""
+        return self._finder.sources(request)
+
+    def records(self, region: Region) -> bool:
+        """Whether ops that run here lie between what was passed in and the target."""
+        return self._finder.records(region)
+
+    def joins(self, region: Region) -> bool:
+        """Whether such ops lead from the sources that were passed in to the target."""
+        return self._finder.joins(region)
+
+    def _region(
+        self, request: Request, requests: Sequence[Request], kept: Keeping | None
+    ) -> Region | Refusal:
+        """What stands beside a request matters to its region only where it is of lower order."""
+        recorded = kept.recorded if kept is not None else frozenset()
+        lower = self._finder.lower(request, requests, recorded)
+        if lower is None or (request, kept, lower) not in self._regions:
+            region = self._place(request, requests, kept)
+            lower = self._finder.lower(request, requests, recorded)
+            if lower is None:
+                return region
+            self._regions[request, kept, lower] = region
+        return self._regions[request, kept, lower]
+
+    def _place(
+        self, request: Request, requests: Sequence[Request], kept: Keeping | None
+    ) -> Region | Refusal:
+        recorded = kept.recorded if kept is not None else frozenset()
+        region = self._finder.find(request, requests, recorded)
+        if isinstance(region, Refusal) and not region.threads:
+            # Who made the target's ops by hand tells more than that no path leads to it.
+            made = backward(self._view.flow.uses_in(request.target)).made
+            region = self._danger.by_hand(d.value for d in made if d.value) or region
+        if isinstance(region, Region):
+            region = cells.refuse(region, self._view.unit) or region
+        if isinstance(region, Region):
+            run = _run_by(region, self._view)
+            unit, project = self._view.unit, self._project
+            region = self._danger.unseen(run) or caches.refuse(region, run, unit, project) or region
+            if isinstance(region, Region) and (what := self._danger.collected(run)):
+                region = self._before(region, requests, kept, what)
+        if isinstance(region, Region) and _asks_a_tape_from_outside(region, self._view):
+            return _HIGHER
+        if isinstance(region, Region):
+            verdict = self.judge.judge(region, recorded)
+            if isinstance(verdict, Refusal):
+                return verdict
+            region.assumptions = verdict
+            region.resumes = kept.tape if kept is not None else ""
+            if kept is not None:
+                kept.take(region)
+                if any(self._computes_anew(region, path) for path in recorded):
+                    again = not _is_recorded(self._view, request, recorded)
+                    return _ANEW if again else self._kept(request, kept)
+        return region
+
+    def _before(
+        self, region: Region, requests: Sequence[Request], kept: Keeping | None, what: str
+    ) -> Region | Refusal:
+        """The region that begins before anything of this function may have filled a collection."""
+        wider = self._finder.find(region.request, requests, early=True)
+        if kept is not None or isinstance(wider, Refusal) or self._hides_a_source(wider):
+            return COLLECTED
+        first = wider.block.body[wider.first].lineno
+        run = _run_by(wider, self._view)
+        refusal = self._danger.unseen(run) or cells.refuse(wider, self._view.unit)
+        if refusal is not None or caches.refuse(wider, run, self._view.unit, self._project):
+            return refusal or COLLECTED
+        wider.assumptions.append(
+            f"nothing that {what} was computed, not even in part, before line {first}"
+        )
+        return wider
+
+    def _hides_a_source(self, region: Region) -> bool:
+        """Whether something made of a source may have been put aside where no tape saw it."""
+        made = [d for leaf in region.sources.leaves for d in leaf.defs]
+        if any(leaf.outside and leaf.watch is not None for leaf in region.sources.leaves):
+            return True
+        if self._danger.collected([region.request.sources, *(d.value for d in made if d.value)]):
+            return True
+        return any(
+            isinstance(d.value, ast.Call)
+            and self._view.kinds.make(d.value) is Make.UNKNOWN
+            and not is_named_after_variables(d)
+            for d in made
+        )
+
+    def _kept(self, request: Request, kept: Keeping) -> Region:
+        region = self._finder.kept(request, kept.tape)
+        kept.take(region)
+        return region
+
+    def _computes_anew(self, region: Region, recorded: Path) -> bool:
+        """Whether the region runs the very method that opens the tape, and keeps it."""
+        if recorded[:-1] != (self._view.kinds.self_name,):
+            return False
+        attribute = recorded[-1].lstrip(".")
+        cls, unit = self._view.cls, self._view.unit
+        family = self._project.family(unit, cls) if cls is not None else []
+        members = [m for each in family for m in each.body if isinstance(m, ast.FunctionDef)]
+        stack: list[ast.AST] = list(region.block.body[region.first : region.last + 1])
+        seen: set[ast.AST] = set()
+        while stack and members:
+            for node in ast.walk(stack.pop()):
+                if not isinstance(node, ast.Attribute):
+                    continue
+                if isinstance(node.ctx, ast.Store) and node.attr == attribute:
+                    return True
+                # ``super().build()`` runs what a class overrides.
+                found = [m for m in members if m.name == node.attr and m not in seen]
+                seen.update(found)
+                stack += found
+        return False
+
+
+_ANEW = Refusal(
+    "the target is computed anew here, by the method that keeps the tape of its forward pass",
+    "Compute what is differentiated in that method as well, or open a tape of your own round both.",
+)
+#: The methods by which a tape is asked.
+ASKS = frozenset({"gradient", "jacobian", "batch_jacobian"})
+_HIGHER = Refusal(
+    "it differentiates a gradient whose forward pass runs outside of this function",
+    "Open a second tape round that forward pass, outside of the first, and ask it here.",
+)
+
+
+def _has_asked_tapes(unit: Unit) -> bool:
+    calls = (call.func for call in unit.nodes(ast.Call))
+    return any(isinstance(func, ast.Attribute) and func.attr in ASKS for func in calls)
+
+
+def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
+    """Whether the region holds a gradient of a tape that was not opened in it.
+
+    Or of one that was, where parts of it must not be recorded.
+    """
+    if not view.unit.once(_has_asked_tapes):
+        return False
+    inside = {
+        node
+        for stmt in region.block.body[region.first : region.last + 1]
+        for node in ast.walk(stmt)
+    }
+    for root in (*inside, region.request.target):
+        for node in ast.walk(root) if root is region.request.target else (root,):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            owner = node.func.value
+            if node.func.attr not in ASKS or view.kinds.name(owner) is not None:
+                continue
+            made = origins(view.flow.reads.get(owner, frozenset()))
+            opened = any(d.stmt in inside for d in made if d.kind is not Kind.MUTATE)
+            if path_of(owner) is not None and (region.stops or not opened):
+                return True
+    return False
+
+
+def _left_for_others(request: Request, project: Project, view: View) -> Refusal | None:
+    """``tape.gradient(…) if tape is not None else tf.gradients(…)``: for those without one."""
+    node: ast.AST | None = request.node
+    while node is not None and not isinstance(node, ast.stmt):
+        node = view.unit.parents.get(node)
+        match node:
+            case ast.IfExp(
+                test=ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()]), body=body
+            ) if any(path_of(n) == (name, ".gradient") for n in ast.walk(body)):
+                places = _calls_without(project, view, name)[:2]
+                where = f", as in {' and in '.join(places)}" if places else ""
+                return Refusal(
+                    f"it is for callers that hand in no `{name}`{where}",
+                    f"Open the tape round the forward pass of each, and pass `{name}=`.",
+                )
+    return None
+
+
+def _calls_without(project: Project, view: View, name: str) -> list[str]:
+    """Where the function is called without the parameter."""
+    if not isinstance(view.scope, ast.FunctionDef):
+        return []
+    sites = callers(project, view.unit, view.scope).calls
+    return [
+        f"line {s.call.lineno}" + ("" if s.unit is view.unit else f" of {s.unit.filename}")
+        for s in sites
+        if name not in {k.arg for k in s.call.keywords}
+    ]
+
+
+def _is_elsewhere(outcome: Region | Refusal) -> bool:
+    """Whether the forward pass runs outside of the function, on a tape from there."""
+    if isinstance(outcome, Refusal):
+        return outcome.threads or bool(outcome.keeps)
+    return bool(outcome.given or outcome.resumes)
+
+
+def _is_own_variable(project: Project, tracer: Tracer, view: View, path: Path) -> bool:
+    """Whether the path, from outside of the scope, leads to a variable of its class or module."""
+    if path[0] == view.kinds.self_name:
+        return len(path) > 1 and tracer.holds_variables(view, path[1].lstrip("."))
+    return view.scope is not view.unit.tree and are_variables(project, view.unit, path[0])
+
+
+def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:
+    """Whether an attribute of ``self`` is made of variables that the class makes."""
+    if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
+        return False
+    return tracer.attribute(view, path[1].lstrip(".")).network
+
+
+def _kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
+    """What the methods of the class assign to an attribute of ``self``; empty if others do too.
+
+    For an optional parameter: what callers give.
+    """
+    if len(path) == 1:
+        return given_for(project, view, path[0])
+    if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
+        return frozenset()
+    name = path[1].lstrip(".")
+    if project.foreign_stores(view.unit, view.cls, name):
+        return frozenset()
+    values = attribute_values(project, view, name)
+    if any(is_opened(view.unit.parents[value]) for value in values):
+        return frozenset()
+    return frozenset(
+        Make.VARIABLES
+        if isinstance(value, ast.Call) and gives_variables(project, view, value)
+        else view.kinds.make(value)
+        for value in values
+    )
+
+
+def _is_recorded(view: View, request: Request, recorded: frozenset[Path]) -> bool:
+    """Whether the target is what a tape has ``recorded``, and nothing is made of that here."""
+    names = names_outside(view, request.target)
+    return bool(names) and names <= recorded
+
+
+def _run_by(region: Region, view: View) -> list[ast.AST]:
+    """What the region runs, and what the sources and the target were taken from."""
+    body = region.block.body
+    found: list[ast.AST] = list(body[region.first : min(region.last, region.call - 1) + 1])
+    if region.last >= region.call:
+        found += _beside(region.request.stmt, body[region.call], view)
+    found += [region.request.target, region.request.sources]
+    uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
+    made = [u.made for u in uses if u.made.value is not None]
+    row = _row_of_new(region.sources)
+    # The blocks around it may change what its ops are.
+    node = view.unit.parents.get(region.request.stmt)
+    while node is not None and node is not view.scope:
+        if isinstance(node, ast.With | ast.AsyncWith):
+            found += [item.context_expr for item in node.items]
+        node = view.unit.parents.get(node)
+    # What was there before its sources were made cannot come from them.
+    found += [d.value for d in made if d.value and (d.stmt is None or d.stmt.lineno >= row)]
+    return found
+
+
+def _beside(stmt: ast.stmt, top: ast.stmt, view: View) -> list[ast.stmt]:
+    """What runs before a statement inside ``top``, which holds it."""
+    found: list[ast.stmt] = []
+    node: ast.AST = stmt
+    while node is not top:
+        parent = view.unit.parents[node]
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, ())
+            if node in block:
+                again = isinstance(parent, ast.For | ast.AsyncFor | ast.While)
+                found += [s for s in block[: None if again else block.index(node)] if s is not node]
+        node = parent
+    return found
+
+
+def _row_of_new(sources: Sources) -> int:
+    """The row in which the first source is made, if all of them are new tensors; else 0."""
+    if any(leaf.outside and not leaf.fresh for leaf in sources.leaves):
+        return 0
+    made = [d for leaf in sources.leaves for d in leaf.defs]
+    return min((d.stmt.lineno if d.stmt is not None else 0 for d in made), default=0)
+
+
+def _first_order(request: Request) -> Request:
+    """The gradient of which a Hessian is the jacobian."""
+    stand_in = ast.copy_location(ast.Name("gradients", ast.Load()), request.call)
+    return Request(
+        request.call, stand_in, request.stmt, "gradients", request.target, request.sources
+    )

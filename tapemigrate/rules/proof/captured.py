@@ -1,0 +1,81 @@
+"""What inner functions and lambdas read of objects around them, if the forward pass calls them."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import free_names, parameters
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.shape_evidence import global_values
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.region import Region
+
+
+def captured_functions(region: Region, view: View) -> list[ast.AST]:
+    """The functions made in the scope of which the target is made, as far as the scope shows."""
+    found: dict[ast.AST, None] = {}
+    for made in backward(view.flow.uses_in(region.request.target)).made:
+        if made.kind is Kind.FUNCTION:
+            node = made.value if made.value is not None else made.stmt
+            if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef):
+                found[node] = None
+    return list(found)
+
+
+def captured(region: Region, view: View) -> list[Def]:
+    """The attributes that such functions read of what came from outside, ``self`` for one."""
+    functions = captured_functions(region, view)
+    if not functions:
+        return []
+    outside = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.PARAM}
+    given = {d.path for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
+    cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
+    known = {d.path for d in region.roots}
+    found: dict[tuple[str, ...], Def] = {}
+    for function in functions:
+        assert isinstance(function, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef)
+        own = {a.arg for a in parameters(function.args)}
+        for node in walk(function):
+            path = path_of(node) if isinstance(node, ast.Attribute) else None
+            if path is None or path[0] in own or path[0] not in outside:
+                continue
+            path = path[:2]
+            if path not in (cut | given | known):
+                found[path] = Def(path, Kind.ENTRY, None)
+    return list(found.values())
+
+
+def globals_read(project: Project, region: Region, view: View) -> list[Def]:
+    """The names of the module that functions read which the region calls, or has in it."""
+    if isinstance(view.scope, ast.Module):
+        return []
+    effects = project.effects(view.unit)
+    pending: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
+    pending += [region.request.target, *captured_functions(region, view)]
+    seen: set[ast.AST] = set()
+    read: set[str] = set()
+    while pending:
+        for node in walk(pending.pop()):
+            called: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
+            if isinstance(node, ast.Name):
+                called = effects.functions(node.id)
+            elif isinstance(node, ast.Attribute) and view.cls is not None:
+                method = effects.method(view.cls, node.attr)
+                own = path_of(node.value) == (view.kinds.self_name,)
+                called = [method] if method is not None and own else []
+            elif isinstance(node, ast.Lambda):
+                read |= free_names(node)
+            new = [each for each in called if each not in seen and each is not view.scope]
+            read = read.union(*(free_names(each) for each in new))
+            seen.update(new)
+            pending += [stmt for each in new for stmt in each.body]
+    known = {d.path[0] for d in region.roots}
+    names = sorted(name for name in read - known if global_values(view.unit, name))
+    if names:
+        here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
+        names = [name for name in names if name not in here]
+    cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
+    return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]

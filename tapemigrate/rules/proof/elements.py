@@ -1,0 +1,301 @@
+"""Sources that come as one list: whether the one may have been made from the other.
+
+A tape watches all of them where the list is there, too late for what one of them did in another.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from itertools import permutations
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callgraph.callbacks import mentions_of
+from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.independence import Asked, Independence, enclosing
+from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values, global_values
+from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.recipes import SOURCE
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.syntax import VARIABLES_BY_NAME
+
+_DEPTH = 4
+_VARIABLES = (Make.VARIABLES, Make.ANY_VARIABLES, Make.VARIABLE, Make.FROZEN)
+_NEW = (*_VARIABLES, Make.TENSOR, Make.LEAF, Make.PYTHON)
+_TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
+_FOLLOWED = (Kind.ASSIGN, *_TAKEN)
+_LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set", "dict", "OrderedDict"})
+_SAME = frozenset({"values", "copy"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Something in a list: one element, or (``several``) elements that are known to be apart."""
+
+    view: View
+    node: ast.expr
+    several: bool = False
+
+
+class Elements:
+    """Judges the lists by which the calls of one scope differentiate."""
+
+    def __init__(self, project: Project, calls: Independence, view: View) -> None:
+        self._project = project
+        self._calls = calls
+        self._view = view
+
+    def judge(self, region: Region) -> list[str] | Refusal:
+        """What is assumed of lists that hold sources, or that one holds what another is made of."""
+        found: list[str] = []
+        sources = region.request.sources
+        lists = self._names(sources, _DEPTH)
+        if region.sources.single is True and (path := path_of(sources)) is not None:
+            lists.discard(text_of(path))
+        for leaf in region.sources.leaves:
+            if leaf.watch not in lists or not _is_list(leaf):
+                continue
+            own = [d for d in leaf.defs if text_of(d.path) == leaf.watch and d.kind not in _TAKEN]
+            verdicts = [self._made(d, self._view, _DEPTH) for d in sorted(own, key=_path)]
+            apart = [None if v is None else self._are_apart(v) for v in verdicts]
+            if False in apart:
+                return Refusal(
+                    f"of the sources in `{leaf.watch}`, one was made from another, before a tape "
+                    "could watch that one",
+                    SOURCE,
+                )
+            if None in apart and region.sources.single is False and not leaf.found:
+                found.append(f"no element of `{leaf.watch}` was computed from another")
+        return found
+
+    def _names(self, node: ast.expr, depth: int) -> set[str]:
+        """The names of the lists that the sources are, or are put together from."""
+        match node:
+            case ast.List() | ast.Tuple():
+                inner = [e.value for e in node.elts if isinstance(e, ast.Starred)]
+            case ast.ListComp() | ast.GeneratorExp():
+                inner = [node.generators[0].iter]
+            case ast.BinOp():
+                inner = [node.left, node.right]
+            case ast.Subscript(slice=ast.Slice(), value=value):
+                inner = [value]
+            case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in _SAME:
+                inner = [value]
+            case ast.Call():
+                inner = node.args
+            case _:
+                inner = []
+        found = {name for each in inner for name in self._names(each, depth)}
+        if (path := path_of(node)) is not None:
+            found.add(text_of(path))
+            for made in origins(self._view.flow.reads.get(node, frozenset())) if depth else ():
+                if made.kind in _FOLLOWED and made.value is not None:
+                    found |= self._names(made.value, depth - 1)
+        return found
+
+    def _are_apart(self, parts: list[_Part]) -> bool | None:
+        """Whether none of the parts was made from another one."""
+        verdict: bool | None = True
+        for one, other in permutations(parts, 2):
+            apart = self._is_apart(one, other)
+            if apart is False:
+                return False
+            verdict = verdict and apart
+        return verdict
+
+    def _is_apart(self, one: _Part, other: _Part) -> bool | None:
+        """Whether ``other`` was not made from ``one``."""
+        view = one.view
+        if path_of(one.node) is None and not one.several:
+            return True  # it has no name by which something could be made of it
+        if other.view is not view:
+            return None
+        mine = origins(view.flow.uses_in(one.node))
+        if path_of(other.node) is not None and origins(view.flow.uses_in(other.node)) == mine:
+            return True  # the same one twice
+        behind = backward(view.flow.uses_in(other.node)).made
+        if mine & behind:
+            whole = all(d.path == path_of(one.node) for d in mine & behind)
+            return False if whole and not one.several else None
+        for source in mine:
+            for entered in behind:
+                verdict = self._entered(view, source, entered)
+                if verdict is not True:
+                    return verdict
+        return True
+
+    def _entered(self, view: View, source: Def, other: Def) -> bool | None:
+        """The same of two values that the scope was handed, or found."""
+        kinds = {source.kind, other.kind}
+        if kinds == {Kind.PARAM}:
+            found = self._calls.at_all_calls(view, Asked(source, other.path[0]))
+            return False if isinstance(found, CallSite) else found or None
+        if kinds == {Kind.ENTRY}:
+            return None if self._is_kept(source, view) and self._is_kept(other, view) else True
+        return True
+
+    def _is_kept(self, made: Def, view: View) -> bool:
+        """Whether it is a value from outside, and no function or module."""
+        if made.path[0] == view.kinds.self_name:
+            return len(made.path) > 1
+        name = made.path[0]
+        return self._around(name, view) is not None or bool(global_values(view.unit, name))
+
+    def _made(self, made: Def, view: View, depth: int) -> list[_Part] | None:
+        """The elements of the list that a definition is; None if they cannot be told."""
+        if depth == 0:
+            return None
+        if made.kind is Kind.ASSIGN and made.value is not None:
+            return self._listed(made.value, view, depth)
+        if made.kind is Kind.AUGMENT and isinstance(made.stmt, ast.AugAssign):
+            before = {u.made for u in made.uses if u.made.path == made.path} - {made}
+            return self._joined(
+                [self._made(d, view, depth - 1) for d in sorted(before, key=_path)]
+                + [self._listed(made.stmt.value, view, depth)]
+            )
+        if made.kind is Kind.ELEMENT and made.value is not None:
+            new = view.kinds.element(made) in _NEW
+            return [_Part(view, made.value, several=True)] if new else None
+        if made.kind is Kind.PARAM:
+            return self._passed(made, view, depth)
+        if made.kind is Kind.ENTRY:
+            return self._outside(made, view, depth)
+        return None
+
+    def _listed(self, node: ast.expr, view: View, depth: int) -> list[_Part] | None:
+        match node:
+            case ast.List() | ast.Tuple() | ast.Set():
+                return self._display(node.elts, view, depth)
+            case ast.Dict():
+                return self._display(node.values, view, depth)
+            case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
+                made = node.value if isinstance(node, ast.DictComp) else node.elt
+                new = view.kinds.make(made) in _NEW or view.kinds.is_new(made)
+                if path_of(made) is None and new:
+                    return [_Part(view, node, several=True)]
+                first = node.generators[0]
+                if len(node.generators) == 1 and ast.dump(made) == _loaded(first.target):
+                    return self._listed(first.iter, view, depth)
+                return None
+            case ast.BinOp(op=ast.Add()):
+                sides = (node.left, node.right)
+                return self._joined([self._listed(s, view, depth) for s in sides])
+            case ast.Subscript(slice=ast.Slice()):
+                return self._listed(node.value, view, depth)
+            case ast.Subscript(slice=ast.Constant()):
+                return [_Part(view, node)]
+            case ast.Call():
+                return self._called(node, view, depth)
+        path = path_of(node)
+        if path is None:
+            return None
+        uses = view.flow.reads.get(node, frozenset())
+        if any(u.made.kind is Kind.MUTATE for u in uses) or len(uses) != 1:
+            return None
+        made_by = next(iter(uses)).made
+        return self._made(made_by, view, depth - 1) if made_by.path == path else None
+
+    def _display(self, elts: list[ast.expr], view: View, depth: int) -> list[_Part] | None:
+        return self._joined(
+            [
+                self._listed(e.value, view, depth)
+                if isinstance(e, ast.Starred)
+                else [_Part(view, e)]
+                for e in elts
+            ]
+        )
+
+    def _joined(self, lists: list[list[_Part] | None]) -> list[_Part] | None:
+        found: list[_Part] = []
+        for each in lists:
+            if each is None:
+                return None
+            found += each
+        return found
+
+    def _called(self, call: ast.Call, view: View, depth: int) -> list[_Part] | None:
+        func = call.func
+        if view.kinds.make(call) in _NEW:
+            return [_Part(view, call, several=True)]
+        lister = isinstance(func, ast.Name) and func.id in _LISTERS
+        if lister or short(view.kinds.name(func)) == "nest.flatten":
+            return self._listed(call.args[0], view, depth) if len(call.args) == 1 else None
+        if isinstance(func, ast.Attribute) and func.attr in _SAME and not call.args:
+            return self._listed(func.value, view, depth)
+        function = view.kinds.called(call)
+        if function is None or function.decorator_list or depth == 0:
+            return None
+        inner = self._project.view(view.unit, function)
+        if inner.flow.yields or not inner.flow.returns:
+            return None
+        ends = [r.value for r in inner.flow.returns]
+        found = [self._listed(e, inner, depth - 1) if e is not None else None for e in ends]
+        if len(found) == 1:
+            return found[0]
+        apart = all(f is not None and self._are_apart(f) for f in found)
+        return [_Part(view, call, several=True)] if apart else None
+
+    def _passed(self, made: Def, view: View, depth: int) -> list[_Part] | None:
+        """What callers pass: the elements if one is not apart, else any."""
+        scope = view.scope
+        if not isinstance(scope, ast.FunctionDef) or len(made.path) > 1:
+            return None
+        mentions = mentions_of(self._project, view.unit, scope).within(enclosing(view))
+        found: list[_Part] | None = []
+        for site in mentions.calls:
+            given = argument_for(site.call, scope, made.path[0], view.cls is not None)
+            caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+            parts = self._listed(given, caller, depth - 1) if given is not None else None
+            apart = None if parts is None else self._are_apart(parts)
+            if apart is False:
+                return parts
+            found = None if apart is None else found
+        return found
+
+    def _outside(self, made: Def, view: View, depth: int) -> list[_Part] | None:
+        """What the functions around, the module, or the methods of the class keep."""
+        unit, path = view.unit, made.path
+        if len(path) == 1 and (around := self._around(path[0], view)) is not None:
+            holder, given = around
+            return self._made(given[0], holder, depth - 1) if len(given) == 1 else None
+        values: list[ast.expr] = []
+        if len(path) == 1:
+            values = global_values(unit, path[0])
+        elif len(path) == 2 and path[0] == view.kinds.self_name:
+            values = attribute_values(self._project, view, path[1].lstrip("."))
+        if len(values) != 1:
+            return None
+        holder = self._project.view(unit, self._project.scope_of(unit, values[0]))
+        return self._listed(values[0], holder, depth - 1)
+
+    def _around(self, name: str, view: View) -> tuple[View, list[Def]] | None:
+        """What the nearest function around that knows the name gives it."""
+        node = view.unit.parents.get(view.scope)
+        while node is not None:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                outer = self._project.view(view.unit, node)
+                made = [d for d in outer.flow.defs.values() if d.path == (name,)]
+                made = [d for d in made if d.kind is not Kind.ENTRY]
+                if made:
+                    return outer, made
+            node = view.unit.parents.get(node)
+        return None
+
+
+def _is_list(leaf: Leaf) -> bool:
+    """Whether it may be a list of tensors that are watched together."""
+    if leaf.variables or leaf.watch is None or leaf.many is False or leaf.filled:
+        return False
+    return not VARIABLES_BY_NAME.search(leaf.watch)
+
+
+def _path(made: Def) -> tuple[str, ...]:
+    return made.path
+
+
+def _loaded(target: ast.expr) -> str:
+    return ast.dump(ast.Name(target.id, ast.Load())) if isinstance(target, ast.Name) else ""

@@ -1,0 +1,68 @@
+"""Functions that an object keeps, and calls: what state of their module they read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callbacks import callers
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.shared_state import shared_state
+from tapemigrate.rules.values.provenance import filled_state
+from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
+from tapemigrate.source.trees import walk
+
+# Through how many callers a function is followed.
+_DEPTH = 4
+
+
+def reads_state(project: Project, view: View, name: str) -> bool:
+    """Whether what ``self.name`` is, as far as it is seen, reads what code outside of it sets."""
+    values = attribute_values(project, view, name)
+    return any(_reads(project, view.unit, value, _DEPTH) for value in values)
+
+
+def own_methods(project: Project, view: View, nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """The methods of the class that run where ``nodes`` do, through each other too."""
+    found: dict[ast.AST, None] = {}
+    pending = list(nodes) if view.cls is not None else []
+    while pending and view.cls is not None:
+        for node in walk(pending.pop()):
+            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+                continue
+            method = project.effects(view.unit).method(view.cls, node.attr)
+            own = node.value.id in ("self", "cls", view.kinds.self_name)
+            if own and method is not None and method not in found and method is not view.scope:
+                found[method] = None
+                pending.append(method)
+    return list(found)
+
+
+def _reads(project: Project, unit: Unit, value: ast.expr, depth: int) -> bool:
+    if shared_state(project).read_by(project, unit, [value]):
+        return True
+    functions = project.effects(unit).functions(value.id) if isinstance(value, ast.Name) else []
+    filled = unit.once(filled_state)
+    if any(isinstance(n, ast.Name) and n.id in filled for f in functions for n in walk(f)):
+        return True
+    view = project.view(unit, project.scope_of(unit, value))
+    made = origins(view.flow.reads.get(value, frozenset()))
+    passed = [d for d in made if d.kind is Kind.PARAM and len(d.path) == 1]
+    return depth > 0 and any(_is_handed(project, view, d.path[0], depth) for d in passed)
+
+
+def _is_handed(project: Project, view: View, name: str, depth: int) -> bool:
+    """Whether a caller hands in such a function as the parameter."""
+    function = view.scope
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    for site in callers(project, view.unit, function).calls:
+        value = argument_for(site.call, function, name, view.cls is not None)
+        given = [*site.call.args, *(k.value for k in site.call.keywords)]
+        if value is not None and any(value is each for each in given):
+            if _reads(project, site.unit, value, depth - 1):
+                return True
+    return False

@@ -1,0 +1,207 @@
+"""What the forward pass reads without being handed it: state that outlives calls, and attributes
+that methods read.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.rules.callgraph.callers import has_plain_decorators
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.captured import captured_functions
+from tapemigrate.rules.proof.held import own_methods, reads_state
+from tapemigrate.rules.proof.independence import attribute_of
+from tapemigrate.rules.proof.replacements import replacements
+from tapemigrate.rules.proof.shared_state import shared_state
+from tapemigrate.rules.proof.steps import Steps
+from tapemigrate.rules.proof.verdicts import names_of, wrong
+from tapemigrate.rules.values.provenance import Provenance, Tracer, filled_state, remembers
+from tapemigrate.rules.values.shape_evidence import attribute_values
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+
+
+def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf]) -> list[str]:
+    """What functions that are called in the region read that outlives their calls."""
+    unit, effects = view.unit, project.effects(view.unit)
+    run: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
+    run.append(region.request.target)
+    run += own_methods(project, view, run)
+    pending = list(run)
+    read: set[str] = set()
+    loaded = unit.once(_loaded)
+    while pending:
+        node = pending.pop()
+        if node not in loaded:
+            names = (n for n in walk(node) if isinstance(n, ast.Name))
+            loaded[node] = frozenset(n.id for n in names if isinstance(n.ctx, ast.Load))
+        new = loaded[node] - read
+        read |= new
+        pending += [s for name in new for f in effects.functions(name) for s in f.body]
+    shared = shared_state(project).read_by(project, unit, run)
+    kept = (read & unit.once(filled_state)) | shared
+    if not kept:
+        return []
+    # What a function gives a value itself is followed from there.
+    defs = view.flow.defs.values()
+    made = (
+        []
+        if isinstance(view.scope, ast.Module)
+        else [d.path for d in defs if d.kind is Kind.ASSIGN]
+    )
+    here = {path[0] for path in made if len(path) == 1} | {text_of(path) for path in made}
+    return [
+        f"`{name}` holds nothing that was computed from {names_of(leaves)}"
+        for name in sorted(kept - here)
+    ]
+
+
+class HiddenReads:
+    """What the methods that a scope calls read of their object.
+
+    ``kept`` judges what is kept as an attribute, ``is_module`` tells those that hold functions.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        tracer: Tracer,
+        view: View,
+        kept: Callable[[str, str, Provenance, list[Leaf]], str | Refusal | None],
+        is_module: Callable[[str], bool],
+        steps: Steps | None,
+    ) -> None:
+        self._project = project
+        self._tracer = tracer
+        self._view = view
+        self._kept = kept
+        self._is_module = is_module
+        self._steps = steps
+
+    def of(
+        self,
+        region: Region,
+        leaves: list[Leaf],
+        recorded: frozenset[Path],
+        run: Sequence[ast.AST] = (),
+    ) -> list[str | Refusal]:
+        """The same for what methods of the class read, those that ``run`` calls included."""
+        view = self._view
+        found: list[str | Refusal] = []
+        if view.cls is None:
+            return found
+        body: list[ast.AST] = [*region.block.body[region.first : region.last + 1], *run]
+        body += [*captured_functions(region, view), region.request.target]
+        nodes = [n for s in body for n in walk(s)]
+        called = {n.func for n in nodes if isinstance(n, ast.Call)}
+        for node in nodes:
+            used = node.func if isinstance(node, ast.Call) else node
+            if not isinstance(used, ast.Attribute) or not isinstance(used.ctx, ast.Load):
+                continue
+            if path_of(used.value) != (view.kinds.self_name,) or path_of(used) in recorded:
+                continue
+            method = self._project.effects(view.unit).method(view.cls, used.attr)
+            if not isinstance(node, ast.Call) and (method is None or not method.decorator_list):
+                continue
+            if node in called and method is not None and has_plain_decorators(method):
+                continue
+            if method is None:
+                verdict = self._held_function(used.attr, leaves)
+                if verdict is not None:
+                    found.append(verdict)
+                values = attribute_values(self._project, view, used.attr)
+                if any(isinstance(value, ast.Lambda) for value in values):
+                    found += self._read_by(region, used.attr, leaves)
+            elif (
+                remembers(view.unit, method)
+                if isinstance(node, ast.Call)
+                else not _is_property(method)
+            ):
+                found += self._remembered(used.attr, leaves)
+            else:
+                found += self._read_by(region, used.attr, leaves)
+                found += self._read_below(used.attr, leaves)
+        return found
+
+    def _read_below(self, name: str, leaves: list[Leaf]) -> list[str]:
+        """What else may run in place of the method, on objects of subclasses or on some."""
+        found = replacements(self._project, self._tracer, self._view, name)
+        return [f"{each} reads nothing that was computed from {names_of(leaves)}" for each in found]
+
+    def _remembered(self, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
+        """A property that is computed once, perhaps before: ``@lazy_property``."""
+        traced = self._tracer.method(self._view, name)
+        if any(x.variables for x in leaves):
+            return [wrong(f"self.{name}", "computed when it was first asked for", "the variables")]
+        attributes = {attribute_of(d, self._view) for x in leaves for d in x.defs}
+        if attributes & traced.attributes:
+            shown = names_of(leaves)
+            return [wrong(f"self.{name}", "computed when it was first asked for", shown)]
+        return [f"`self.{name}` was not computed from {names_of(leaves)}"]
+
+    def _read_by(self, region: Region, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
+        """What a method of the class reads that is not passed to it."""
+        found: list[str | Refusal] = []
+        traced = self._tracer.method(self._view, name)
+        variables = any(x.variables for x in leaves)
+        sentence = f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
+        # What was found may be what was passed in, and no variable.
+        passed = any(d.kind is Kind.PARAM for x in leaves if x.found for d in x.defs)
+        for attribute in sorted(traced.attributes):
+            if self._is_module(attribute) or self._is_set_here(region, attribute):
+                continue
+            if self._steps is not None and self._steps.settle(attribute):
+                continue
+            inner = self._tracer.attribute(self._view, attribute)
+            unmade = not inner.attributes and not inner.blind and not inner.network
+            if variables and not passed and unmade:
+                continue
+            verdict = self._kept(f"self.{attribute}", attribute, inner, leaves)
+            if isinstance(verdict, Refusal) and variables and not self._is_computed(attribute):
+                verdict = sentence
+            if verdict:
+                found.append(verdict)
+        if traced.blind and not traced.attributes:
+            found.append(sentence)
+        return found
+
+    def _is_computed(self, attribute: str) -> bool:
+        """Whether ``self.attribute`` is the result of an op on the result of a network."""
+        values = attribute_values(self._project, self._view, attribute)
+        return any(self._view.kinds.make(v) is Make.TENSOR for v in values)
+
+    def _is_set_here(self, region: Region, attribute: str) -> bool:
+        """Whether the function itself gives ``self.attribute`` its value before the call."""
+        body = region.block.body[: region.call + 1]
+        return any(
+            d.path == (self._view.kinds.self_name, f".{attribute}")
+            and d.kind is Kind.ASSIGN
+            and d.stmt in body
+            for d in self._view.flow.defs.values()
+        )
+
+    def _held_function(self, name: str, leaves: list[Leaf]) -> str | Refusal | None:
+        """A function or an object kept on ``self`` that is called: what it was made of counts."""
+        values = attribute_values(self._project, self._view, name)
+        if not values or reads_state(self._project, self._view, name):
+            return f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
+        if any(x.variables for x in leaves):
+            return None
+        return self._kept(f"self.{name}", name, self._tracer.attribute(self._view, name), leaves)
+
+
+def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the property runs anew each time that it is asked for."""
+    return all(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
+
+
+def _loaded(unit: Unit) -> dict[ast.AST, frozenset[str]]:
+    """The names that statements read, filled where they are asked for."""
+    return {}

@@ -1,0 +1,540 @@
+"""What the calls of a function show of two of its values: whether one was made from the other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callbacks import mentions_of
+from tapemigrate.rules.callgraph.callers import is_called_by_python
+from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.decorated import may_change_arguments
+from tapemigrate.rules.callgraph.reached import is_reached_otherwise
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.one_object import tensors_in
+from tapemigrate.rules.proof.shared_origin import share
+from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.syntax import given_back
+
+_PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
+# Through how many callers two values are followed.
+_DEPTH = 4
+# What calls the functions that it is given, with tensors of its own.
+_CALLS_BACK = frozenset(
+    {"while_loop", "map_fn", "scan", "foldl", "foldr", "vectorized_map", "cond", "case"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Two values of one function: ``source``, and another that may have been made from it.
+
+    The other is a ``parameter``; or an ``attribute`` of ``self``, of which ``traced`` tells where
+    it comes from; or made of what a ``closure`` holds, in which ``same`` is the very tensor.
+    ``linear``: the target is linear in the other. ``computed``: the other is no plain argument.
+    ``part``: the source is a part of the object that ``source`` is.
+    """
+
+    source: Def
+    parameter: str | None = None
+    attribute: str | None = None
+    traced: Provenance | None = None
+    closure: frozenset[Def] | None = None
+    same: frozenset[Def] = frozenset()
+    linear: bool = False
+    computed: bool = False
+    part: bool = False
+
+    def of(self, source: Def, parameter: str) -> Asked:
+        """The same of two values of a caller."""
+        return replace(self, source=source, parameter=parameter, closure=None)
+
+
+class Independence:
+    """Looks at every call of a function, through callers that hand on what they are handed."""
+
+    def __init__(self, project: Project, tracer: Tracer) -> None:
+        self._project = project
+        self._tracer = tracer
+
+    def at_all_calls(self, view: View, asked: Asked, depth: int = _DEPTH) -> bool | CallSite:
+        """True: independent at all calls. False: not all can be seen. A call: dependent there."""
+        scope = view.scope
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        if scope.name == "__init__" and view.cls is not None:
+            mentions = self._project.mentions(view.cls.name)
+        else:
+            mentions = mentions_of(self._project, view.unit, scope)
+        mentions = mentions.within(enclosing(view))
+        sites = [s for s in mentions.calls if self._project.scope_of(s.unit, s.call) is not scope]
+        named = {scope.name} if view.cls is None else {scope.name, view.cls.name} - {"__init__"}
+        seen = not self._project.unread(named) and bool(sites)
+        seen &= not may_change_arguments(view.unit, scope)
+        if view.cls is not None and scope.name != "__init__":
+            seen &= not classes(self._project).may_be_called_back(view.unit, view.cls)
+        for unit, node in mentions.others:
+            handed = self._handed_to_tensorflow(unit, node)
+            if handed is None:
+                seen = False
+            elif asked.closure is not None and self._reads(handed, asked.same):
+                return handed
+            else:
+                seen = seen or not sites
+        for site in sites:
+            verdict = self._site(view, site, asked, depth)
+            if isinstance(verdict, CallSite):
+                return verdict
+            if verdict is False:
+                return site
+            seen = seen and verdict is True
+        if not seen or is_called_by_python(scope):
+            return False
+        return not is_reached_otherwise(self._project, view)
+
+    def _is_handed_out(self, view: View) -> bool:
+        """Whether other code may call the scope, with values that it makes of each other."""
+        scope = view.scope
+        if view.unit.filename not in self._project.asked:
+            return True  # who calls what such a file defines was not looked for
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            return isinstance(scope, ast.Lambda)
+        others = mentions_of(self._project, view.unit, scope).within(enclosing(view)).others
+        return any(self._handed_to_tensorflow(unit, node) is None for unit, node in others)
+
+    def _handed_to_tensorflow(self, unit: Unit, node: ast.AST) -> CallSite | None:
+        """The ``tf.while_loop``, ``tf.map_fn``, … that a function is handed to."""
+        parent = unit.parents.get(node)
+        if isinstance(parent, ast.keyword):
+            parent = unit.parents.get(parent)
+        if not isinstance(parent, ast.Call):
+            return None
+        name = short(unit.names.qualified(parent.func))
+        return CallSite(unit, parent) if name in _CALLS_BACK else None
+
+    def _reads(self, site: CallSite, closure: frozenset[Def]) -> bool:
+        """Whether the call hands in something of which the other value is made."""
+        caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+        for argument in (*site.call.args, *(k.value for k in site.call.keywords)):
+            if isinstance(argument, ast.Lambda):
+                continue
+            for node in walk(argument):
+                if isinstance(node, ast.expr) and path_of(node) is not None:
+                    met = origins(caller.flow.reads.get(node, frozenset()))
+                    # Reading a function's name reads what the function captures as well.
+                    if met & closure and not any(d.kind is Kind.FUNCTION for d in met):
+                        return True
+        return False
+
+    def _site(self, view: View, site: CallSite, asked: Asked, depth: int) -> bool | CallSite | None:
+        """True: independent at this call. False or a call: dependent. None: it cannot be seen."""
+        scope = view.scope
+        assert isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
+        method, source, parameter = view.cls is not None, asked.source, asked.parameter
+        attribute, traced = asked.attribute, asked.traced
+        caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+        given = None
+        if source.kind is Kind.PARAM:
+            given = argument_for(site.call, scope, source.path[0], method)
+            if given is None or self._is_made_elsewhere(view, site, given):
+                return None
+        cut = frozenset[Def]()
+        if given is not None and all(path_of(e) is not None for e in _elements(given)):
+            cut = with_aliases(origins(caller.flow.uses_in(given)), caller)
+        elif given is not None:
+            cut = _another_name(given, caller)
+        elif source.kind is Kind.ENTRY:
+            own = frozenset(
+                d
+                for d in caller.flow.defs.values()
+                if d.path == source.path
+                or (source.path[0] != view.kinds.self_name and d.path == source.path[: len(d.path)])
+            )
+            cut = with_aliases(own, caller) | self._put_into(view, source, caller)
+        if asked.part and given is not None:
+            cut |= tensors_in(caller, self._tracer.behind(caller, given))
+        if asked.closure is not None:
+            return self._beside_closure(caller, asked, cut, depth)
+        if parameter is not None:
+            other = argument_for(site.call, scope, parameter, method)
+            if other is not None and self._is_made_elsewhere(view, site, other):
+                return None
+            for _ in range(_DEPTH if asked.linear else 0):
+                other = _handed_to_itself(caller, scope, other, parameter, method)
+            if other is None:
+                return None
+            return self._argument(view, site, asked, caller, given, other, cut, depth)
+        if traced is not None and attribute is not None and given is not None:
+            if traced.network and self._holds_variables(caller, given):
+                return False
+            held = _held_against(traced, attribute, caller, given, cut)
+            return self._constructed(view, traced, caller, cut) if held is True else held
+        return None
+
+    def _is_made_elsewhere(self, view: View, site: CallSite, value: ast.expr) -> bool:
+        """Whether it is a default that is no plain value, made where the caller does not see it."""
+        passed = [*site.call.args, *(k.value for k in site.call.keywords)]
+        home = self._project.scope_of(view.unit, view.scope)
+        here = self._project.scope_of(site.unit, site.call)
+        if any(value is each for each in passed) or (here is home and site.unit is view.unit):
+            return False
+        return self._project.view(view.unit, home).kinds.make(value) not in _PLAIN
+
+    def _beside_closure(
+        self, caller: View, asked: Asked, cut: frozenset[Def], depth: int
+    ) -> bool | CallSite | None:
+        """Whether nothing is passed of which the closure is made, by this caller or one above."""
+        assert asked.closure is not None
+        named = {d.path[0] for d in cut if d.kind is Kind.ENTRY}
+        if cut & asked.closure or named & {d.path[0] for d in asked.closure}:
+            return False
+        for above in cut:
+            if above.kind is Kind.PARAM and above.path != (caller.kinds.self_name,) and depth > 0:
+                further = self.at_all_calls(caller, replace(asked, source=above), depth - 1)
+                if isinstance(further, CallSite):
+                    return further
+                if not further:
+                    return None
+        return True
+
+    def _constructed(
+        self, view: View, traced: Provenance, caller: View, cut: frozenset[Def]
+    ) -> bool | None:
+        """Whether the caller made and filled the object of nothing that the source comes from."""
+        assert view.cls is not None
+        me = view.kinds.self_name
+        passed = {d for d in traced.defs if d.kind is Kind.PARAM and d.path != (me,)}
+        verdict: bool | None = True
+        work = [(m, d.path[0]) for m in self._methods(view, passed) for d in passed]
+        seen = set(work)
+        while work:
+            method, name = work.pop()
+            if name not in {a.arg for a in parameters(method.args)}:
+                continue
+            init = method.name == "__init__"
+            for site in self._project.mentions(view.cls.name if init else method.name).calls:
+                given = argument_for(site.call, method, name, True)
+                scope = self._project.scope_of(site.unit, site.call)
+                if given is None:
+                    continue
+                if scope is caller.scope:
+                    mine = with_aliases(origins(caller.flow.uses_in(given)), caller)
+                    if mine & cut or cut & self._tracer.behind(caller, given):
+                        return False
+                elif isinstance(scope, ast.FunctionDef) and scope in self._methods(view, None):
+                    inner = self._project.view(site.unit, scope)
+                    for made in self._tracer.behind(inner, given):
+                        step = (scope, made.path[0])
+                        if made.kind is Kind.PARAM and step not in seen:
+                            seen.add(step)
+                            work.append(step)
+                elif not init:
+                    verdict = None
+        return verdict
+
+    def _put_into(self, view: View, source: Def, caller: View) -> frozenset[Def]:
+        """What the caller handed to the object for the attribute that is the source."""
+        name = attribute_of(source, view)
+        if view.cls is None or name is None:
+            return frozenset()
+        made = self._tracer.attribute(view, name).defs
+        passed = {d for d in made if d.kind is Kind.PARAM and d.path != (view.kinds.self_name,)}
+        found: frozenset[Def] = frozenset()
+        for method in self._methods(view, passed) if passed else ():
+            called = view.cls.name if method.name == "__init__" else method.name
+            for site in self._project.mentions(called).calls:
+                if self._project.scope_of(site.unit, site.call) is not caller.scope:
+                    continue
+                for each in passed:
+                    given = argument_for(site.call, method, each.path[0], True)
+                    if given is not None:
+                        found |= with_aliases(origins(caller.flow.uses_in(given)), caller)
+        return found
+
+    def _methods(self, view: View, passed: set[Def] | None) -> list[ast.FunctionDef]:
+        """The other methods of the class: those that have one of the parameters, or all."""
+        assert view.cls is not None
+        names = None if passed is None else {d.path[0] for d in passed}
+        found = [
+            stmt
+            for cls in self._project.effects(view.unit).lineage(view.cls)
+            for stmt in cls.body
+            if isinstance(stmt, ast.FunctionDef) and stmt is not view.scope
+            if names is None or names & {a.arg for a in parameters(stmt.args)}
+        ]
+        if passed is None:
+            return found
+        return [
+            method
+            for method in found
+            if passed & set(self._project.view(view.unit, method).flow.defs.values())
+        ]
+
+    def _are_handed_on(
+        self, site: CallSite, caller: View, other: ast.expr, cut: frozenset[Def]
+    ) -> bool:
+        """Whether an earlier call was handed both, and may have put the one into the other."""
+        path, kinds = path_of(other), caller.kinds
+        held = path is not None and any(
+            isinstance(d.value, ast.Call) and kinds.make(d.value) is Make.UNKNOWN
+            for d in origins(caller.flow.uses_in(other))
+        )
+        for node in walk(caller.scope) if held and cut else ():
+            if not isinstance(node, ast.Call) or node.lineno >= site.call.lineno:
+                continue
+            given = [*node.args, *(k.value for k in node.keywords)]
+            if kinds.make(node) is not Make.UNKNOWN or not any(path_of(g) == path for g in given):
+                continue
+            if any(cut & self._tracer.behind(caller, g) for g in given if path_of(g) != path):
+                return True
+        return False
+
+    def _was_there(
+        self, site: CallSite, caller: View, other: ast.expr, cut: frozenset[Def]
+    ) -> bool:
+        """Whether the other value was made before there was a source, and then left alone."""
+        path, body = path_of(other), caller.blocks.top.body
+        behind = _in_order(caller, self._tracer.behind(caller, other))
+        sources = _in_order(caller, cut)
+        if path is None or not behind or not sources or max(behind) >= min(sources):
+            return False
+        inside = set(ast.walk(site.call))
+        since = [n for s in body[min(sources) :] if s.lineno <= site.call.lineno for n in walk(s)]
+        return not any(
+            isinstance(n, ast.Name) and n.id == path[0] and n not in inside for n in since
+        )
+
+    def _holds_variables(self, caller: View, given: ast.expr) -> bool:
+        """Whether what a caller passes as source may be variables, which networks read unseen."""
+        values: list[ast.expr] = [given]
+        path = path_of(given)
+        if path is not None:
+            made = origins(caller.flow.uses_in(given))
+            values = [d.value for d in made if d.value is not None]
+            if len(path) > 1 and path[0] == caller.kinds.self_name and not values:
+                values = attribute_values(self._project, caller, path[1].lstrip("."))
+        makes = {caller.kinds.make(v) for v in values if path_of(v) is None}
+        return bool(makes & _VARIABLE_MAKES)
+
+    def _argument(
+        self,
+        view: View,
+        site: CallSite,
+        asked: Asked,
+        caller: View,
+        given: ast.expr | None,
+        other: ast.expr,
+        cut: frozenset[Def],
+        depth: int,
+    ) -> bool | CallSite | None:
+        """Whether what is passed beside the source was made from it."""
+        value = self._tracer.value(caller, other)
+        if given is None and cut & self._tracer.behind(caller, other):
+            return False
+        if given is None:
+            # The sources are variables, or kept on an object: what comes from no network is free.
+            attribute = attribute_of(asked.source, view)
+            if attribute is not None:
+                return attribute not in value.attributes and not value.blind
+            if value.network or _is_output_of_object(caller, other):
+                return False
+            if value.calls:
+                return None
+            for each in value.parameters if depth > 0 else ():
+                if self._project.mentions(getattr(caller.scope, "name", "")).calls:
+                    further = self.at_all_calls(caller, asked.of(asked.source, each), depth - 1)
+                    if isinstance(further, CallSite):
+                        return further
+            unseen = value.parameters and caller.unit.filename not in self._project.asked
+            return None if value.blind or unseen else True
+        name = path_of(given)
+        if name is not None and len(name) > 1 and name[0] != caller.kinds.self_name:
+            if _reads_beside(name, other):
+                return None
+        if cut & self._tracer.behind(caller, other):
+            if asked.computed or asked.part or not _same(cut, caller, given, other):
+                return False
+        if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
+            return None if path_of(other) == name else False
+        if name is not None and len(name) == 2 and name[0] == caller.kinds.self_name:
+            attribute = name[1].lstrip(".")
+            if share(self._project, self._tracer, caller, attribute, value):
+                return False
+        upward = [d for d in cut if d.kind in _OUTSIDE]
+        if upward and value.parameters and depth > 0:
+            for each in value.parameters:
+                for above in upward:
+                    if above.path[0] == each:
+                        continue
+                    further = self.at_all_calls(caller, asked.of(above, each), depth - 1)
+                    if isinstance(further, CallSite):
+                        return further
+                    if not further and (above.kind is Kind.ENTRY or self._is_handed_out(caller)):
+                        return None
+        if value.network and self._holds_variables(caller, given):
+            return False
+        if self._are_handed_on(site, caller, other, cut):
+            return None
+        if (value.network or value.calls) and _is_called(view.scope, other):
+            return True if self._was_there(site, caller, other, cut) else None
+        return True if not value.blind or value.parameters else None
+
+
+def _in_order(view: View, made: Iterable[Def]) -> list[int] | None:
+    """Where in a straight run of statements the definitions stand; None if they do not."""
+    top = view.blocks.top
+    rows: list[int] = []
+    for each in made:
+        if each.stmt is None or each.kind not in (Kind.ASSIGN, Kind.IMPORT, Kind.FUNCTION):
+            return None
+        if each.stmt not in top.body:
+            return None
+        rows.append(top.body.index(each.stmt))
+    return rows
+
+
+def with_aliases(made: frozenset[Def], view: View) -> frozenset[Def]:
+    """The definitions, and those of which they are, or may be, merely another name."""
+    found, stack = set(made), list(made)
+    while stack:
+        current = stack.pop()
+        if current.value is None:
+            continue
+        values = [current.value] if current.kind is Kind.ASSIGN else []
+        if current.kind in (Kind.LOOP, Kind.COMPREHENSION):
+            values = _listed(current.value, view)
+        for value in values:
+            new = _named_by(value, view) - found
+            found |= new
+            stack += new
+    return frozenset(found)
+
+
+def _listed(value: ast.expr, view: View) -> list[ast.expr]:
+    """The elements of what a loop goes over, where they are written: ``for v in [x, y]``."""
+    lists = [value]
+    if path_of(value) is not None:
+        made = origins(view.flow.reads.get(value, frozenset()))
+        lists = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+    return [e for each in lists if isinstance(each, ast.List | ast.Tuple) for e in each.elts]
+
+
+def _named_by(value: ast.expr, view: View) -> frozenset[Def]:
+    names = given_back(value, view.kinds)
+    return frozenset(d for n in names for d in origins(view.flow.reads.get(n, frozenset())))
+
+
+def _another_name(value: ast.expr, view: View) -> frozenset[Def]:
+    """What an argument may be another name of: ``f(tf.convert_to_tensor(x))``."""
+    return with_aliases(_named_by(value, view), view)
+
+
+def _handed_to_itself(
+    caller: View, scope: ast.AST, other: ast.expr | None, parameter: str, method: bool
+) -> ast.expr | None:
+    """What the function was handed where the argument is a result of its own."""
+    if other is None or not isinstance(scope, ast.FunctionDef):
+        return other
+    made = origins(caller.flow.reads.get(other, frozenset()))
+    values = [d.value for d in made]
+    value = other if isinstance(other, ast.Call) else values[0] if len(values) == 1 else None
+    if not isinstance(value, ast.Call):
+        return other
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else None
+    name = value.func.id if isinstance(value.func, ast.Name) else name
+    return argument_for(value, scope, parameter, method) if name == scope.name else other
+
+
+def enclosing(view: View) -> tuple[Unit, ast.AST] | None:
+    """The function in which the scope is nested; its name means nothing outside of that."""
+    node = view.unit.parents.get(view.scope)
+    while node is not None:
+        if isinstance(node, ast.ClassDef):
+            return None
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return view.unit, node
+        node = view.unit.parents.get(node)
+    return None
+
+
+def _is_called(scope: ast.AST, other: ast.expr) -> bool:
+    """Whether what is passed is the result of a call, and is called in turn."""
+    if isinstance(other, ast.Lambda) or not isinstance(scope, ast.FunctionDef):
+        return False
+    called = {
+        n.func.id for n in walk(scope) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
+    return bool(called & {a.arg for a in parameters(scope.args)})
+
+
+def _held_against(
+    traced: Provenance, attribute: str, caller: View, given: ast.expr, cut: frozenset[Def]
+) -> bool | None:
+    """Whether a value kept on ``self`` was made from what a caller passes as the source."""
+    name = path_of(given)
+    if cut & traced.defs:
+        return False
+    if name is not None and len(name) > 1 and name[0] == caller.kinds.self_name:
+        if name[1].lstrip(".") in traced.attributes:
+            return False
+        if name[1].lstrip(".") == attribute:
+            return None
+    if name is not None and len(name) == 1:
+        if any(d.kind is Kind.PARAM for d in cut):
+            return True if not ((traced.network or traced.calls) and traced.blind) else None
+        if any(d.kind is Kind.ENTRY for d in cut) and name[0] in traced.globals:
+            return None
+    return None if traced.blind else True
+
+
+def _same(cut: frozenset[Def], caller: View, given: ast.expr, other: ast.expr) -> bool:
+    """Whether the other argument is the source itself, passed twice."""
+    path = path_of(other)
+    if path is None or (len(path) > 1 and path != path_of(given)):
+        return False
+    return origins(caller.flow.uses_in(other)) <= cut
+
+
+def _reads_beside(name: Path, other: ast.expr) -> bool:
+    """Whether another part is read of the object, or the dict, of which the source is one."""
+    paths = [path for n in walk(other) if isinstance(n, ast.expr) and (path := path_of(n))]
+    return any(len(path) > 1 and path[0] == name[0] and path[: len(name)] != name for path in paths)
+
+
+def _is_output_of_object(caller: View, node: ast.expr) -> bool:
+    """Whether a value is what an object makes of others: ``model.get_probs(x)``, ``pi.logp(a)``.
+
+    Such objects are networks more often than not.
+    """
+    made = origins(caller.flow.uses_in(node)) if path_of(node) is not None else frozenset()
+    return any(
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and path_of(call.func.value) != (caller.kinds.self_name,)
+        and caller.kinds.name(call.func) is None
+        and caller.kinds.make(call) is Make.UNKNOWN
+        and any(caller.kinds.make(a) not in _PLAIN for a in call.args)
+        for call in (node, *(d.value for d in made))
+    )
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+
+
+def attribute_of(made: Def, view: View) -> str | None:
+    """The attribute of ``self`` that is read or set there, if it is one."""
+    if made.kind is Kind.ENTRY and len(made.path) > 1 and made.path[0] == view.kinds.self_name:
+        return made.path[1].lstrip(".")
+    return None

@@ -1,0 +1,130 @@
+"""Tapes that open where a graph does: of what is made in it, nothing can have been made before.
+
+``with tf.Graph().as_default():`` starts an empty graph, and no op takes tensors of two graphs. So a
+tape that records from its first statement on records all that leads from the variables of that
+graph to a target in it.
+https://www.tensorflow.org/api_docs/python/tf/Graph#as_default
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.variable_lists import gives_variables
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.region import Region
+
+# What else of TensorFlow makes no op.
+_QUIET = frozenset({"set_random_seed", "ConfigProto", "GPUOptions"})
+
+
+def opens_with_graph(project: Project, region: Region, view: View) -> bool:
+    """Whether the tape of ``region`` records a graph from its first op on."""
+    graph = _around(view, region.request.stmt)
+    if graph is None or region.given or region.resumes:
+        return False
+    start = _start(view, graph.body)
+    first = region.block.body[min(region.first, region.call)]
+    return first.lineno <= start.lineno and _are_of(project, view, graph, region)
+
+
+def _start(view: View, body: list[ast.stmt]) -> ast.stmt:
+    """The first statement that may make variables."""
+    for stmt in body:
+        if isinstance(stmt, ast.With) and all(_is_plain(view, i) for i in stmt.items):
+            return _start(view, stmt.body)
+        if not _is_barren(view, stmt):
+            return stmt
+    return body[-1]
+
+
+def _is_barren(view: View, stmt: ast.stmt) -> bool:
+    """Whether nothing is made but placeholders, numbers and the like: no attribute is read."""
+    if not isinstance(stmt, ast.Assign | ast.Expr | ast.Pass):
+        return False
+    return all(
+        view.kinds.make(node) in (Make.LEAF, Make.PYTHON)
+        or view.kinds.tensorflow(node.func) in _QUIET
+        if isinstance(node, ast.Call)
+        else not isinstance(node.ctx, ast.Load) or view.kinds.name(node) is not None
+        for node in walk(stmt)
+        if isinstance(node, ast.Call | ast.Attribute)
+    )
+
+
+def _around(view: View, stmt: ast.stmt) -> ast.With | None:
+    """The statement that makes a new graph the one for all that is made at ``stmt``."""
+    for place in view.blocks.chain(stmt):
+        owner = place.block.owner
+        if isinstance(owner, ast.With) and any(map(_enters_graph, owner.items)):
+            own = [i for i in owner.items if _enters_graph(i)]
+            others = [i for i in owner.items if i not in own]
+            alone = len(own) == 1 and all(_is_plain(view, i) for i in others)
+            inner = [n for s in owner.body for n in walk(s) if isinstance(n, ast.With)]
+            if any(_enters_graph(item) for each in inner for item in each.items):
+                return None
+            return owner if alone and _is_new(view, owner, own[0]) else None
+    return None
+
+
+def _enters_graph(item: ast.withitem) -> bool:
+    """Whether a graph may become the default one: sessions are called so."""
+    func = item.context_expr.func if isinstance(item.context_expr, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr != "as_default":
+        return False
+    return "sess" not in ast.unparse(func.value).lower()
+
+
+def _is_new(view: View, owner: ast.With, item: ast.withitem) -> bool:
+    """Whether the graph is made there and then, or by the statement before."""
+    assert isinstance(item.context_expr, ast.Call)
+    assert isinstance(item.context_expr.func, ast.Attribute)
+    graph = item.context_expr.func.value
+    if isinstance(graph, ast.Call):
+        return view.kinds.tensorflow(graph.func) == "Graph"
+    place = view.blocks.place(owner)
+    before = place.block.body[place.index - 1] if place.index else None
+    if not isinstance(before, ast.Assign) or not isinstance(before.value, ast.Call):
+        return False
+    made = view.kinds.tensorflow(before.value.func) == "Graph"
+    return made and [path_of(t) for t in before.targets] == [path_of(graph)]
+
+
+def _is_plain(view: View, item: ast.withitem) -> bool:
+    """Whether a context of TensorFlow's own is entered, or a session."""
+    call = item.context_expr
+    if not isinstance(call, ast.Call):
+        return False
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "as_default":
+        return path_of(call.func) is not None and not call.args
+    calls = [n for n in walk(call) if isinstance(n, ast.Call)]
+    return all(view.kinds.tensorflow(each.func) is not None for each in calls)
+
+
+def _are_of(project: Project, view: View, graph: ast.With, region: Region) -> bool:
+    """Whether all sources are variables of the graph, asked for where it is the default one."""
+    for leaf in region.sources.leaves:
+        made = [(d.stmt, d.value) for d in leaf.defs] or [
+            (region.request.stmt, region.request.sources)
+        ]
+        for stmt, value in made:
+            inside = stmt is not None and graph.lineno <= stmt.lineno <= _last(graph)
+            if not inside or not _asks(project, view, value):
+                return False
+    return bool(region.sources.leaves)
+
+
+def _asks(project: Project, view: View, value: ast.expr | None) -> bool:
+    """Whether TensorFlow is asked for variables, which gives those of the default graph."""
+    if not isinstance(value, ast.Call):
+        return False
+    if view.kinds.tensorflow(value.func) is not None:
+        return view.kinds.make(value) is Make.VARIABLES
+    return gives_variables(project, view, value)
+
+
+def _last(stmt: ast.stmt) -> int:
+    return stmt.end_lineno or stmt.lineno

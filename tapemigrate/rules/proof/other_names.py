@@ -1,0 +1,27 @@
+"""Under which other names a source came into the scope."""
+
+from __future__ import annotations
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.project import View
+from tapemigrate.rules.proof.independence import with_aliases
+from tapemigrate.tape.leaf import Leaf
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+
+
+def passed_on(leaf: Leaf, view: View) -> frozenset[Def]:
+    """The parameters that a call whose result is the source may have given back as they were."""
+    made = [d for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
+    behind = backward(u for m in made for u in m.uses).made
+    unpacked = [d for d in leaf.defs if d.kind is Kind.ELEMENT and view.kinds.hands_back(d)]
+    given = backward(u for d in unpacked for u in d.uses).made
+    own = (view.kinds.self_name,)  # an object, and no tensor
+    return frozenset(d for d in behind | given if d.kind is Kind.PARAM and d.path != own)
+
+
+def aliased(leaf: Leaf, view: View) -> frozenset[Def]:
+    """What came from outside and is merely given another name: ``self.x = x``."""
+    own = frozenset(d for d in leaf.defs if d.kind is Kind.ASSIGN)
+    return frozenset(d for d in with_aliases(own, view) - own if d.kind in _OUTSIDE)

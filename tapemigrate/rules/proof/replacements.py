@@ -1,0 +1,221 @@
+"""What runs in place of a method of ``self`` on some objects, beside what its own class shows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callbacks import set_without_name
+from tapemigrate.rules.callgraph.callers import constructors, place_of, set_by_text
+from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.shared_state import shared_state
+from tapemigrate.rules.values.attributes import contents
+from tapemigrate.rules.values.provenance import Tracer, filled_state
+from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
+
+# How deep methods that a method calls are looked into.
+_DEPTH = 3
+
+
+def replacements(project: Project, tracer: Tracer, view: View, name: str) -> Iterator[str]:
+    """Those that may read a tensor that is not passed to them: what they are, in words."""
+    cls = view.cls
+    if cls is None:
+        return
+    for each in sorted(_called_for(project, view, cls, name)):
+        yield from _replacements_of(project, tracer, view, cls, each)
+
+
+def in_its_place(project: Project, home: Unit, cls: ast.ClassDef, name: str) -> str:
+    """What may run in place of the method, whatever it reads; empty if nothing in sight."""
+    for _, other in _beside(project, cls):
+        for member in other.body:
+            named = isinstance(member, ast.FunctionDef) and member.name == name
+            if named or _is_callable(member, name):
+                return f"`{name}` of `{other.name}` may run in its place"
+    for base in _unseen(project, cls):
+        return f"`{base}`, which is not seen here, may have a `{name}` of its own"
+    family = {cls.name, *classes(project).extending(cls.name)}
+    for unit in project.units.values():
+        for owner in set_without_name(unit):
+            if path_of(owner) == ("self",) and not _is_another(project, unit, owner, family):
+                return f"`{name}` may be among what is set in {place_of(home, unit, owner)}"
+    return ""
+
+
+def _called_for(project: Project, view: View, cls: ast.ClassDef, name: str) -> set[str]:
+    """The method, and the others of its class that it calls in turn."""
+    found, pending = set[str](), [name]
+    while pending:
+        each = pending.pop()
+        method = project.effects(view.unit).method(cls, each)
+        if method is not None and each not in found:
+            found.add(each)
+            pending += _own(project.view(view.unit, method), method)
+    return found
+
+
+def _replacements_of(
+    project: Project, tracer: Tracer, view: View, cls: ast.ClassDef, name: str
+) -> Iterator[str]:
+    for unit, other in _beside(project, cls):
+        for member in other.body:
+            if isinstance(member, ast.FunctionDef) and member.name == name:
+                if _reads_tensors(project, tracer, project.view(unit, member), member):
+                    yield f"`{name}` of `{other.name}`"
+            elif _is_callable(member, name):
+                yield f"`{name}` of `{other.name}`"
+    family = {cls.name, *classes(project).extending(cls.name)}
+    for base in _unseen(project, cls):
+        yield f"`{name}` of `{base}`, which is not seen here, if it has one,"
+    for unit, node in project.stores(name):
+        if _is_another(project, unit, node.value, family):
+            continue
+        value = getattr(unit.parents[node], "value", None)
+        scope = project.scope_of(unit, node)
+        if value is None or project.view(unit, scope).kinds.make(value) is not Make.PYTHON:
+            yield f"`{ast.unparse(node)}`, set in {place_of(view.unit, unit, node)},"
+    for unit in project.units.values():
+        for owner in set_without_name(unit):
+            if path_of(owner) == ("self",) and not _is_another(project, unit, owner, family):
+                where = place_of(view.unit, unit, owner)
+                yield f"`{name}`, if it is among what is set in {where},"
+    if set_by_text(project, view.unit, name):
+        yield f"what is set as `{name}`"
+
+
+def _beside(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef]]:
+    """The subclasses, and what else these extend, which may come before ``cls``."""
+    known = classes(project)
+    below = known.extending(cls.name)
+    mixed = {name for each in below for name in known.above(each)}
+    others = (below | mixed) - known.above(cls.name) - {cls.name}
+    return [each for name in sorted(others) for each in known.named(name)]
+
+
+def _unseen(project: Project, cls: ast.ClassDef) -> list[str]:
+    """What subclasses extend before ``cls``, and no file at hand has."""
+    known = classes(project)
+    found = set[str]()
+    for unit, below in (c for n in known.extending(cls.name) for c in known.named(n)):
+        for base, name in zip(below.bases, bases(below), strict=True):
+            if known.named(name):
+                break
+            if name not in PLAIN_BASES and not is_of_library(unit.names.qualified(base)):
+                found.add(name)
+    return sorted(found)
+
+
+def _reads_tensors(
+    project: Project, tracer: Tracer, view: View, method: ast.FunctionDef, depth: int = _DEPTH
+) -> bool:
+    """Whether the method reads what an op gave before: off ``self``, a module or a function."""
+    read = _own(view, method)
+    read -= {
+        d.path[1].lstrip(".")
+        for d in view.flow.defs.values()
+        if len(d.path) == 2 and d.kind is Kind.ASSIGN
+    }
+    assert view.cls is not None
+    for attribute in sorted(read):
+        inner = project.effects(view.unit).method(view.cls, attribute)
+        if inner is not None:
+            if depth and isinstance(inner, ast.FunctionDef) and inner is not method:
+                below = project.view(view.unit, inner)
+                if _reads_tensors(project, tracer, below, inner, depth - 1):
+                    return True
+            continue
+        given = [(view.unit, v) for v in attribute_values(project, view, attribute)]
+        given += contents(project, view, attribute)
+        if any(_is_computed(project, view, unit, value) for unit, value in given):
+            return True
+        if tracer.attribute(view, attribute).foreign:
+            return True
+    if shared_state(project).read_by(project, view.unit, [method]):
+        return True
+    names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
+    return bool(names & view.unit.once(filled_state)) or _reads_around(project, view, method)
+
+
+def _own(view: View, method: ast.AST) -> set[str]:
+    """The attributes of ``self`` that are read, methods among them."""
+    return {
+        node.attr
+        for node in walk(method)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and path_of(node.value) == (view.kinds.self_name,)
+    }
+
+
+def _is_computed(project: Project, view: View, unit: Unit, value: ast.expr) -> bool:
+    """Whether an attribute of ``self`` that is given this value may hold what an op gave."""
+    scope = project.scope_of(unit, value)
+    kinds = project.view(unit, scope).kinds
+    if kinds.make(value) is Make.TENSOR or _is_handed_a_tensor(project, unit, value):
+        return True
+    if isinstance(value, ast.List | ast.Tuple):
+        return any(_is_computed(project, view, unit, each) for each in value.elts)
+    function = kinds.called(value) if isinstance(value, ast.Call) else None
+    ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
+    inner = project.view(unit, function).kinds if function is not None else kinds
+    return any(e is not None and inner.make(e) is Make.TENSOR for e in ends)
+
+
+def _reads_around(project: Project, view: View, method: ast.FunctionDef) -> bool:
+    """Whether a method of a class inside of a function reads what an op gave in that function."""
+    scope = project.scope_of(view.unit, view.unit.parents[method])
+    if isinstance(scope, ast.Module):
+        return False
+    outer = project.view(view.unit, scope)
+    names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
+    return any(
+        d.path[0] in names and d.value is not None and outer.kinds.make(d.value) is Make.TENSOR
+        for d in outer.flow.defs.values()
+    )
+
+
+def _is_handed_a_tensor(project: Project, unit: Unit, value: ast.expr) -> bool:
+    """Whether the value is a parameter of a constructor that is handed what an op gave."""
+    scope = project.scope_of(unit, value)
+    cls = project.class_of(unit, scope)
+    if not isinstance(value, ast.Name) or cls is None or not isinstance(scope, ast.FunctionDef):
+        return False
+    for site in project.mentions(cls.name).calls:
+        given = argument_for(site.call, scope, value.id, True)
+        if given is None:
+            continue
+        caller = project.view(site.unit, project.scope_of(site.unit, site.call))
+        made = origins(caller.flow.uses_in(given)) if path_of(given) is not None else frozenset()
+        values = [d.value for d in made if d.value is not None] or [given]
+        if any(caller.kinds.make(v) is Make.TENSOR for v in values):
+            return True
+    return False
+
+
+def _is_another(project: Project, unit: Unit, owner: ast.expr, family: set[str]) -> bool:
+    """Whether the object is certainly none of these classes."""
+    if isinstance(owner, ast.Name) and owner.id in ("self", "cls"):
+        cls = project.class_of(unit, project.scope_of(unit, owner))
+        return cls is None or cls.name not in family
+    if unit.names.qualified(owner) is not None and (path_of(owner) or ("",))[-1] not in family:
+        return True
+    made = constructors(unit, owner)
+    names = {(path_of(maker) or ("",))[-1].lstrip(".") for maker in made or ()}
+    return bool(names) and not names & family
+
+
+def _is_callable(member: ast.stmt, name: str) -> bool:
+    """Whether a statement of a class gives it something of that name that can be called."""
+    if isinstance(member, ast.AsyncFunctionDef):
+        return member.name == name
+    if not isinstance(member, ast.Assign) or isinstance(member.value, ast.Constant):
+        return False
+    return any(isinstance(t, ast.Name) and t.id == name for t in member.targets)

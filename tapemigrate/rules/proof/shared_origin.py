@@ -1,0 +1,105 @@
+"""Two attributes of one object: whether the one was made of the other, or of what the other is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
+
+
+def share(project: Project, tracer: Tracer, view: View, attribute: str, traced: Provenance) -> bool:
+    """Whether what ``self.attribute`` was given is among what the other value is made of."""
+    values = attribute_values(project, view, attribute)
+    if set(values) & traced.values or _is_met(view, attribute, traced):
+        return True
+    for value in values:
+        inner = project.view(view.unit, project.scope_of(view.unit, value))
+        mine = origins(inner.flow.uses_in(value)) if path_of(value) is not None else frozenset()
+        if mine & traced.defs:
+            return True
+        names = {d.path for d in mine if d.kind is Kind.PARAM}
+        others = {d.path for d in traced.defs if d.kind is Kind.PARAM}
+        # A subclass hands its parameter on to the constructor of its base under the same name.
+        if names & others:
+            return True
+    given = _given(project, view, values)
+    return bool(given & traced.defs) or _is_passed_between(
+        project, tracer, view, attribute, traced, given
+    )
+
+
+def _given(project: Project, view: View, values: list[ast.expr]) -> frozenset[Def]:
+    """What the values are other names of, also in methods that hand them on."""
+    pending = [(project.view(view.unit, project.scope_of(view.unit, v)), v) for v in values]
+    found = set[Def]()
+    while pending:
+        inner, value = pending.pop()
+        made = origins(inner.flow.uses_in(value)) if path_of(value) is not None else frozenset()
+        for each in made - found:
+            found.add(each)
+            if each.kind is Kind.PARAM and each.path != (inner.kinds.self_name,):
+                pending += _handed_in(project, view, each)
+    return frozenset(d for d in found if d.path[0] != view.kinds.self_name)
+
+
+def _is_met(view: View, attribute: str, traced: Provenance) -> bool:
+    """Whether the value was made under the name of the attribute, in the method that sets it."""
+    me = view.kinds.self_name or "self"
+    return any(d.path[:2] == (me, f".{attribute}") for d in traced.defs)
+
+
+def _is_passed_between(
+    project: Project,
+    tracer: Tracer,
+    view: View,
+    attribute: str,
+    traced: Provenance,
+    given: frozenset[Def],
+) -> bool:
+    """Whether a method that makes the value is handed the attribute: ``self.build(self.x)``.
+
+    Or something of which that is another name: ``given``.
+    """
+    pending, seen = list(traced.defs), set[Def]()
+    while pending:
+        made = pending.pop()
+        if made in seen or made.kind is not Kind.PARAM:
+            continue
+        seen.add(made)
+        for caller, value in _handed_in(project, view, made):
+            found = tracer.value(caller, value)
+            if attribute in found.attributes or _is_met(caller, attribute, found):
+                return True
+            if found.defs & given:
+                return True
+            pending += found.defs
+    return False
+
+
+def _handed_in(project: Project, view: View, made: Def) -> Iterator[tuple[View, ast.expr]]:
+    """What methods of the class hand to the one of which ``made`` is a parameter."""
+    if view.cls is None:
+        return
+    family = project.family(view.unit, view.cls)
+    for method in (stmt for cls in family for stmt in cls.body):
+        if not isinstance(method, ast.FunctionDef):
+            continue
+        if made.path[0] not in {a.arg for a in list(parameters(method.args))[1:]}:
+            continue
+        if made not in project.view(view.unit, method).flow.defs.values():
+            continue
+        for site in project.mentions(method.name).calls:
+            scope = project.scope_of(site.unit, site.call)
+            caller = project.view(site.unit, scope)
+            value = argument_for(site.call, method, made.path[0], True)
+            own = path_of(site.call.func) == (caller.kinds.self_name, f".{method.name}")
+            own |= method.name == "__init__" and scope is not method
+            if value is not None and own and project.class_of(site.unit, scope) in family:
+                yield caller, value

@@ -1,0 +1,155 @@
+"""What one call gives several of: whether the one may have been made from the other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.unseen.elsewhere import may_hold
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.lookups import Lookups
+from tapemigrate.tape.returned import place_of
+
+# What TensorFlow gives several of: parts of one tensor, none of which is made of another.
+_OWN_OPS = (Make.LEAF, Make.TENSOR, Make.PYTHON)
+
+
+class Siblings:
+    """Compares values that are unpacked from one call, by what the function called returns."""
+
+    def __init__(self, project: Project, view: View) -> None:
+        self._project = project
+        self._view = view
+
+    def apart(self, source: Def, other: Def) -> bool | None:
+        """Whether ``other`` was certainly not made from ``source``; None if that cannot be seen."""
+        found = [self._in(view, source, other) for view in self._functions(source)]
+        if not found or None in found:
+            return None
+        return all(found)
+
+    def _functions(self, made: Def) -> list[View]:
+        """The function whose result was unpacked, and those that subclasses have in its place."""
+        view = self._view
+        given = Lookups(view.flow, view.kinds).given_by(made)
+        if given is None:
+            return []
+        func = given.call.func
+        effects = self._project.effects(view.unit)
+        path = view.kinds.name(func)
+        if path is not None:
+            return self._imported(path)
+        found: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
+        if isinstance(func, ast.Name):
+            uses = view.flow.reads.get(func, ())
+            known = {u.made.kind for u in uses if u.made.path == (func.id,)}
+            found = effects.functions(func.id)
+            if len(found) > 1 or not known <= {Kind.ENTRY, Kind.FUNCTION}:
+                found = []
+        elif isinstance(func, ast.Attribute) and view.cls is not None:
+            if path_of(func.value) == (view.kinds.self_name,):
+                for cls in self._project.family(view.unit, view.cls):
+                    method = effects.method(cls, func.attr)
+                    if method is not None and method not in found:
+                        found.append(method)
+        return [self._project.view(view.unit, f) for f in found]
+
+    def _imported(self, path: str) -> list[View]:
+        """The function of another file of the project that an import path names."""
+        module, _, name = path.rpartition(".")
+        found = [
+            (unit, stmt)
+            for unit in self._project.units.values()
+            if f"def {name}(" in unit.text and may_hold(unit.filename, module)
+            for stmt in unit.tree.body
+            if isinstance(stmt, ast.FunctionDef) and stmt.name == name
+        ]
+        return [self._project.view(*found[0])] if len(found) == 1 else []
+
+    def _in(self, view: View, source: Def, other: Def) -> bool | None:
+        pairs = _returned(view, source, other)
+        if pairs is None:
+            return None
+        for mine, theirs in pairs:
+            carried = _carried(view, mine)
+            if carried is None:
+                return None
+            if carried & backward(view.flow.uses_in(theirs)).made:
+                return False
+        return True
+
+
+def unpacked_beside(
+    project: Project, view: View, made: Iterable[Def], sources: Iterable[Def]
+) -> bool | None:
+    """Whether some of ``made`` comes out of the call that a source does, and was made of that one.
+
+    None: that cannot be seen.
+    """
+    siblings, sources = Siblings(project, view), [d for d in sources if d.kind is Kind.ELEMENT]
+    verdicts = {
+        siblings.apart(source, each)
+        for each in made
+        for source in sources
+        if each.kind is Kind.ELEMENT and each is not source and each.value is source.value
+        if each.value is not None and view.kinds.make(each.value) not in _OWN_OPS
+    }
+    return True if False in verdicts else None if None in verdicts else False
+
+
+def _returned(view: View, one: Def, other: Def) -> list[tuple[ast.expr, ast.expr]] | None:
+    """What the function returns in the two places, at each of its ends."""
+    places = [place_of(one), place_of(other)]
+    if None in places or not view.flow.returns or view.flow.yields:
+        return None
+    found: list[tuple[ast.expr, ast.expr]] = []
+    for end in view.flow.returns:
+        value = end.value
+        if not isinstance(value, ast.Tuple | ast.List):
+            return None
+        if any(isinstance(e, ast.Starred) for e in value.elts):
+            return None
+        chosen = [value.elts[p] for p in places if p is not None and p < len(value.elts)]
+        if len(chosen) < 2:
+            return None
+        found.append((chosen[0], chosen[1]))
+    return found
+
+
+def _carried(view: View, node: ast.expr) -> frozenset[Def] | None:
+    """The definitions of a returned value, of what it is another name of, and of its elements."""
+    if path_of(node) is None:
+        # Made in the ``return``: nothing else can be made of it, only of what it names.
+        parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+        found: set[Def] = set()
+        for part in parts:
+            inner = _carried(view, part)
+            if inner is None:
+                return None
+            found |= inner
+        return frozenset(found)
+    found = set()
+    stack = [u.made for u in view.flow.reads.get(node, ())]
+    while stack:
+        made = stack.pop()
+        if made in found:
+            continue
+        found.add(made)
+        if made.kind is Kind.MUTATE:
+            stack += [u.made for u in (*made.before, *made.uses)]
+        elif made.kind in (Kind.ENTRY, Kind.ELEMENT, Kind.WITH, Kind.EXCEPT):
+            return None
+        elif made.value is not None and _names_others(made.value):
+            stack += [u.made for u in made.uses]
+    return frozenset(found)
+
+
+def _names_others(value: ast.expr) -> bool:
+    """Whether a value is another name of something, or holds some."""
+    return path_of(value) is not None or isinstance(
+        value, ast.List | ast.Tuple | ast.Dict | ast.IfExp | ast.BoolOp
+    )

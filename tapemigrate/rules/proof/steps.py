@@ -1,0 +1,211 @@
+"""Forward passes that run in steps: ``self.add_network(); self.add_loss()``.
+
+What the steps that a tape records give ``self``, and read of it later, was not there before.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.replacements import in_its_place
+from tapemigrate.rules.values.shape_evidence import attribute_values
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.recipes import SOURCE
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+
+# How deep methods that a step calls are followed.
+_DEPTH = 4
+_RETURNS = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await)
+# What may read any attribute.
+_ANYTHING = "*"
+
+
+class Steps:
+    """What the statements of one region give ``self``, and what they read that was there before."""
+
+    def __init__(self, project: Project, view: View, region: Region) -> None:
+        self._project = project
+        self._view = view
+        rows = region.block.body[region.first : max(region.last + 1, region.call)]
+        self._given: set[str] = set()
+        self._before: set[str] = set()
+        self._set: set[str] = set()
+        self._late: set[str] = set()
+        me = view.kinds.self_name
+        if me is None or view.cls is None or view.flow.yields or region.given or region.resumes:
+            return
+        self._run(me, rows, self._given, self._before, _DEPTH)
+        target = [region.request.target, region.request.stmt]
+        self._before |= self._read(me, target, _DEPTH) - self._given
+        watched = self._watched(me, region)
+        late = self._set & watched
+        made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
+        self._late = late & _named(me, [region.request.sources, *made]) or late
+        if self._given & watched:
+            self._before.add(_ANYTHING)  # what a step makes cannot be watched before it
+
+    def made_late(self) -> Refusal | None:
+        """That a source is set by a method which runs while the tape records."""
+        if not self._late:
+            return None
+        return Refusal(
+            f"`self.{min(self._late)}` is set by a method that the forward pass calls, and a tape "
+            "has to watch it before",
+            SOURCE,
+        )
+
+    def _watched(self, me: str, region: Region) -> set[str]:
+        """The attributes that have to be watched, by themselves or under another name."""
+        leaves = [leaf for leaf in region.sources.leaves if leaf.watch is not None]
+        if not leaves:
+            return set()
+        behind = backward(self._view.flow.uses_in(region.request.sources)).made
+        behind |= {d for leaf in leaves for d in leaf.defs}
+        made: list[ast.AST] = [d.value for d in behind if d.value is not None]
+        named = _named(me, [region.request.sources, *made])
+        return named | {d.path[1].lstrip(".") for d in behind if d.path[0] == me and d.path[1:]}
+
+    def settle(self, name: str) -> bool:
+        """Whether ``self.name`` is nothing but what the region has given it."""
+        return name in self._given and not self._before & {name, _ANYTHING}
+
+    def leave_out(self, name: str) -> bool:
+        """Whether a parameter is but kept on ``self``, where nothing in the region reads it."""
+        unit, me = self._view.unit, self._view.kinds.self_name
+        read = self._project.uses_of(unit, self._view.scope, (name,))
+        for node in read:
+            stmt = unit.parents[node]
+            if not isinstance(stmt, ast.Assign):
+                return False
+            for target in stmt.targets:
+                path = path_of(target)
+                if path is None or len(path) != 2 or path[0] != me:
+                    return False
+                if (self._before | self._given) & {path[1].lstrip("."), _ANYTHING}:
+                    return False
+        return bool(self._given) and bool(read)
+
+    def _run(
+        self, me: str, body: Iterable[ast.stmt], given: set[str], before: set[str], depth: int
+    ) -> bool:
+        """Adds what the statements read and give, one after the other; whether all of them run."""
+        runs = True
+        for stmt in body:
+            if isinstance(stmt, ast.With) and all(self._is_plain(i) for i in stmt.items):
+                before |= self._read(me, [i.context_expr for i in stmt.items], depth) - given
+                inner = given if runs else set(given)
+                runs &= self._run(me, stmt.body, inner, before, depth)
+                continue
+            before |= self._read(me, [stmt], depth) - given
+            if depth < _DEPTH:
+                self._set |= _stored(me, stmt)
+            runs &= not any(isinstance(n, _RETURNS) for n in walk(stmt))
+            if runs:
+                given |= self._gives(me, stmt, depth)
+        return runs
+
+    def _is_plain(self, item: ast.withitem) -> bool:
+        """Whether a context of TensorFlow's own is entered, which lets every error pass."""
+        call = item.context_expr
+        return isinstance(call, ast.Call) and self._view.kinds.tensorflow(call.func) is not None
+
+    def _read(self, me: str, nodes: Iterable[ast.AST], depth: int) -> set[str]:
+        """The attributes that may be read, by methods as well, before these nodes give them."""
+        found: set[str] = set()
+        parents = self._view.unit.parents
+        for node in (n for root in nodes for n in walk(root)):
+            if isinstance(node, ast.Name):
+                whole = node.id == me and not isinstance(parents.get(node), ast.Attribute)
+                if whole or node.id == "super":
+                    found.add(_ANYTHING)
+            if not isinstance(node, ast.Attribute) or path_of(node.value) != (me,):
+                continue
+            parent = parents.get(node)
+            if isinstance(node.ctx, ast.Store) and not isinstance(parent, ast.AugAssign):
+                continue
+            method = self._method(node.attr)
+            if isinstance(method, ast.FunctionDef) and depth:
+                self._run(_self_of(method), method.body, set(), found, depth - 1)
+            elif method is None and (self._is_kept(node.attr) or not _is_called(node, parent)):
+                found.add(node.attr)
+            else:
+                found.add(_ANYTHING)
+        return found
+
+    def _is_kept(self, name: str) -> bool:
+        return bool(attribute_values(self._project, self._view, name))
+
+    def _gives(self, me: str, stmt: ast.stmt, depth: int) -> set[str]:
+        """The attributes that certainly have a new value once the statement has run."""
+        if not isinstance(stmt, ast.Assign | ast.Expr):
+            return set()
+        found = {
+            part.attr
+            for target in (stmt.targets if isinstance(stmt, ast.Assign) else [])
+            for part in _targets(target)
+            if isinstance(part, ast.Attribute) and path_of(part.value) == (me,)
+        }
+        call = stmt.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and depth:
+            method = self._method(call.func.attr)
+            if isinstance(method, ast.FunctionDef) and path_of(call.func.value) == (me,):
+                given: set[str] = set()
+                self._run(_self_of(method), method.body, given, set(), depth - 1)
+                found |= given
+        return found
+
+    def _method(self, name: str) -> ast.FunctionDef | str | None:
+        """The method of the class that runs, and can be no other, when its name is called.
+
+        A text where it may be another one, None where there is none.
+        """
+        unit, cls = self._view.unit, self._view.cls
+        assert cls is not None
+        method = self._project.effects(unit).method(cls, name)
+        if method is None:
+            return None
+        if not isinstance(method, ast.FunctionDef) or not method.args.args:
+            return name
+        if [d for d in method.decorator_list if path_of(d) != ("property",)]:
+            return name
+        if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in walk(method)):
+            return name  # a generator does not run where it is called
+        if any(True for _ in self._project.stores(name)):
+            return name
+        return in_its_place(self._project, unit, cls, name) or method
+
+
+def _is_called(node: ast.Attribute, parent: ast.AST | None) -> bool:
+    return isinstance(parent, ast.Call) and parent.func is node
+
+
+def _self_of(method: ast.FunctionDef) -> str:
+    return method.args.args[0].arg
+
+
+def _named(me: str, roots: Iterable[ast.AST]) -> set[str]:
+    nodes = (n for root in roots for n in walk(root))
+    return {n.attr for n in nodes if isinstance(n, ast.Attribute) and path_of(n.value) == (me,)}
+
+
+def _stored(me: str, stmt: ast.stmt) -> set[str]:
+    return {
+        node.attr
+        for node in walk(stmt)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and path_of(node.value) == (me,)
+    }
+
+
+def _targets(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for part in target.elts:
+            yield from _targets(part)
+    else:
+        yield target

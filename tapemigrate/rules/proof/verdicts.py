@@ -1,0 +1,165 @@
+"""How it is told why a tape would be wrong, or on what its correctness rests."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.project import View
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.syntax import only_iterates
+
+_TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION)
+_RECIPE = (
+    "Open the tape where the value is computed, watch the source there, and pass the tape on: "
+    "`with tf.GradientTape() as tape:` has to surround every path from the source to the target."
+)
+
+
+def wrong(text: str, how: str, source: str, threads: bool = False, keeps: str = "") -> Refusal:
+    """That a value which enters the forward pass may come from the source."""
+    return Refusal(
+        f"`{text}` enters the forward pass and was {how}, so it may depend on {source}: a tape "
+        "here would silently drop that part of the gradient",
+        _RECIPE,
+        threads,
+        keeps,
+    )
+
+
+def name_of(leaves: list[Leaf]) -> str:
+    """One source, as the scope calls it."""
+    return next((text_of(d.path) for x in leaves for d in x.defs), "the source")
+
+
+def names_of(leaves: list[Leaf]) -> str:
+    """All sources, as the scope calls them."""
+    if any(x.variables for x in leaves):
+        return "the variables"
+    names = sorted({text_of(d.path) for x in leaves for d in x.defs if d.kind is not Kind.LOOP})
+    return " or ".join(f"`{n}`" for n in names[:3])
+
+
+def parts_beside(region: Region, view: View) -> list[str]:
+    """What is assumed of sources that are parts of what was passed in, beside other parts of it."""
+    found = [
+        f"no other part of `{ast.unparse(container)}` was computed from `{text_of(made.path)}`"
+        for made, container in _containers(region, view)
+        if _is_passed_in(container, view)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def kept_together(region: Region, view: View) -> Refusal | None:
+    """That a source was taken out of something that is kept, and so was what stands beside it."""
+    for made, container in _containers(region, view):
+        if not _is_passed_in(container, view):
+            how = "made before, with more in it than the source"
+            return wrong(ast.unparse(container), how, f"`{text_of(made.path)}`")
+    cut = {d for leaf in region.sources.leaves for d in leaf.defs}
+    around = view.blocks.loops_around(region.block.body[0])
+    behind = backward(view.flow.uses_in(region.request.target)).made
+    for made in sorted((d for d in cut if d.kind is Kind.LOOP), key=lambda d: d.order):
+        for twin in sorted((behind | cut) - {made}, key=lambda d: d.path):
+            if made.stmt in around and twin.stmt is made.stmt and _are_mixed(made, twin, view):
+                how = "listed beside the source, where one was made from another"
+                return wrong(text_of(twin.path), how, f"`{text_of(made.path)}`")
+    return None
+
+
+def _are_mixed(made: Def, twin: Def, view: View) -> bool:
+    """Whether what a loop's header lists for ``twin`` was made of what it lists for ``made``."""
+    loop = made.stmt
+    if not isinstance(loop, ast.For) or twin.kind is not Kind.LOOP:
+        return False
+    mine, others = (_column(loop.iter, loop.target, d.path) for d in (made, twin))
+    return any(
+        path_of(one) is not None
+        and path_of(one) != path_of(other)
+        and origins(view.flow.uses_in(one)) & backward(view.flow.uses_in(other)).made
+        for one in mine
+        for other in others
+    )
+
+
+def _column(iterated: ast.expr, target: ast.expr, path: Path) -> list[ast.expr]:
+    """What a loop's header lists for a name: ``[a, c]`` in ``for x, y in [(a, b), (c, d)]``."""
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    match iterated:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]) if len(parts) == 2:
+            return _column(inner, parts[1], path)
+        case ast.Call(func=ast.Name(id="zip"), args=args) if len(parts) == len(args):
+            return [e for a, p in zip(args, parts, strict=True) for e in _column(a, p, path)]
+        case ast.List(elts=elts) | ast.Tuple(elts=elts):
+            if path_of(target) == path:
+                return elts
+            rows = [e.elts for e in elts if isinstance(e, ast.Tuple | ast.List)]
+            return [
+                found
+                for row in rows
+                if len(row) == len(parts)
+                for each, part in zip(row, parts, strict=True)
+                for found in _column(ast.List([each], ast.Load()), part, path)
+            ]
+    return []
+
+
+def _is_passed_in(container: ast.expr, view: View) -> bool:
+    made = {u.made for u in view.flow.reads.get(container, frozenset())}
+    return any(d.kind is Kind.PARAM for d in made)
+
+
+def _containers(region: Region, view: View) -> list[tuple[Def, ast.expr]]:
+    """What sources were taken out of, where it enters the forward pass by another way as well."""
+    cut = {d for leaf in region.sources.leaves for d in leaf.defs}
+    behind = backward(view.flow.uses_in(region.request.target)).made
+    found: list[tuple[Def, ast.expr]] = []
+    for made in sorted((d for d in cut if d.kind in _TAKEN), key=lambda d: d.order):
+        containers = [] if made.value is None else _iterated(made.value)
+        for container in containers:
+            whole = any(r.path == path_of(container) for r in region.roots)
+            whole |= made.kind is not Kind.ELEMENT and _is_read_beside(region, container, made)
+            # ``for x, h in pairs``: of one round, both are taken out of one element.
+            twins = (d for d in behind - cut if d.value is made.value and d.kind is made.kind)
+            together = made.kind is not Kind.ELEMENT and len(containers) == 1 and any(twins)
+            if whole or together:
+                found.append((made, container))
+    return found
+
+
+def _is_read_beside(region: Region, container: ast.expr, made: Def) -> bool:
+    """Whether ``xs`` is read in another way than by the loop that takes the source out of it."""
+    path, request = path_of(container), region.request
+    skipped = {n for each in (made.value, request.call) if each is not None for n in walk(each)}
+    roots = [*region.block.body[region.first : region.last + 1], request.target]
+    return any(
+        path_of(node) == path and (node not in skipped or root is request.target)
+        for root in roots
+        for node in walk(root)
+        if isinstance(node, ast.Name | ast.Attribute) and not _is_counted(root, node)
+    )
+
+
+def _is_counted(root: ast.AST, node: ast.expr) -> bool:
+    """``len(xs)``"""
+    return any(
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "len"
+        and node in call.args
+        for call in walk(root)
+    )
+
+
+def _iterated(value: ast.expr) -> list[ast.expr]:
+    """What the elements come out of: ``xs`` of ``enumerate(xs)``, both of ``zip(xs, ys)``."""
+    if path_of(value) is not None:
+        return [value]
+    if isinstance(value, ast.Call) and only_iterates(value):
+        return [inner for arg in value.args for inner in _iterated(arg)]
+    return []

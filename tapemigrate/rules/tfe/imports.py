@@ -1,0 +1,142 @@
+"""The imports and aliases of ``tf.contrib.eager`` that nothing needs any longer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.tfe.scopes import Scopes
+from tapemigrate.rules.tfe.symbols import is_contrib_eager, references, symbol_of
+from tapemigrate.tape.plan import Insert, ReplaceStatement
+
+# Two blank lines stand above them.
+_APART = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+_BACKPROP = "tensorflow.python.eager.backprop"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name that an import or an assignment gives to something of ours."""
+
+    statement: ast.stmt
+    name: str
+    alias: ast.alias | None
+    path: str
+
+
+def bindings(unit: Unit) -> Iterator[Binding]:
+    """Every such name of the file."""
+    for node in unit.parents:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if _ours(alias.name):
+                    yield Binding(node, alias.asname or alias.name, alias, alias.name)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                path = f"{node.module}.{alias.name}"
+                if _ours(path):
+                    yield Binding(node, alias.asname or alias.name, alias, path)
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            path_or_none = unit.names.qualified(node.value)
+            if isinstance(node.targets[0], ast.Name) and path_or_none and _ours(path_or_none):
+                yield Binding(node, node.targets[0].id, None, path_or_none)
+
+
+def _ours(path: str) -> bool:
+    if is_contrib_eager(path) or path == _BACKPROP:
+        return True
+    symbol = symbol_of(path)
+    return symbol is not None and path.startswith(_BACKPROP)
+
+
+def unneeded(
+    unit: Unit, scopes: Scopes, gone: Callable[[ast.Name], bool]
+) -> list[tuple[list[Binding], ReplaceStatement]]:
+    """The statements that can go, or lose a name, once the mentions that are ``gone`` are."""
+    found = list(bindings(unit))
+    dead: set[Binding] = set()
+    statements = {b.statement for b in found}
+    while True:
+        # An alias may be the last user of an import.
+        more = {b for b in found if b not in dead and _dead(unit, scopes, b, gone, dead)}
+        if not more:
+            break
+        dead |= more
+    result = []
+    for statement in sorted(statements, key=lambda s: s.lineno):
+        mine = [b for b in found if b.statement is statement and b in dead]
+        if mine:
+            code = _without(statement, {b.name for b in mine})
+            result.append((mine, ReplaceStatement(unit.lines.span(statement), code)))
+    return result
+
+
+def _dead(
+    unit: Unit,
+    scopes: Scopes,
+    binding: Binding,
+    gone: Callable[[ast.Name], bool],
+    dead: set[Binding],
+) -> bool:
+    home = scopes.scope_of(binding.statement)
+    if scopes.in_class_body(binding.statement):
+        return False
+    declared = unit.nodes(ast.Global) + unit.nodes(ast.Nonlocal)
+    if any(binding.name in statement.names for statement in declared):
+        return False  # given to another scope
+    assigned = {id(b.statement) for b in dead if b.alias is None}
+    if binding.name == "*" or "." in binding.name:
+        # No name of its own: it serves everything that is reached through it.
+        return not any(
+            path.startswith(binding.path.removesuffix("*"))
+            for chain, path in references(unit)
+            if not any(gone(n) for n in ast.walk(chain) if isinstance(n, ast.Name))
+        )
+    read = [n for n in scopes.mentions(binding.name, home) if isinstance(n.ctx, ast.Load)]
+    if not read and (binding.alias is None or unit.filename.endswith("__init__.py")):
+        return False  # there for other files
+    for node in read:
+        if id(scopes.statement(node)) in assigned or gone(node):
+            continue
+        return False
+    return not scopes.exported(binding.name)
+
+
+def _without(statement: ast.stmt, names: set[str]) -> str:
+    if not isinstance(statement, ast.Import | ast.ImportFrom):
+        return ""
+    kept = [a for a in statement.names if (a.asname or a.name) not in names]
+    if isinstance(statement, ast.Import) and any("." in name for name in names):
+        kept.append(ast.alias("tensorflow"))  # what ``import tensorflow.contrib.eager`` binds
+    if not kept:
+        return ""
+    return ast.unparse(
+        ast.Import(kept)
+        if isinstance(statement, ast.Import)
+        else ast.ImportFrom(statement.module, kept, statement.level)
+    )
+
+
+def import_tensorflow(unit: Unit, code: str = "import tensorflow as tf") -> Insert:
+    """The import, above the first import of the file, or all of its code."""
+    body = unit.tree.body
+    for statement in body:
+        if isinstance(statement, ast.Import | ast.ImportFrom) and (
+            getattr(statement, "module", "") != "__future__"
+        ):
+            return Insert(unit.lines.span(statement), "before", code)
+    rest = [s for s in body if not _is_first(s)]
+    if not rest:
+        return Insert(unit.lines.span(body[-1]), "after", code)
+    gap = "\n\n\n" if isinstance(rest[0], _APART) else "\n\n"
+    return Insert(unit.lines.span(rest[0]), "before", f"{code}{gap}")
+
+
+def _is_first(statement: ast.stmt) -> bool:
+    """Whether nothing may stand above the statement: a docstring, ``from __future__ import …``."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"

@@ -1,0 +1,1 @@
+"""What a tape does not see, though ``tf.gradients`` does."""

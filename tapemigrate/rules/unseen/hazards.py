@@ -1,0 +1,417 @@
+"""What in a file keeps a tape from seeing what ``tf.gradients`` sees."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.unseen.collected import ASKING, COLLECTED, Collected
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import short
+from tapemigrate.tape.plan import Insert, Op
+from tapemigrate.tape.request import Refusal, Request
+
+_WHOLE_FILE = {
+    "gradient_override_map": Refusal(
+        "the file uses `gradient_override_map`, which a tape ignores without a word",
+        "Give the op its gradient with `@tf.custom_gradient` instead; then a tape sees it.",
+    ),
+    "import_graph_def": Refusal(
+        "the file imports a graph, whose ops a tape does not record",
+        "Keep `tf.compat.v1.gradients` in a v1 graph, or load the model with `tf.saved_model.load` "
+        "and call it under a tape.",
+    ),
+    "import_meta_graph": Refusal(
+        "the file imports a graph, whose ops a tape does not record",
+        "Keep `tf.compat.v1.gradients` in a v1 graph, or load the model with `tf.saved_model.load` "
+        "and call it under a tape.",
+    ),
+    "caching_device": Refusal(
+        "the file makes variables with `caching_device`, whose cached copies a tape does not see",
+        "Drop `caching_device`; a tape then watches the variables themselves.",
+    ),
+    "use_resource": Refusal(
+        "the file makes reference variables (`use_resource=False`), which no tape can watch",
+        "Drop `use_resource=False`: TensorFlow 2 makes resource variables.",
+    ),
+    "disable_resource_variables": Refusal(
+        "the file turns resource variables off, and no tape can watch reference variables",
+        "Drop `disable_resource_variables()`.",
+    ),
+    "disable_control_flow_v2": Refusal(
+        "the file turns control flow v2 off, and a tape cannot see through the old control flow",
+        "Drop `disable_control_flow_v2()`.",
+    ),
+}
+# What makes tensors, or hands them out, where no tape of this place can see it.
+_BY_NAME = Refusal(
+    "tensors are looked up in the graph, by name or by walking it, and where they were made cannot "
+    "be followed",
+    "Keep the tensors in variables of your own, and open the tape where they are computed.",
+)
+_THREADS = Refusal(
+    "the forward pass runs in another thread, where a tape does not record",
+    "Run the forward pass in the thread that opens the tape.",
+)
+_RAW_OPS = Refusal(
+    "the forward pass makes ops that a tape does not record",
+    "Use the Python function of the op, or call a loaded `SavedModel` under the tape.",
+)
+_KERAS = Refusal(
+    "the forward pass is made of symbolic Keras tensors, which no tape can record",
+    "Make an input of your own and call the model on it under the tape: "
+    "`with tf.GradientTape() as tape: tape.watch(x); y = model(x)`.",
+)
+_UNSEEN = {
+    "get_tensor_by_name": _BY_NAME,
+    "get_operation_by_name": _BY_NAME,
+    "get_operations": _BY_NAME,
+    "as_graph_element": _BY_NAME,
+    "create_op": _RAW_OPS,
+    "NodeDef": _RAW_OPS,
+    "exec": _RAW_OPS,
+    "graph_replace": _RAW_OPS,
+    "copy_with_input_replacements": _RAW_OPS,
+    "Thread": _THREADS,
+    "ThreadPoolExecutor": _THREADS,
+    "ThreadPool": _THREADS,
+    "Input": _KERAS,
+    "total_loss": _KERAS,
+}
+_KERAS_ENDS = frozenset({"output", "outputs", "input", "inputs"})
+_DEFUN = Refusal(
+    "it calls what is defined with `Defun`, and a tape does not see through that",
+    "Turn the `Defun` into a `tf.function` (with `@tf.custom_gradient` for its own gradient).",
+)
+_IMPORTED = Refusal(
+    "it imports a graph, whose ops a tape does not record",
+    _WHOLE_FILE["import_graph_def"].recipe,
+)
+# What makes a function that holds it dangerous for the files that import that function.
+_SPREADING = {
+    "gradient_override_map": Refusal(
+        "it runs ops under `gradient_override_map`, which a tape ignores without a word",
+        _WHOLE_FILE["gradient_override_map"].recipe,
+    ),
+    "import_graph_def": _IMPORTED,
+    "import_meta_graph": _IMPORTED,
+}
+#: A file without one of these words holds no such function.
+MARKS = frozenset(_SPREADING) | {
+    *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
+    *("graph_replace", "copy_with_input_replacements"),
+    *ASKING,
+}
+
+# In a file without one of these words ``_call``, ``_taint`` and ``hidden`` find nothing.
+_MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")
+_TAINTING = (*_MAKING_OPS, *(word for word, why in _UNSEEN.items() if why is not _KERAS))
+_BY_HAND = (
+    *(*_MAKING_OPS, *_SPREADING, "Defun"),
+    *(word for word, why in _UNSEEN.items() if why is _RAW_OPS),
+)
+
+#: Why a tape would miss what a name of another file runs.
+Foreign = Callable[[ast.expr], Refusal | None]
+
+
+@dataclass(slots=True)
+class Hazards:
+    """What one file holds of such things."""
+
+    unit: Unit
+    whole: Refusal | None
+    defuns: bool
+    switches: list[ast.stmt]
+    tainted: dict[str, Refusal]
+    foreign: Foreign | None = None
+    keras: bool | None = None
+    collections: Collected | None = None
+
+    def refuse(self, request: Request) -> Refusal | None:
+        """Why ``request`` cannot go on a tape, whatever its own function looks like."""
+        if self.whole is not None:
+            return self.whole
+        if self.defuns and not self._in_defun(request):
+            return Refusal(
+                "the file defines functions with `Defun`, and a tape does not see through calls of "
+                "them",
+                "Turn the `Defun` into a `tf.function` (with `@tf.custom_gradient` for its own "
+                "gradient).",
+            )
+        for expr in (request.target, request.sources):
+            for node in walk(expr):
+                if (
+                    isinstance(node, ast.Attribute)
+                    and node.attr in _KERAS_ENDS
+                    and self._is_keras(node)
+                ):
+                    return Refusal(
+                        f"`{ast.unparse(node)}` is a symbolic Keras tensor, which no tape records",
+                        "Make an input of your own and call the model on it under the tape: "
+                        "`with tf.GradientTape() as tape: tape.watch(x); y = model(x)`.",
+                    )
+        return None
+
+    def looked_up(self, named: bool) -> Refusal | None:
+        """Why a call that names its ops cannot lose that name."""
+        if named and any(
+            _last(n) in ("get_operation_by_name", "get_tensor_by_name", "get_operations")
+            for n in self.unit.parents
+        ):
+            return Refusal(
+                "it names its ops, and the file looks ops up by name; a tape names its own",
+                "Keep the gradient in a variable instead of looking it up.",
+            )
+        return None
+
+    def unseen(self, nodes: Iterable[ast.AST]) -> Refusal | None:
+        """Why a tape would miss what these nodes run, directly or in functions they call."""
+        for root in nodes:
+            for node in walk(root):
+                name = _last(node)
+                if name is None:
+                    refusal = self._call(node) if isinstance(node, ast.Call) else None
+                    if refusal is not None:
+                        return refusal
+                    continue
+                if name in _UNSEEN and self._is_meant(name, node):
+                    return _UNSEEN[name]
+                if isinstance(node, ast.Attribute) and name in _KERAS_ENDS and self._is_keras(node):
+                    return _KERAS
+                if name in self.tainted:
+                    return self.tainted[name]
+                if self.foreign is not None and isinstance(node, ast.expr):
+                    refusal = self.foreign(node)
+                    if refusal is not None and not refusal.gathers:
+                        return refusal
+        return None
+
+    def collected(self, nodes: Iterable[ast.AST]) -> str:
+        """What these nodes read out of a graph collection, in words; empty for nothing."""
+        if self.collections is None:
+            self.collections = Collected(self.unit, self.foreign)
+        return self.collections.read_by(nodes)
+
+    def made_by_hand(self, node: ast.AST) -> Refusal | None:
+        """Why a tape would miss what ``node`` runs, wherever the tape opens."""
+        if isinstance(node, ast.FunctionDef):
+            return _DEFUN if any(map(_is_defun, node.decorator_list)) else None
+        if isinstance(node, ast.Call):
+            if not self.unit.once(_may_make_ops):
+                return None
+            return _RAW_OPS if self._call(node) is _RAW_OPS else None
+        word = _last(node) or ""
+        if _UNSEEN.get(word) is _RAW_OPS and self._is_meant(word, node):
+            return _RAW_OPS
+        return _SPREADING.get(word)
+
+    def by_hand(self, nodes: Iterable[ast.AST]) -> Refusal | None:
+        """Why a tape would miss what functions of other files run for these nodes."""
+        for root in nodes if self.foreign is not None else ():
+            for node in walk(root):
+                if isinstance(node, ast.Name | ast.Attribute):
+                    refusal = self.foreign(node) if self.foreign is not None else None
+                    if refusal is not None and not refusal.gathers:
+                        return refusal
+        return None
+
+    def _call(self, call: ast.Call) -> Refusal | None:
+        path = self.unit.names.qualified(call.func) or ""
+        name = short(path) or ""
+        if path == "tensorflow_hub.Module" or name.startswith("saved_model.load"):
+            return _RAW_OPS
+        if path.startswith("tensorflow.") and path.endswith(".Operation"):
+            return _RAW_OPS
+        return None
+
+    def _is_meant(self, name: str, node: ast.AST) -> bool:
+        if name == "Input":
+            path = self.unit.names.qualified(node) if isinstance(node, ast.expr) else None
+            return path is not None and "keras" in path
+        if name == "NodeDef":
+            # ``isinstance(op, tf.NodeDef)``, as functions for ``tf.device`` ask, makes none.
+            parent = self.unit.parents.get(node)
+            return isinstance(parent, ast.Call) and parent.func is node
+        return name != "total_loss" or self._is_keras_file()
+
+    def _is_keras_file(self) -> bool:
+        if self.keras is None:
+            references = self.unit.names.references()
+            self.keras = any("keras" in path.split(".") for _, path in references)
+        return self.keras
+
+    def _is_keras(self, node: ast.Attribute) -> bool:
+        if isinstance(node.value, ast.Name) and node.value.id == "self":
+            return False
+        return self._is_keras_file()
+
+    def _in_defun(self, request: Request) -> bool:
+        node: ast.AST | None = request.call
+        while node is not None:
+            if isinstance(node, ast.FunctionDef) and any(map(_is_defun, node.decorator_list)):
+                return True
+            node = self.unit.parents.get(node)
+        return False
+
+    def ops(self) -> list[Op]:
+        """The switches that turn on what a tape needs in a file that turned TensorFlow 2 off."""
+        found: list[Op] = []
+        for stmt in self.switches:
+            assert isinstance(stmt, ast.Expr)
+            assert isinstance(stmt.value, ast.Call)
+            owner = ast.unparse(stmt.value.func).rsplit(".", 1)[0]
+            code = "\n".join(
+                f"{owner}.{name}()"
+                for name in ("enable_resource_variables", "enable_control_flow_v2")
+                if not self._calls(name)
+            )
+            if code:
+                found.append(Insert(self.unit.lines.span(stmt), "after", code))
+        return found
+
+    def _calls(self, name: str) -> bool:
+        return any((short(path) or "") == name for _, path in self.unit.names.references())
+
+
+_TELLING: frozenset[type[ast.AST]] = frozenset(
+    {
+        ast.Attribute,
+        ast.Name,
+        ast.Subscript,
+        ast.Call,
+        ast.keyword,
+        ast.Expr,
+        ast.FunctionDef,
+    }
+)
+
+
+def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
+    """What ``unit`` holds that a tape cannot see or that it needs to be turned on."""
+    whole: Refusal | None = None
+    defuns = False
+    switches: list[ast.stmt] = []
+    for node in unit.parents:
+        if node.__class__ not in _TELLING:
+            continue
+        if _replaces(unit, node):
+            whole = whole or _REPLACED
+        if isinstance(node, ast.Attribute) and node.attr in _WHOLE_FILE:
+            whole = whole or _WHOLE_FILE[node.attr]
+        elif isinstance(node, ast.Name) and node.id in ("import_graph_def", "import_meta_graph"):
+            whole = whole or _WHOLE_FILE[node.id]
+        elif isinstance(node, ast.keyword):
+            value = node.value
+            constant = value.value if isinstance(value, ast.Constant) else value
+            if node.arg == "caching_device" and constant is not None:
+                whole = whole or _WHOLE_FILE["caching_device"]
+            if node.arg == "use_resource" and constant is False:
+                whole = whole or _WHOLE_FILE["use_resource"]
+        elif isinstance(node, ast.FunctionDef):
+            defuns |= any(map(_is_defun, node.decorator_list))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            if short(unit.names.qualified(node.value.func)) == "disable_v2_behavior":
+                if isinstance(node.value.func, ast.Attribute):
+                    switches.append(node)
+    switches.sort(key=lambda s: s.lineno)
+    found = Hazards(unit, whole, defuns, switches, {}, foreign)
+    _taint(found)
+    return found
+
+
+def _taint(found: Hazards) -> None:
+    """Names the functions and classes that run such things, through each other as well."""
+    if found.foreign is None and not _may_hold(found.unit, _TAINTING):
+        return
+    pending = [n for n in found.unit.parents if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    while True:
+        rest = []
+        for node in pending:
+            around = [*node.decorator_list, *getattr(node, "bases", ())]
+            refusal = found.unseen([*node.body, *around])
+            if refusal is None or refusal is _KERAS:
+                rest.append(node)
+            else:
+                found.tainted[node.name] = refusal
+        if not found.tainted or len(rest) == len(pending):
+            return
+        pending = rest
+
+
+def _may_make_ops(unit: Unit) -> bool:
+    """Whether a call may be one for which ``_call`` gives ``_RAW_OPS``."""
+    return _may_hold(unit, _MAKING_OPS)
+
+
+def _may_hold(unit: Unit, words: Iterable[str]) -> bool:
+    return any(word in unit.text for word in words)
+
+
+def hidden(unit: Unit) -> dict[str, Refusal]:
+    """The functions and classes that ``unit`` has for others and that run what no tape records."""
+    here = Hazards(unit, None, False, [], {})
+    found: dict[str, Refusal] = {}
+    defined = [top for top in unit.tree.body if isinstance(top, ast.FunctionDef | ast.ClassDef)]
+    for top in defined if _may_hold(unit, _BY_HAND) else ():
+        for node in walk(top):
+            refusal = here.made_by_hand(node)
+            if refusal is not None:
+                found[top.name] = refusal
+    tops = {top.name for top in defined}
+    asking = dict.fromkeys(sorted(Collected(unit, None).readers() & tops), COLLECTED)
+    return asking | with_users(unit, found)
+
+
+def with_users(unit: Unit, found: dict[str, Refusal]) -> dict[str, Refusal]:
+    """``found``, functions and classes of ``unit``, with those that use them, and so on."""
+    found = dict(found)
+    used = {
+        top.name: {node.id for node in walk(top) if isinstance(node, ast.Name)}
+        for top in unit.tree.body
+        if found and isinstance(top, ast.FunctionDef | ast.ClassDef)
+    }
+    pending = list(found)
+    while pending:
+        name = pending.pop()
+        for user in [u for u, names in used.items() if name in names and u not in found]:
+            found[user] = found[name]
+            pending.append(user)
+    return found
+
+
+def _last(node: Any) -> str | None:
+    cls = node.__class__
+    if cls is ast.Name:
+        return node.id  # type: ignore[no-any-return]  # it is a name's
+    return node.attr if cls is ast.Attribute else None
+
+
+def _replaces(unit: Unit, node: ast.AST) -> bool:
+    """Whether a gradient function of TensorFlow is replaced: by assignment, or by a mock."""
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        return node.attr in ("gradients", "hessians") and (
+            unit.names.qualified(node) or ""
+        ).startswith("tensorflow")
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        return key in _PATCHED and _last(node.value) == "__dict__"
+    if isinstance(node, ast.Call) and _last(node.func) in ("object", "patch", "setattr"):
+        return any(isinstance(a, ast.Constant) and a.value in _PATCHED for a in node.args)
+    return False
+
+
+_PATCHED = ("gradients", "hessians", "tensorflow.gradients", "tensorflow.compat.v1.gradients")
+_REPLACED = Refusal(
+    "the file replaces the gradient function by another one, so what the call means is not fixed",
+    "Remove the replacement first.",
+)
+
+
+def _is_defun(node: ast.expr) -> bool:
+    target = node.func if isinstance(node, ast.Call) else node
+    name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+    return name == "Defun"

@@ -1,0 +1,1 @@
+"""What values are and where they come from: variables, data, numbers, lists."""

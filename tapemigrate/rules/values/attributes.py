@@ -1,0 +1,108 @@
+"""What is put into attributes of ``self`` after they were made, and what other files put there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.callbacks import set_without_name
+from tapemigrate.rules.callgraph.callers import constructors
+from tapemigrate.rules.callgraph.classes import bases, classes
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.shape_evidence import assigned_in
+from tapemigrate.source.trees import walk
+
+
+def inherited_values(project: Project, view: View, name: str) -> list[tuple[Unit, ast.expr]]:
+    """What base classes of other files assign to ``self.name``."""
+    return [
+        (unit, value)
+        for unit, cls in _bases_elsewhere(project, view)
+        for value in assigned_in(unit, cls).get(name, ())
+    ]
+
+
+def set_below(project: Project, view: View, name: str) -> bool:
+    """Whether a class of another file that extends the one at hand assigns to ``self.name``."""
+    if view.cls is None:
+        return False
+    known = project.family(view.unit, view.cls)
+    return any(
+        cls not in known and name in assigned_in(unit, cls)
+        for each in classes(project).extending(view.cls.name)
+        for unit, cls in classes(project).named(each)
+    )
+
+
+def sets_without_name(project: Project, view: View) -> bool:
+    """Whether objects of the class are given attributes whose names are not written there."""
+    if view.cls is None:
+        return False
+    known = classes(project)
+    family = {view.cls.name, *known.extending(view.cls.name), *known.above(view.cls.name)}
+    for unit in project.units.values():
+        for owner in set_without_name(unit):
+            if isinstance(owner, ast.Name) and owner.id == "self":
+                cls = project.class_of(unit, project.scope_of(unit, owner))
+                names = {cls.name} if cls is not None else set()
+            else:
+                made = constructors(unit, owner) or ()
+                names = {(path_of(maker) or ("",))[-1].lstrip(".") for maker in made}
+            if names & family:
+                return True
+    return False
+
+
+def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.expr]]:
+    """What methods put into ``self.name``, a list or a dict, after it was made."""
+    if view.cls is None:
+        return []
+    classes = [(view.unit, cls) for cls in project.family(view.unit, view.cls)]
+    found: list[tuple[Unit, ast.expr]] = []
+    for unit, cls in [*classes, *_bases_elsewhere(project, view)]:
+        filled = unit.once(_filled)
+        if cls not in filled:
+            filled[cls] = {}
+            for attribute, value in _filled_in(cls):
+                filled[cls].setdefault(attribute, []).append(value)
+        found += [(unit, value) for value in filled[cls].get(name, ())]
+    return found
+
+
+def _bases_elsewhere(project: Project, view: View) -> list[tuple[Unit, ast.ClassDef]]:
+    if view.cls is None:
+        return []
+    known = set(project.family(view.unit, view.cls))
+    found: list[tuple[Unit, ast.ClassDef]] = []
+    pending = list(known)
+    while pending:
+        for name in bases(pending.pop()):
+            for unit, cls in classes(project).named(name):
+                if cls not in known:
+                    known.add(cls)
+                    pending.append(cls)
+                    found.append((unit, cls))
+    return found
+
+
+def _filled(unit: Unit) -> dict[ast.ClassDef, dict[str, list[ast.expr]]]:
+    return {}
+
+
+def _filled_in(cls: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    for node in walk(cls):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Subscript) and _is_own(target.value):
+                    yield target.value.attr, node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in CHANGERS and _is_own(node.func.value) and node.args:
+                yield node.func.value.attr, node.args[-1]
+
+
+def _is_own(node: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)

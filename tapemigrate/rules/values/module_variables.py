@@ -1,0 +1,112 @@
+"""Variables that stand at module level: ``W = tf.Variable(…)``, a list or a dict of such.
+
+A forward pass reads them while the tape records, so that no part of a gradient can be missed.
+"""
+
+from __future__ import annotations
+
+import ast
+from weakref import WeakKeyDictionary
+
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.callers import set_by_text
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project
+from tapemigrate.rules.values.provenance import is_variable, parts
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import short
+
+_ASKING = frozenset({"keys", "values", "items", "get"})
+_READERS = frozenset({"len", "zip", "enumerate", "list", "tuple", "sorted", "reversed"})
+# By these, a name can be given a value that does not stand beside it.
+_UNSEEN = frozenset({"globals", "vars", "locals", "exec", "eval"})
+_KNOWN: WeakKeyDictionary[Project, dict[tuple[str, str], bool]] = WeakKeyDictionary()
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def are_variables(project: Project, unit: Unit, name: str) -> bool:
+    """Whether the module-level ``name`` of ``unit`` is a variable, or holds nothing but such."""
+    known = _KNOWN.setdefault(project, {})
+    key = (unit.filename, name)
+    if key not in known:
+        known[key] = _are_variables(project, unit, name)
+    return known[key]
+
+
+def _are_variables(project: Project, unit: Unit, name: str) -> bool:
+    values: list[ast.expr] = []
+    stars: list[ast.alias] = []
+    for node in walk(unit.tree):
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
+            if project.scope_of(unit, node) is not unit.tree:
+                continue
+            stmt = unit.parents[node]
+            if not isinstance(stmt, ast.Assign) or node not in stmt.targets:
+                return False
+            values.append(stmt.value)
+        elif _hides(node, name):
+            return False
+        elif isinstance(node, ast.alias) and node.name == "*":
+            stars.append(node)
+    first = min((value.lineno for value in values), default=0)
+    if any(star.lineno > first for star in stars):
+        return False
+    if not values or _is_set_elsewhere(project, unit, name):
+        return False
+    module = project.view(unit, unit.tree)
+    if not all(is_variable(module, part) for value in values for part in parts(value)):
+        return False
+    single = all(parts(value) == [value] for value in values)
+    return single or _is_only_looked_up(project, unit, name)
+
+
+def _hides(node: ast.AST, name: str) -> bool:
+    """Whether the name may be given another value by other means than an assignment."""
+    match node:
+        case ast.Name():
+            return node.id in _UNSEEN
+        case ast.Global():
+            return name in node.names
+        case ast.alias():
+            return name == (node.asname or node.name).split(".")[0]
+    return isinstance(node, _DEFINITIONS) and node.name == name
+
+
+def _is_set_elsewhere(project: Project, unit: Unit, name: str) -> bool:
+    """Whether another file sets it: ``model.W = …``."""
+    if set_by_text(project, unit, name):
+        return True
+    return any(user.names.qualified(node.value) for user, node in project.stores(name))
+
+
+def _is_only_looked_up(project: Project, unit: Unit, name: str) -> bool:
+    """Whether nothing can be put into the list or dict, under any name."""
+    for other in project.units.values():
+        for node in walk(other.tree) if name in other.text else ():
+            if other is unit and isinstance(node, ast.Name) and node.id == name:
+                if isinstance(node.ctx, ast.Load) and not _is_read(unit, node):
+                    return False
+            elif isinstance(node, ast.alias) and name == node.name:
+                return False
+            elif isinstance(node, ast.Attribute) and node.attr == name:
+                if other.names.qualified(node) is not None:
+                    return False
+    return True
+
+
+def _is_read(unit: Unit, node: ast.Name) -> bool:
+    parent = unit.parents[node]
+    match parent:
+        case ast.Subscript(ctx=ast.Load()):
+            return parent.value is node
+        case ast.For() | ast.comprehension():
+            return parent.iter is node
+        case ast.Attribute():
+            call = unit.parents[parent]
+            return parent.attr in _ASKING and isinstance(call, ast.Call) and call.func is parent
+        case ast.Call():
+            reader = path_of(parent.func)
+            if reader is not None and len(reader) == 1 and reader[0] in _READERS:
+                return True
+            return short(unit.names.qualified(parent.func)) is not None
+    return False

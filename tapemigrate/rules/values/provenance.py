@@ -1,0 +1,433 @@
+"""Where the values that a class keeps on ``self``, or a caller passes, come from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.effects import Effects
+from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callgraph.callers import set_by_text
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.attributes import (
+    contents,
+    inherited_values,
+    set_below,
+    sets_without_name,
+)
+from tapemigrate.rules.values.containers import is_filled_in_sight
+from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors, short
+from tapemigrate.tape.operands import Operands
+from tapemigrate.tape.syntax import stores_beyond
+
+_PLAIN = (Make.PYTHON, Make.LEAF)
+# What of ``tf.contrib`` makes no variables.
+_NO_NETWORKS = ("nest.", "contrib.staging.")
+_ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
+_VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
+
+
+@dataclass(slots=True)
+class Provenance:
+    """What a value may be made of, as far as the code shows.
+
+    ``attributes`` of ``self``, ``parameters`` of the function at hand, ``globals``; ``network``:
+    it passes through variables or layers; ``calls``: through calls that may use some; ``outside``:
+    it was passed to another function; ``blind``: something on the way cannot be seen; ``foreign``:
+    it is set on the object from outside of its class. ``defs`` are all definitions that were met,
+    ``values`` what was assigned to the attributes among them.
+    """
+
+    attributes: set[str] = field(default_factory=set)
+    parameters: set[str] = field(default_factory=set)
+    globals: set[str] = field(default_factory=set)
+    network: bool = False
+    calls: bool = False
+    outside: bool = False
+    blind: bool = False
+    foreign: bool = False
+    defs: set[Def] = field(default_factory=set)
+    values: set[ast.expr] = field(default_factory=set)
+
+    def add(self, other: Provenance) -> None:
+        """Takes in all that ``other`` found, but for the parameters of another function."""
+        self.attributes |= other.attributes
+        self.globals |= other.globals
+        self.network |= other.network
+        self.calls |= other.calls
+        self.outside |= other.outside or bool(other.parameters)
+        self.blind |= other.blind
+        self.foreign |= other.foreign
+        self.defs |= other.defs
+        self.values |= other.values
+
+
+class Tracer:
+    """Traces values through one class and one file."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._attributes: dict[tuple[ast.ClassDef, str], Provenance] = {}
+        self._methods: dict[tuple[ast.ClassDef, str], Provenance] = {}
+        self._entered: set[ast.AST] = set()
+
+    def value(self, view: View, node: ast.expr) -> Provenance:
+        """Where the value of ``node``, an expression of the scope of ``view``, comes from."""
+        found = Provenance()
+        made = self.behind(view, node)
+        found.defs |= made
+        for each in made:
+            self._definition(view, each, found)
+        self._calls(view, [node, *(d.value for d in made if d.value is not None)], found)
+        return found
+
+    def behind(self, view: View, node: ast.expr) -> frozenset[Def]:
+        """All definitions of which a gradient could flow into the value of ``node``."""
+        if view.kinds.make(node) in _PLAIN:
+            return frozenset()
+        paths = Operands(view.kinds).paths(node)
+        uses = frozenset(u for p in paths for u in view.flow.uses_in(p))
+        plain = {
+            d
+            for d in backward(uses).made
+            if d.kind is Kind.ASSIGN and d.value is not None and view.kinds.make(d.value) in _PLAIN
+        }
+        return backward(uses, frozenset(plain)).made - frozenset(
+            d
+            for d in plain
+            if d.value is not None
+            and path_of(d.value) is None
+            and view.kinds.make(d.value) is Make.PYTHON
+        )
+
+    def _definition(self, view: View, made: Def, found: Provenance) -> None:
+        if made.kind is Kind.PARAM:
+            if made.path[0] != view.kinds.self_name:
+                found.parameters.add(made.path[0])
+        elif made.kind is Kind.ENTRY:
+            if made.path[0] == view.kinds.self_name and len(made.path) > 1:
+                found.add(self.attribute(view, made.path[1].lstrip(".")))
+                found.attributes.add(made.path[1].lstrip("."))
+            elif len(made.path) == 1 and made.path[0] not in (
+                view.kinds.self_name,
+                "<hidden state>",
+            ):
+                found.globals.add(made.path[0])
+        elif made.value is not None and view.kinds.make(made.value) in _VARIABLE:
+            found.network = True
+
+    def _calls(self, view: View, nodes: Iterable[ast.AST], found: Provenance) -> None:
+        for root in nodes:
+            for node in walk(root):
+                if isinstance(node, ast.Call):
+                    self._call(view, node, found)
+
+    def _call(self, view: View, call: ast.Call, found: Provenance) -> None:
+        name = view.kinds.name(call.func)
+        if view.kinds.make(call) in _VARIABLE:
+            found.network = True
+            return
+        if name is not None:
+            if (
+                ".layers." in name
+                or ".keras." in name
+                or (".contrib." in name and not (short(name) or "").startswith(_NO_NETWORKS))
+                or "get_variable" in name
+            ):
+                found.network = True
+            elif not name.startswith("tensorflow") and not gives_no_tensors(name):
+                found.calls = True
+            return
+        make = view.kinds.make(call)
+        if make in _VARIABLE:
+            found.network = True
+        if make is not Make.UNKNOWN:
+            return
+        func = call.func
+        owner = path_of(func.value) if isinstance(func, ast.Attribute) else None
+        root = _root(func)
+        if root is not None and self._is_plain_object(view, root):
+            return
+        if isinstance(func, ast.Attribute) and owner == (view.kinds.self_name,) and view.cls:
+            found.add(self.method(view, func.attr))
+        elif isinstance(func, ast.Name) and func.id[:1].isupper():
+            return
+        elif isinstance(func, ast.Name) and self._project.effects(view.unit).functions(func.id):
+            self._function(view, func.id, found)
+        else:
+            found.calls = True
+
+    def _function(self, view: View, name: str, found: Provenance) -> None:
+        """What a function of this file makes, judged by the calls that it holds."""
+        for function in self._project.effects(view.unit).functions(name):
+            if function in self._entered:
+                continue
+            self._entered.add(function)
+            self._calls(self._project.view(view.unit, function), function.body, found)
+            self._entered.discard(function)
+
+    def _is_plain_object(self, view: View, name: str) -> bool:
+        """Whether a module-level name holds numbers, or what makes them (``rng = np.random…``)."""
+        values = global_values(view.unit, name)
+        return bool(values) and all(view.kinds.make(v) is Make.PYTHON for v in values)
+
+    def attribute(self, view: View, name: str) -> Provenance:
+        """Where ``self.name`` comes from, whichever method of the class assigns it."""
+        assert view.cls is not None or not name
+        if view.cls is None:
+            return Provenance(blind=True)
+        key = (view.cls, name)
+        if key in self._attributes:
+            return self._attributes[key]
+        found = self._attributes[key] = Provenance()
+        effects = self._project.effects(view.unit)
+        if effects.method(view.cls, name) is not None:
+            return found
+        values = attribute_values(self._project, view, name)
+        if not values or set_below(self._project, view, name) or self._is_set_by_text(view, name):
+            found.blind = True
+        strangers = self._project.foreign_stores(view.unit, view.cls, name)
+        found.foreign = any(view.kinds.make(v) not in _PLAIN for v in strangers)
+        given = [(view.unit, value) for value in values]
+        given += inherited_values(self._project, view, name)
+        for unit, value in given:
+            if view.kinds.make(value) in _PLAIN:
+                continue
+            found.values.add(value)
+            scope = self._project.scope_of(unit, value)
+            inner = self._project.view(unit, scope)
+            traced = self.value(inner, value)
+            found.add(traced)
+        for unit, value in contents(self._project, view, name):
+            inner = self._project.view(unit, self._project.scope_of(unit, value))
+            if not is_variable(inner, value):
+                found.add(self.value(inner, value))
+        return found
+
+    def holds_variables(self, view: View, name: str) -> bool:
+        """Whether ``self.name`` is a variable, or a list or dict of such, and nothing else."""
+        if view.cls is None or self._project.foreign_stores(view.unit, view.cls, name):
+            return False
+        if set_below(self._project, view, name) or self._is_set_by_text(view, name):
+            return False
+        given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
+        given += inherited_values(self._project, view, name)
+        given += contents(self._project, view, name)
+        alone = all(view.kinds.make(v) in (Make.VARIABLE, Make.FROZEN) for _, v in given)
+        if not alone and not is_filled_in_sight(self._project, name):
+            return False
+        return bool(given) and all(
+            not isinstance(unit.parents[value], ast.AugAssign)
+            and is_variable(self._project.view(unit, self._project.scope_of(unit, part)), part)
+            for unit, value in given
+            for part in parts(value)
+        )
+
+    def _is_set_by_text(self, view: View, name: str) -> bool:
+        """Whether the attribute may be given a value without standing there: by ``setattr``."""
+        if sets_without_name(self._project, view):
+            return True
+        return bool(set_by_text(self._project, view.unit, name))
+
+    def method(self, view: View, name: str) -> Provenance:
+        """What calling ``self.name(…)`` reads that is not passed to it."""
+        if view.cls is None:
+            return Provenance(blind=True)
+        key = (view.cls, name)
+        if key in self._methods:
+            return self._methods[key]
+        found = self._methods[key] = Provenance()
+        method = self._project.effects(view.unit).method(view.cls, name)
+        if method is None:
+            values = attribute_values(self._project, view, name)
+            found.add(self.attribute(view, name))
+            found.calls = True
+            found.blind |= not values
+            for value in values:
+                if isinstance(value, ast.Lambda):
+                    scope = self._project.scope_of(view.unit, value)
+                    me = self._project.view(view.unit, scope).kinds.self_name
+                    self._read(view, me, walk(value.body), found)
+            return found
+        inner = self._project.view(view.unit, method)
+        # What is only asked whether it is so goes into no value.
+        asked = {n for m in walk(method) if isinstance(m, _ASKING) for n in walk(m.test)}
+        self._read(view, inner.kinds.self_name, (n for n in walk(method) if n not in asked), found)
+        self._calls(inner, method.body, found)
+        return found
+
+    def _read(
+        self, view: View, me: str | None, nodes: Iterable[ast.AST], found: Provenance
+    ) -> None:
+        """Adds what the nodes read of ``self``, by its methods and properties as well."""
+        for node in nodes:
+            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+                continue
+            if node.value.id != me or not isinstance(node.ctx, ast.Load):
+                continue
+            parent = view.unit.parents[node]
+            if isinstance(parent, ast.Call) and parent.func is node:
+                found.add(self.method(view, node.attr))
+                continue
+            found.attributes.add(node.attr)
+            found.add(self.attribute(view, node.attr))
+            assert view.cls is not None
+            method = self._project.effects(view.unit).method(view.cls, node.attr)
+            if method is not None and method.decorator_list:
+                found.add(self.method(view, node.attr))
+
+    def global_name(self, view: View, name: str) -> Provenance:
+        """Where a module-level name comes from."""
+        found = Provenance()
+        module = self._project.view(view.unit, view.unit.tree)
+        for value in global_values(view.unit, name):
+            if view.kinds.make(value) not in _PLAIN:
+                found.add(self.value(module, value))
+        return found
+
+
+def parts(value: ast.expr) -> list[ast.expr]:
+    """The elements of a list or dict that is written out; else the value."""
+    match value:
+        case ast.List() | ast.Tuple():
+            return value.elts
+        case ast.Dict():
+            return value.values
+        case ast.ListComp():
+            return [value.elt]
+    return [value]
+
+
+def is_variable(view: View, value: ast.expr) -> bool:
+    """Whether the value is a new variable: by its own text, or by what the function gives."""
+    made = origins(view.flow.uses_in(value)) if path_of(value) is not None else frozenset()
+    values = [d.value for d in made] if made else [value]
+    for each in values:
+        if each is None:
+            return False
+        function = view.kinds.called(each) if isinstance(each, ast.Call) else None
+        ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
+        if view.kinds.make(each) in (*_VARIABLE, *_PLAIN):
+            continue
+        if function is not None and function.decorator_list:
+            return False
+        if not ends or not all(e is not None and view.kinds.make(e) in _VARIABLE for e in ends):
+            return False
+    return True
+
+
+def _root(node: ast.expr) -> str | None:
+    """``rng`` of ``rng.randn(3).astype(…)``."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+            node = node.value
+        elif isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
+            node = node.func
+        else:
+            return None
+    return node.id
+
+
+def filled_state(unit: Unit) -> frozenset[str]:
+    """What functions put values into that outlives them, other than variables.
+
+    Dicts, lists and objects at module level, classes, and functions with a list for a default.
+    """
+    tree = unit.tree
+    kinds = Kinds(unit.names, Effects(tree))
+    names = {
+        target.id
+        for stmt in tree.body
+        if isinstance(stmt, ast.Assign) and _holds_values(stmt.value, kinds)
+        for target in stmt.targets
+        if isinstance(target, ast.Name)
+    } | {stmt.name for stmt in tree.body if isinstance(stmt, ast.ClassDef)}
+    found: set[str] = set()
+    for function in tree.body:
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
+        for node in walk(function):
+            if isinstance(node, ast.Assign | ast.AugAssign) and shared:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if kinds.make(node.value) not in (*_VARIABLE, *_PLAIN):
+                    found |= {t.id for t in targets if isinstance(t, ast.Name)} & shared
+            name, values = _filled(node)
+            if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
+                found.add(name or "")
+            if isinstance(node, ast.FunctionDef) and (
+                _fills_a_default(node) or remembers(unit, node)
+            ):
+                found.add(node.name)
+    return frozenset(found)
+
+
+def remembers(unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a decorator keeps results: by its name, ``@functools.lru_cache()``, or its code."""
+    for decorator in function.decorator_list:
+        path = path_of(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        if path is None:
+            continue
+        if any(word in path[-1].lower() for word in ("cache", "memo", "once")):
+            return True
+        for stmt in unit.tree.body:
+            if isinstance(stmt, ast.FunctionDef) and stmt.name == path[-1] and _keeps(stmt):
+                return True
+    return False
+
+
+def _keeps(decorator: ast.FunctionDef) -> bool:
+    """Whether a function inside of it puts something where it outlives its calls."""
+    inner = [n for s in decorator.body for n in walk(s) if isinstance(n, ast.FunctionDef)]
+    for function in inner:
+        nodes = [n for s in function.body for n in walk(s)]
+        own = {a.arg for a in list(parameters(function.args))[1:]} | {
+            n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        for node in nodes:
+            if isinstance(node, ast.Nonlocal) or stores_beyond(node, own):
+                return True
+            if isinstance(node, ast.Call) and path_of(node.func) == ("setattr",):
+                return True
+    return False
+
+
+def _fills_a_default(function: ast.FunctionDef) -> bool:
+    args = function.args
+    named = [*args.posonlyargs, *args.args]
+    lists = {
+        a.arg
+        for a, d in zip(named[len(named) - len(args.defaults) :], args.defaults, strict=True)
+        if isinstance(d, ast.List | ast.Dict | ast.Set)
+    }
+    return bool(lists) and any(_filled(node)[0] in lists for node in walk(function))
+
+
+def _holds_values(value: ast.expr, kinds: Kinds) -> bool:
+    return _is_container(value) or (isinstance(value, ast.Call) and kinds.makes_object(value))
+
+
+def _is_container(value: ast.expr) -> bool:
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in ("dict", "list", "set", "defaultdict", "OrderedDict")
+    return isinstance(value, ast.Dict | ast.List | ast.Set)
+
+
+def _filled(node: ast.AST) -> tuple[str | None, list[ast.expr]]:
+    """The name of what is put into, and the values."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Subscript | ast.Attribute):
+                if isinstance(target.value, ast.Name):
+                    return target.value.id, [node.value]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if isinstance(node.func.value, ast.Name) and (node.args or node.keywords):
+            return node.func.value.id, [*node.args, *(k.value for k in node.keywords)]
+    return None, []

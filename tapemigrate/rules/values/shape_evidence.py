@@ -1,0 +1,367 @@
+"""Whether a name stands for one tensor or for a list of them, judged by how it is made and used."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.rules.callgraph.callers import is_called_by_python
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make, short
+
+_ONE = (Make.LEAF, Make.TENSOR, Make.VARIABLE, Make.FROZEN)
+_MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
+_LIST_FUNCTIONS = frozenset({"zip", "len", "enumerate", "list", "tuple", "sorted", "map", "filter"})
+# TensorFlow functions that take lists where others take tensors.
+_TAKES_LISTS = frozenset(
+    {"gradients", "hessians", "group", "tuple", "add_n", "concat", "stack", "global_norm", "cond"}
+    | {"clip_by_global_norm", "accumulate_n", "parallel_stack", "while_loop", "map_fn", "scan"}
+    | {"control_dependencies", "variables_initializer", "py_func", "Print", "meshgrid", "foldl"}
+)
+_MOSTLY_TENSOR = frozenset({"get_shape", "shape", "dtype", "set_shape"})
+
+
+class ShapeEvidence:
+    """Answers for the names of one scope."""
+
+    def __init__(self, project: Project, view: View) -> None:
+        self._project = project
+        self._view = view
+        self._known: dict[Path, bool | None] = {}
+
+    def __call__(self, text: str, node: ast.expr) -> bool | None:
+        """True: one tensor. False: a list. None: the code does not tell."""
+        path = path_of(node)
+        if path is None:
+            return None
+        if path not in self._known:
+            self._known[path] = self._judge(self._view, path, 0)
+        return self._known[path]
+
+    def _judge(self, view: View, path: Path, depth: int) -> bool | None:
+        if depth > 3:
+            return None
+        found = self._by_use(view, path, depth)
+        if found is None:
+            found = self._by_making(view, path)
+        if found is None and len(path) == 1:
+            found = self._by_callers(view, path[0], depth)
+        return found
+
+    def _by_use(self, view: View, path: Path, depth: int) -> bool | None:
+        unit = view.unit
+        body: list[ast.AST] = [view.scope]
+        if len(path) > 1 and path[0] == view.kinds.self_name and view.cls is not None:
+            body = list(self._project.effects(unit).lineage(view.cls))
+        for root in body:
+            for node in self._project.uses_of(unit, root, path):
+                verdict = self._use(view, node, depth)
+                if verdict is not None:
+                    return verdict
+        return None
+
+    def _use(self, view: View, node: ast.expr, depth: int) -> bool | None:
+        unit = view.unit
+        parent = unit.parents.get(node)
+        match parent:
+            case ast.BinOp():
+                other = parent.right if parent.left is node else parent.left
+                if isinstance(parent.op, ast.Add | ast.Mult) and isinstance(
+                    other, ast.List | ast.ListComp | ast.Tuple | ast.Constant | ast.Name
+                ):
+                    plain = isinstance(parent.op, ast.Mult) or isinstance(other, ast.Constant)
+                    return True if plain and not _is_int(other) else None
+                return True
+            case ast.UnaryOp():
+                return True if isinstance(parent.op, ast.USub) else None
+            case ast.Attribute() if parent.attr in _MOSTLY_TENSOR:
+                return True
+            case ast.Subscript() if parent.value is node and isinstance(parent.slice, ast.Tuple):
+                return True
+            case ast.Subscript() if parent.value is node and isinstance(parent.slice, ast.Slice):
+                # A part of it is handed to an op: parts of lists are lists.
+                return True if self._in_op(view, parent) else None
+            case ast.For() | ast.comprehension() if parent.iter is node:
+                return False
+            case ast.Dict() if any(k is node for k in parent.keys):
+                return True
+            case ast.List() | ast.Tuple():
+                return self._in_list(view, parent)
+            case ast.keyword():
+                call = unit.parents[parent]
+                if isinstance(call, ast.Call):
+                    return self._argument(view, call, node, parent.arg, depth)
+            case ast.Call() if parent.func is not node:
+                return self._argument(view, parent, node, None, depth)
+        return None
+
+    def _in_op(self, view: View, part: ast.expr) -> bool:
+        call = view.unit.parents.get(part)
+        if isinstance(call, ast.BinOp):
+            return True
+        if not isinstance(call, ast.Call) or part not in call.args[:1]:
+            return False
+        name = short(view.unit.names.qualified(call.func))
+        return name is not None and name.split(".")[-1] not in _TAKES_LISTS
+
+    def _in_list(self, view: View, display: ast.List | ast.Tuple) -> bool | None:
+        """``tf.concat([x, t], 1)``: what stands in such a list is one tensor."""
+        call = view.unit.parents.get(display)
+        if isinstance(call, ast.keyword):
+            call = view.unit.parents.get(call)
+        if not isinstance(call, ast.Call):
+            return None
+        name = short(view.unit.names.qualified(call.func))
+        return True if name in ("concat", "stack", "add_n", "concat_v2") else None
+
+    def _argument(
+        self, view: View, call: ast.Call, node: ast.expr, keyword: str | None, depth: int
+    ) -> bool | None:
+        qualified = view.unit.names.qualified(call.func)
+        name = short(qualified)
+        if name is not None:
+            last = name.split(".")[-1]
+            if name.startswith(("nest.", "train.", "contrib.eager")) or last in _TAKES_LISTS:
+                return None
+            return True if call.args and call.args[0] is node else None
+        if isinstance(call.func, ast.Name) and call.func.id in _LIST_FUNCTIONS:
+            return False
+        return self._in_callee(view, call, node, keyword, depth)
+
+    def _in_callee(
+        self, view: View, call: ast.Call, node: ast.expr, keyword: str | None, depth: int
+    ) -> bool | None:
+        func = call.func
+        effects = self._project.effects(view.unit)
+        functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
+        bound = 0
+        if isinstance(func, ast.Name):
+            functions = effects.functions(func.id)
+        elif isinstance(func, ast.Attribute) and view.cls is not None:
+            method = effects.method(view.cls, func.attr)
+            if method is not None and path_of(func.value) == (view.kinds.self_name,):
+                functions, bound = [method], 1
+        if len(functions) != 1:
+            return None
+        function = functions[0]
+        args = list(parameters(function.args))
+        if keyword is None:
+            place = next((i for i, a in enumerate(call.args) if a is node), None)
+            if place is None or place + bound >= len(args):
+                return None
+            keyword = args[place + bound].arg
+        elif keyword not in {a.arg for a in args}:
+            return None
+        if function is view.scope:
+            return None
+        return self._by_use_or_more(view, function, keyword, depth)
+
+    def _by_use_or_more(
+        self, view: View, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, depth: int
+    ) -> bool | None:
+        if depth > 2:
+            return None
+        return self._by_use(self._project.view(view.unit, function), (name,), depth + 1)
+
+    def _by_making(self, view: View, path: Path) -> bool | None:
+        if len(path) == 2 and path[0] == view.kinds.self_name and view.cls is not None:
+            attribute = path[1].lstrip(".")
+            values = attribute_values(self._project, view, attribute)
+            if any(is_opened(view.unit.parents[value]) for value in values):
+                return None
+        elif len(path) == 1 and not isinstance(view.scope, ast.Module):
+            values = global_values(view.unit, path[0])
+        else:
+            return None
+        return self._verdict(view, values)
+
+    def _verdict(self, view: View, values: list[ast.expr]) -> bool | None:
+        makes = {view.kinds.make(v) for v in values}
+        if makes and all(m in _ONE for m in makes):
+            return True
+        if makes and all(m in _MANY for m in makes):
+            return False
+        if values and all(isinstance(v, ast.List | ast.ListComp) for v in values):
+            return False
+        return None
+
+    def _by_callers(self, view: View, name: str, depth: int) -> bool | None:
+        scope = view.scope
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            return None
+        if is_called_by_python(scope):
+            return None
+        found: set[bool | None] = set()
+        for site in self._project.mentions(scope.name).calls:
+            argument = argument_for(site.call, scope, name, view.cls is not None)
+            if argument is None or len(found) > 1:
+                return None
+            caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+            verdict = self._verdict(caller, [argument])
+            path = path_of(argument)
+            if verdict is None and path is not None and caller.scope is not scope:
+                verdict = self._made_in(caller, argument)
+                if verdict is None:
+                    verdict = self._judge(caller, path, depth + 1)
+            found.add(verdict)
+        return found.pop() if len(found) == 1 else None
+
+    def _made_in(self, view: View, node: ast.expr) -> bool | None:
+        uses = view.flow.reads.get(node, frozenset())
+        values = [
+            _element(u.made.value) if _is_unpacked(u.made) else u.made.value
+            for u in uses
+            if u.made.value is not None
+        ]
+        if not values or len(values) != len(uses):
+            return None
+        return self._verdict(view, values)
+
+
+def _is_int(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
+
+
+def attribute_values(project: Project, view: View, attribute: str) -> list[ast.expr]:
+    """What the class of ``view`` assigns to ``self.attribute``, in all of its methods."""
+    found: list[ast.expr] = []
+    if view.cls is None:
+        return found
+    for cls in project.family(view.unit, view.cls):
+        found += assigned_in(view.unit, cls).get(attribute, ())
+    return found
+
+
+def assigned_in(unit: Unit, cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
+    """What methods of ``cls``, a class of ``unit``, assign to attributes, by their names."""
+    assigned = unit.once(_assigned)
+    if cls not in assigned:
+        assigned[cls] = _assigned_in(cls)
+    return assigned[cls]
+
+
+def _assigned(unit: Unit) -> dict[ast.ClassDef, dict[str, list[ast.expr]]]:
+    return {}
+
+
+def _assigned_in(cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
+    """What is assigned to attributes in ``cls``, by their names."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in walk(cls):
+        for target, given in _bindings(node):
+            for name, value in _assigned_values(target, given):
+                found.setdefault(name, []).append(value)
+    return found
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What a statement gives a value, and that value, or what it comes out of."""
+    match node:
+        case ast.Assign():
+            yield from ((target, node.value) for target in node.targets)
+        case ast.AnnAssign() | ast.AugAssign():
+            yield node.target, node.value
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            parts = node.iter.elts if isinstance(node.iter, ast.List | ast.Tuple) else [node.iter]
+            yield from ((node.target, _element(part)) for part in parts)
+        case ast.withitem() if node.optional_vars is not None:
+            yield node.optional_vars, node.context_expr
+
+
+def _assigned_values(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
+    if value is None:
+        return
+    if isinstance(target, ast.Tuple | ast.List):
+        pairs = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
+        for place, part in enumerate(target.elts):
+            inner = (
+                value.elts[place]
+                if pairs and isinstance(value, ast.Tuple | ast.List)
+                else _element(value)
+            )
+            yield from _assigned_values(part, inner)
+    elif isinstance(target, ast.Starred):
+        yield from _assigned_values(target.value, value)
+    elif isinstance(target, ast.Attribute):
+        yield target.attr, value
+
+
+def is_opened(parent: ast.AST) -> bool:
+    """Whether what stands there is unpacked, iterated over or entered, and not kept as it is."""
+    if isinstance(parent, ast.Assign):
+        return any(isinstance(target, ast.Tuple | ast.List) for target in parent.targets)
+    return isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension | ast.withitem)
+
+
+def _is_unpacked(made: Def) -> bool:
+    """Whether it is one of what was unpacked, and not the rest (``*rest``)."""
+    parts = walk(made.stmt) if made.stmt is not None else ()
+    return made.kind is Kind.ELEMENT and not any(isinstance(n, ast.Starred) for n in parts)
+
+
+def _element(value: ast.expr) -> ast.expr:
+    """``[a, b] = [f(n) for n in names]``: each is one of those that are listed."""
+    return value.elt if isinstance(value, ast.ListComp) else value
+
+
+def global_values(unit: Unit, name: str) -> list[ast.expr]:
+    """What module-level statements assign to ``name``."""
+    return unit.once(_globals).get(name, [])
+
+
+def _globals(unit: Unit) -> dict[str, list[ast.expr]]:
+    found: dict[str, list[ast.expr]] = {}
+    for stmt in unit.tree.body:
+        if isinstance(stmt, ast.Assign):
+            for target in stmt.targets:
+                if isinstance(target, ast.Name):
+                    found.setdefault(target.id, []).append(stmt.value)
+    return found
+
+
+def _is_of_class(call: ast.Call, own: str) -> bool:
+    """``Base.method(self, x)``: the object is passed like any other argument."""
+    first = call.args[0] if call.args else None
+    if not isinstance(call.func, ast.Attribute) or not isinstance(first, ast.Name):
+        return False
+    owner = path_of(call.func.value)
+    return first.id == own and owner is not None and owner[-1].lstrip("._")[:1].isupper()
+
+
+def argument_for(
+    call: ast.Call,
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    name: str,
+    method: bool,
+) -> ast.expr | None:
+    """What ``call`` passes for the parameter ``name``; its default if it passes nothing."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(
+        k.arg is None for k in call.keywords
+    ):
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    if name not in names:
+        return None
+    place = names.index(name)
+    static = any(
+        isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list
+    )
+    if (
+        method
+        and not static
+        and (isinstance(call.func, ast.Attribute) or function.name == "__init__")
+        and not (names and _is_of_class(call, names[0]))
+    ):
+        place -= 1
+    if 0 <= place < len(call.args):
+        return call.args[place]
+    default = names.index(name) - len(names) + len(function.args.defaults)
+    return function.args.defaults[default] if default >= 0 else None

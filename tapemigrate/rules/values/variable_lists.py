@@ -1,0 +1,111 @@
+"""Functions that give trainable variables: ``def get_vars(scope): return tf.get_collection(…)``."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callers import set_by_text
+from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
+
+# Through how many such functions one is followed.
+_DEPTH = 3
+
+
+def gives_variables(project: Project, view: View, call: ast.Call, depth: int = _DEPTH) -> bool:
+    """Whether all that ``call``, in the scope of ``view``, can give is lists of such variables."""
+    found = _function(project, view, call)
+    if found is None or not depth:
+        return False
+    unit, function = found
+    inner = project.view(unit, function)
+    ends = [end.value for end in inner.flow.returns]
+    if not ends or inner.flow.yields or function.decorator_list:
+        return False
+    return all(end is not None and _is_list(project, inner, end, depth) for end in ends)
+
+
+def _is_list(project: Project, view: View, value: ast.expr, depth: int) -> bool:
+    match value:
+        case ast.ListComp(elt=ast.Name(id=name), generators=[ast.comprehension() as each]):
+            same = isinstance(each.target, ast.Name) and each.target.id == name
+            return same and _is_list(project, view, each.iter, depth)
+        case ast.Name() if _is_only_read(view, value.id):
+            made = origins(view.flow.reads.get(value, frozenset()))
+            return bool(made) and all(
+                d.kind is Kind.ASSIGN
+                and isinstance(d.value, ast.Call | ast.ListComp)
+                and _is_list(project, view, d.value, depth)
+                for d in made
+            )
+        case ast.Call() if view.kinds.make(value) is Make.VARIABLES:
+            return True
+        case ast.Call():
+            return gives_variables(project, view, value, depth - 1)
+    return False
+
+
+def _is_only_read(view: View, name: str) -> bool:
+    """Whether nothing can have been put into the list of that name, nor given it another one."""
+    for node in walk(view.scope):
+        if isinstance(node, ast.Global | ast.Nonlocal) and name in node.names:
+            return False
+        if not isinstance(node, ast.Name) or node.id != name or isinstance(node.ctx, ast.Store):
+            continue
+        parent = view.unit.parents[node]
+        match parent:
+            case ast.Return() | ast.Assert():
+                continue
+            case ast.For() | ast.comprehension() if parent.iter is node:
+                continue
+            case ast.Call(func=ast.Name(id="len")):
+                continue
+        return False
+    return True
+
+
+def _function(project: Project, view: View, call: ast.Call) -> tuple[Unit, ast.FunctionDef] | None:
+    """The one function that the call can mean, of this file or of one that it is imported from."""
+    path = view.kinds.name(call.func)
+    if path is None:
+        own = view.kinds.called(call)
+        return (view.unit, own) if isinstance(own, ast.FunctionDef) else None
+    name = path.rpartition(".")[2]
+    found: list[tuple[Unit, ast.FunctionDef]] = []
+    for unit in project.units.values():
+        for node in unit.tree.body if f"def {name}" in unit.text else ():
+            if isinstance(node, ast.FunctionDef) and node.name == name:
+                meant = leads_to(project, path, view.unit, unit, name)
+                if meant is None:
+                    return None
+                if meant:
+                    found.append((unit, node))
+    if len(found) != 1 or _is_replaced(project, *found[0]):
+        return None
+    return found[0]
+
+
+def _is_replaced(project: Project, unit: Unit, function: ast.FunctionDef) -> bool:
+    """Whether the name of the function, at the top of its file, may mean something else."""
+    name = function.name
+    if any(True for _ in project.stores(name)) or set_by_text(project, unit, name):
+        return True
+    named = [n for n in walk(unit.tree) if _names(n) & {name, "*"}]
+    return named != [function]
+
+
+def _names(node: ast.AST) -> set[str]:
+    """The names that a node gives something to."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return {node.name}
+        case ast.Name(ctx=ast.Store() | ast.Del()):
+            return {node.id}
+        case ast.alias():
+            return {(node.asname or node.name).split(".")[0]}
+    return set()

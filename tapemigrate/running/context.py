@@ -1,0 +1,171 @@
+"""Which other files are read beside a file, because what stands in them decides about its fixes.
+
+They are chosen by their bytes, so that most of a tree is never parsed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from tapemigrate.model import SET, Handed, Hidden, Links
+from tapemigrate.patterns import late
+from tapemigrate.running.reading import CALLED, DEFINED, FOREIGN, HOME, USED, Text, read, searchable
+from tapemigrate.source.decoding import SourceError, is_notebook
+
+# A name that stands in more files than this (``main``, ``loss``) says little about who calls it,
+# and reading them all for each call would cost more than all the rest. Its callers count as
+# unseen: a fix that depends on them is not called safe.
+_MOST_MENTIONS = 60
+
+#: A file without this word makes no tensors of its own.
+TENSORFLOW = "tensorflow"
+
+#: What files hold of the kind, by their paths, in order; None: not known.
+HiddenIn = Callable[[list[str]], Iterable[Hidden | None]]
+
+# The functions and classes of a module itself.
+_TOP = late(rb"^(?:def|class)[\s\\]+([^\s(:\\\[]+)", re.MULTILINE)
+
+
+def words(links: Iterable[Links]) -> frozenset[str]:
+    """What has to be looked for to know the files that concern files with these links."""
+    links = [each for each in links if each.names or each.handed]
+    found = {word for each in links for name in each.names for word in (name, FOREIGN + name)}
+    found |= ways(handed for each in links for handed in each.handed)
+    return frozenset(found) | _marks() if found else frozenset()
+
+
+def ways(functions: Iterable[Handed]) -> frozenset[str]:
+    """What stands in the files that use the functions: their names, and their anchors."""
+    found: set[str] = set()
+    for each in functions:
+        found.update((each.name, USED + each.name), each.anchors, _homes(each))
+        found.update((CALLED + each.name, TENSORFLOW) if each.shared else ())
+        found.update((DEFINED + each.name,) if each.shared or not each.followed else ())
+    return frozenset(found)
+
+
+def _homes(handed: Handed) -> frozenset[str]:
+    """The words one of which stands in a file that uses the function; see ``Words``."""
+    if handed.followed:  # where it is defined counts as well
+        return handed.anchors or frozenset({FOREIGN + handed.name})
+    return frozenset(HOME + each for each in handed.anchors)
+
+
+def may_import(links: Links, path: str) -> bool:
+    """Whether a file with these links may import the one at ``path``."""
+    return not links.imports.isdisjoint(_steps(path))
+
+
+@lru_cache(maxsize=1024)
+def _steps(path: str) -> tuple[str, ...]:
+    return tuple(os.path.splitext(path)[0].split(os.sep))
+
+
+class Choice:
+    """Chooses among the files in which ``words`` stand; ``places`` are these, in order."""
+
+    def __init__(self, places: Mapping[str, Collection[str]]) -> None:
+        self._places = places
+        marked = (path for mark in sorted(_marks()) for path in places.get(mark, ()))
+        self._marked = tuple(dict.fromkeys(marked))
+        self._tops: dict[str, frozenset[bytes] | None] = {}
+
+    def callers(self, links: Links) -> Iterator[str]:
+        """The files that may call a function, or make a class; an empty path for too many to read.
+
+        They reach out for its name, or have its class beside it, of which they may have a subclass.
+        """
+        near = {name: set(self._places[FOREIGN + name]) for name in links.names}
+        chosen = {name: set(found) for name, found in near.items()}
+        for handed in links.handed:
+            name = handed.name
+            if name.startswith(SET):
+                continue  # no function: the file that sets it goes together with the other
+            near.setdefault(name, set()).update(*map(self._places.__getitem__, handed.anchors))
+            chosen.setdefault(name, set()).update(*map(self._places.__getitem__, _homes(handed)))
+            if handed.shared:
+                chosen[name].update(self._places[DEFINED + name])
+            elif not handed.followed:
+                alike = set(self._namesakes(handed))
+                chosen[name] |= alike
+                near[name] |= alike
+            if handed.shared or not handed.anchors:
+                near[name].update(chosen[name])
+        for name in sorted(chosen):
+            paths = [path for path in self._places[name] if path in near[name]]
+            if len(paths) > _MOST_MENTIONS:
+                yield ""
+            else:
+                yield from (path for path in paths if path in chosen[name])
+
+    def _namesakes(self, handed: Handed) -> Iterator[str]:
+        """The modules of the same name that have a function of that name, too, and packages."""
+        defining = set(self._places.get(DEFINED + handed.name, ()))
+        for path in self._places[handed.name]:
+            steps = _steps(path)
+            package = steps[-1] == "__init__"
+            if (package or path in defining) and not handed.anchors.isdisjoint(steps[-2:]):
+                yield path
+
+    def marked(self, links: Mapping[str, Links], hidden_in: HiddenIn) -> dict[str, list[str]]:
+        """For each file with links those whose functions it may call, if they may make such ops.
+
+        Such are ops that no tape records. The file has to name one of the functions that
+        ``hidden_in`` tells, or the other one to use one of a third.
+        """
+        near: dict[str, list[str]] = {}
+        here: dict[str, Text] = {}
+        for filename, each in links.items():
+            paths = [p for p in self._marked if p != filename and may_import(each, p)]
+            if paths and each.names:
+                text = here[filename] = _text(filename)
+                near[filename] = [p for p in paths if _may_name(text, self._tops_of(p))]
+        asked = sorted({path for paths in near.values() for path in paths})
+        made = dict(zip(asked, hidden_in(asked), strict=True))
+        chosen: dict[str, list[str]] = {}
+        for filename, paths in near.items():
+            chosen[filename] = [
+                p
+                for p in paths
+                if (hidden := made[p]) is None
+                or _may_name(here[filename], frozenset(map(_encoded, hidden.names)))
+                or any(o and o is not hidden and o.names & hidden.uses for o in made.values())
+            ]
+        return chosen
+
+    def _tops_of(self, path: str) -> frozenset[bytes] | None:
+        """The names of a module's own functions and classes; None where its bytes do not tell."""
+        if path not in self._tops:
+            try:
+                tops = None if is_notebook(path) else frozenset(_TOP.findall(read(path)))
+            except SourceError:
+                tops = None
+            self._tops[path] = tops
+        return self._tops[path]
+
+
+def _may_name(text: Text, names: frozenset[bytes] | None) -> bool:
+    """Whether a text imports one of the names, by itself or with its module; None: not known."""
+    return names is None or any(map(text.names, text.among(names)))
+
+
+def _encoded(name: str) -> bytes:
+    return name.encode("utf-8", "backslashreplace")
+
+
+def _marks() -> frozenset[str]:
+    """The words without which a file makes no ops that a tape does not record."""
+    from tapemigrate.rules.unseen.hazards import MARKS
+
+    return frozenset(FOREIGN + mark for mark in MARKS)
+
+
+def _text(path: str) -> Text:
+    try:
+        return Text(searchable(path, read(path)))
+    except SourceError:
+        return Text(b"")

@@ -1,0 +1,93 @@
+"""Which files are analysed together, and which are read beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+from tapemigrate.model import Handed, Hidden, Links
+from tapemigrate.running import facts
+from tapemigrate.running.context import Choice, may_import, words
+from tapemigrate.running.facts import Question
+from tapemigrate.running.grouping import grouped
+from tapemigrate.running.packages import Packages
+from tapemigrate.running.reading import Words, words_in
+from tapemigrate.running.tasks import Task
+from tapemigrate.running.workers import Workers
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import is_notebook
+
+_T = TypeVar("_T")
+
+
+def with_others(
+    tasks: list[Task],
+    everything: list[str],
+    allowed: Mapping[str, Settings],
+    workers: Workers,
+    digests: Mapping[str, str],
+) -> tuple[list[Task], bool]:
+    """The tasks with the files that hold callers, those that go together made one.
+
+    And whether all that it follows from could be worked out.
+    """
+    cache = tasks[0].cache if tasks else None
+    known = partial(facts.known, digests=digests)
+    lost: list[str] = []
+
+    def answers(asked: list[Question[_T]]) -> Iterator[tuple[str, _T]]:
+        for question, each in workers.map_unknown(facts.answer, asked, known):
+            if each is None:
+                lost.append(question.filename)
+            yield question.filename, question.kind.otherwise if each is None else each[0]
+
+    def links_of(names: list[str]) -> Iterator[Links]:
+        for name, each in answers([Question(facts.LINKS, name, cache=cache) for name in names]):
+            yield replace(each, handed=packages.narrowed(name, each.handed))
+
+    def hidden_in(names: list[str]) -> Iterator[Hidden | None]:
+        asked = [Question(facts.HIDDEN, name, cache=cache) for name in names]
+        return (each for _, each in answers(asked))
+
+    def hand_on(calling: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
+        for name, each in answers([Question(facts.HANDING_ON, *c, cache) for c in calling]):
+            yield packages.narrowed(name, each)
+
+    def together(one: str, two: str) -> bool:
+        same = one in allowed and allowed[one] == allowed.get(two)
+        return same and not is_notebook(one) and not is_notebook(two)
+
+    packages = Packages()
+    names = [task.filename for task in tasks]
+    links = dict(zip(names, links_of(names), strict=True))
+    find = Words(everything, partial(workers.map, words_in), cache, digests)
+    # All words that are known to be needed, so that the files are read once for them.
+    known_words = words(links.values())
+    find(known_words)
+    groups = grouped(links, find, hand_on, together)
+    further = {file: Links(handed=handed) for file, handed in groups.further.items()}
+    choice = Choice(find(known_words | words(further.values())))
+    rank = {path: number for number, path in enumerate(everything)}
+    marked = choice.marked(links, hidden_in)
+    found: dict[str, Task] = {}
+    for task in tasks:
+        members = sorted(groups.of(task.filename), key=rank.__getitem__)
+        if members[0] in found:
+            continue
+        context: dict[str, None] = {}
+        for member in members:
+            here = links.get(member, Links())
+            context.update(dict.fromkeys(choice.callers(here)))
+            context.update(dict.fromkeys(choice.callers(further.get(member, Links()))))
+            context.update(dict.fromkeys(marked.get(member, ())))
+            for other, beyond in marked.items():
+                if beyond and may_import(here, other):
+                    context.update(dict.fromkeys([other, *beyond]))
+        for member in members:
+            context.pop(member, None)
+        found[members[0]] = replace(
+            task, filename=members[0], others=tuple(members[1:]), context=tuple(context)
+        )
+    return list(found.values()), not lost

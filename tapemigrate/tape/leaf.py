@@ -1,0 +1,59 @@
+"""What a call is differentiated by, as plain data: the tensors and variables among its sources."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from tapemigrate.flow.definitions import Def
+
+
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """A call that is handed the tape, as ``parameter``: ``name`` watches the source it makes."""
+
+    call: ast.Call
+    parameter: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One tensor, variable, or list of them that is differentiated by.
+
+    ``watch`` is the expression to watch, None where the tape watches by itself. ``outside`` means
+    that it was made out of sight, so that hidden paths may lead from it to the target. ``fresh``:
+    nothing that was there when the scope was entered can depend on it. ``filled``: statements that
+    put other elements into it. ``looked_up``: it is an element of something that is kept outside,
+    and that the forward pass may fill. ``found``: a call gave it, which may have found variables
+    that are used elsewhere as well. ``lent``: the call that makes it, and watches it there.
+    """
+
+    defs: frozenset[Def]
+    watch: str | None
+    outside: bool
+    many: bool | None
+    variables: bool = False
+    fresh: bool = False
+    filled: frozenset[ast.stmt] = frozenset()
+    assumption: str | None = None
+    looked_up: bool = False
+    found: bool = False
+    lent: Lent | None = None
+
+
+@dataclass(slots=True)
+class Sources:
+    """The leaves, and whether the expression itself is one tensor (False: a list; None: unknown).
+
+    ``listed``: it is certainly a list, neither a tuple nor anything else that holds several.
+    ``nested``: an element of it may be a list itself.
+    ``references`` are calls of ``variable._ref()``, which only reference variables have.
+    """
+
+    leaves: list[Leaf] = field(default_factory=list)
+    single: bool | None = None
+    refusal: str | None = None
+    listed: bool = False
+    references: list[ast.Call] = field(default_factory=list)
+    nested: bool = False
