@@ -189,7 +189,19 @@ def _inside(tape: Tape) -> list[Finding]:
 def _idle(tape: Tape) -> list[Ask]:
     if not tape.alone or len(tape.asks) == 1:
         return []
-    return [a for a in tape.asks if tape.records(a.stmt) and not _may_be_needed(tape, a)]
+    recorded = [a for a in tape.asks if tape.records(a.stmt) and not _is_in_another(tape, a)]
+    return [a for a in recorded if not _may_be_needed(tape, a)]
+
+
+def _is_in_another(tape: Tape, ask: Ask) -> bool:
+    """Whether the call would leave another context as well, a scope for names perhaps."""
+    parents = tape.view.unit.parents
+    node: ast.AST = ask.stmt
+    while node is not tape.stmt:
+        if isinstance(node, ast.With | ast.AsyncWith):
+            return True
+        node = parents[node]
+    return False
 
 
 def _may_be_needed(tape: Tape, ask: Ask) -> bool:
