@@ -13,7 +13,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.proof.captured import captured, globals_read
+from tapemigrate.rules.proof.captured import captured, globals_read, outer_definitions
 from tapemigrate.rules.proof.elements import Elements
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
@@ -388,7 +388,7 @@ class Judge:
         text = text_of(root.path)
         if isinstance(view.scope, ast.Module):
             return None
-        outer = self._outer_definitions(root.path)
+        outer = outer_definitions(self._project, self._view, root.path)
         if outer is not None:
             return self._closure(text, *outer, leaves)
         values = global_values(view.unit, name)
@@ -473,21 +473,6 @@ class Judge:
                 if found is not None:
                     return found
         return None
-
-    def _outer_definitions(self, path: Path) -> tuple[View, list[Def]] | None:
-        """What the functions around give a closure's name, or that part of what it names."""
-        unit = self._view.unit
-        node: ast.AST | None = unit.parents.get(self._view.scope)
-        while node is not None:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                outer = self._project.view(unit, node)
-                made = [d for d in outer.flow.defs.values() if d.kind is not Kind.ENTRY]
-                if any(d.path == path[:1] for d in made):
-                    return outer, [d for d in made if d.path[: len(path)] == path[: len(d.path)]]
-            node = unit.parents.get(node)
-        return None
-
-    # -- what the functions called in the region read -------------------------------------------
 
     # -- callers --------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import free_names, parameters
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.shape_evidence import global_values
@@ -79,3 +79,17 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
         names = [name for name in names if name not in here]
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
     return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]
+
+
+def outer_definitions(project: Project, view: View, path: Path) -> tuple[View, list[Def]] | None:
+    """What the nearest function around gives a closure's name, or that part of what it names."""
+    unit = view.unit
+    node: ast.AST | None = unit.parents.get(view.scope)
+    while node is not None:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            outer = project.view(unit, node)
+            made = [d for d in outer.flow.defs.values() if d.kind is not Kind.ENTRY]
+            if any(d.path == path[:1] for d in made):
+                return outer, [d for d in made if d.path[: len(path)] == path[: len(d.path)]]
+        node = unit.parents.get(node)
+    return None

@@ -14,6 +14,7 @@ from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.independence import Asked, Independence, enclosing
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values, global_values
 from tapemigrate.tape.kinds import Make, short
@@ -143,7 +144,8 @@ class Elements:
         if made.path[0] == view.kinds.self_name:
             return len(made.path) > 1
         name = made.path[0]
-        return self._around(name, view) is not None or bool(global_values(view.unit, name))
+        around = outer_definitions(self._project, view, (name,))
+        return around is not None or bool(global_values(view.unit, name))
 
     def _made(self, made: Def, view: View, depth: int) -> list[_Part] | None:
         """The elements of the list that a definition is; None if they cannot be told."""
@@ -259,8 +261,9 @@ class Elements:
     def _outside(self, made: Def, view: View, depth: int) -> list[_Part] | None:
         """What the functions around, the module, or the methods of the class keep."""
         unit, path = view.unit, made.path
-        if len(path) == 1 and (around := self._around(path[0], view)) is not None:
-            holder, given = around
+        around = outer_definitions(self._project, view, path) if len(path) == 1 else None
+        if around is not None:
+            holder, given = around[0], [d for d in around[1] if d.path == path]
             return self._made(given[0], holder, depth - 1) if len(given) == 1 else None
         values: list[ast.expr] = []
         if len(path) == 1:
@@ -271,19 +274,6 @@ class Elements:
             return None
         holder = self._project.view(unit, self._project.scope_of(unit, values[0]))
         return self._listed(values[0], holder, depth - 1)
-
-    def _around(self, name: str, view: View) -> tuple[View, list[Def]] | None:
-        """What the nearest function around that knows the name gives it."""
-        node = view.unit.parents.get(view.scope)
-        while node is not None:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                outer = self._project.view(view.unit, node)
-                made = [d for d in outer.flow.defs.values() if d.path == (name,)]
-                made = [d for d in made if d.kind is not Kind.ENTRY]
-                if made:
-                    return outer, made
-            node = view.unit.parents.get(node)
-        return None
 
 
 def _is_list(leaf: Leaf) -> bool:
