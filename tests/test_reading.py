@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from tapemigrate import api
 from tapemigrate.running import reading
+from tapemigrate.running.cache import Cache
 from tapemigrate.running.reading import (
     DEFINED,
+    FOREIGN,
     Found,
     Search,
     Vocabularies,
@@ -128,6 +130,20 @@ def test_a_word_is_looked_for_once(tmp_path: Path) -> None:
     assert words({"one", "two"}) == {"one": paths[:1], "two": paths}
     assert words({"two", "three"}) == {"two": paths, "three": paths[1:]}
     assert searches == [{"one", "two"}, {"three"}]
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_what_has_changed_between_two_searches_is_not_kept(tmp_path: Path, changed: bool) -> None:
+    cache = Cache(tmp_path / "cache")
+    paths = names_in(tmp_path, {"a.py": "import one"})
+    _, vocabularies = words_in(Search(paths, frozenset({"one"}), cache))
+    if changed:
+        Path(paths[0]).write_text("one = 1")
+    search = Search(paths, frozenset({FOREIGN + "one"}), cache, vocabularies=vocabularies)
+    found, _ = words_in(search)
+    assert found == [[] if changed else [FOREIGN + "one"]]
+    kept = cache.get(search.key(contents for contents, _ in vocabularies))
+    assert kept == (None if changed else found)
 
 
 def test_a_search_whose_process_was_killed_is_made_here(tmp_path: Path) -> None:
