@@ -7,7 +7,6 @@ import ast
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callbacks import callers
-from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.tape.kinds import Make
@@ -24,8 +23,6 @@ def given_for(project: Project, view: View, name: str) -> frozenset[Make]:
     found = callers(project, view.unit, scope)
     named = {scope.name} if view.cls is None else {scope.name, view.cls.name} - {"__init__"}
     if found.problem or found.unseen or found.mates or not found.calls or project.unread(named):
-        return frozenset()
-    if may_change_arguments(view.unit, scope):
         return frozenset()
     makes: set[Make] = set()
     for site in found.calls:
