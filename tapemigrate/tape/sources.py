@@ -306,6 +306,8 @@ class SourceReader:
                 trainable = None if makes == {Make.VARIABLES} else _all_trainable(text)
                 leaf = Leaf(defs, None, True, True, variables=True, assumption=trainable)
                 return Sources([leaf], False, None, True)
+            if makes == {Make.VARIABLE} and len(made.path) == 1:
+                return self._variables(Make.VARIABLE, defs)
             variables = self._holds_variables(made.path)
             return Sources([Leaf(defs, text, True, None, variables)], None)
         if made.kind is Kind.ASSIGN and made.value is not None:

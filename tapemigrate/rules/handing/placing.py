@@ -14,12 +14,13 @@ from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.assumptions import Judge, is_linear
+from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.one_object import names_outside
 from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.unseen import caches
 from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.hazards import Hazards
-from tapemigrate.rules.values.module_variables import are_variables
+from tapemigrate.rules.values.module_variables import are_variables, is_trainable
 from tapemigrate.rules.values.optional import given_for
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
@@ -376,9 +377,11 @@ def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:
 def _kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
     """What the methods of the class assign to an attribute of ``self``; empty if others do too.
 
-    For an optional parameter: what callers give.
+    For an optional parameter: what callers give. A variable of the module is nothing else.
     """
     if len(path) == 1:
+        if _is_of_module(project, view, path) and is_trainable(project, view.unit, path[0]):
+            return frozenset({Make.VARIABLE})
         return given_for(project, view, path[0])
     if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
         return frozenset()
@@ -394,6 +397,14 @@ def _kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
         else view.kinds.make(value)
         for value in values
     )
+
+
+def _is_of_module(project: Project, view: View, path: Path) -> bool:
+    """Whether a name that the scope does not set is one of the module's."""
+    unset = (Kind.ENTRY, Kind.MUTATE)
+    own = any(d.path == path and d.kind not in unset for d in view.flow.defs.values())
+    around = outer_definitions(project, view, path) is not None
+    return view.scope is not view.unit.tree and not own and not around
 
 
 def _is_recorded(view: View, request: Request, recorded: frozenset[Path]) -> bool:

@@ -19,6 +19,7 @@ from tapemigrate.rules.proof.replacements import replacements
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
+from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Provenance, Tracer, filled_state, remembers
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
@@ -47,6 +48,8 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
         pending += [s for name in new for f in effects.functions(name) for s in f.body]
     shared = shared_state(project).read_by(project, unit, run)
     kept = (read & unit.once(filled_state)) | shared
+    # A variable's value may change, but no gradient goes through what was assigned to it.
+    kept = {name for name in kept if not are_variables(project, unit, name)}
     if not kept:
         return []
     # What a function gives a value itself is followed from there.

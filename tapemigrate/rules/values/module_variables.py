@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callers import set_by_text
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project
+from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.provenance import is_variable, parts
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import short
+from tapemigrate.tape.kinds import Make, short
 
 _ASKING = frozenset({"keys", "values", "items", "get"})
 _READERS = frozenset({"len", "zip", "enumerate", "list", "tuple", "sorted", "reversed"})
@@ -31,6 +31,19 @@ def are_variables(project: Project, unit: Unit, name: str) -> bool:
     if key not in known:
         known[key] = _are_variables(project, unit, name)
     return known[key]
+
+
+def is_trainable(project: Project, unit: Unit, name: str) -> bool:
+    """Whether the module-level ``name`` of ``unit`` is one variable, which tapes watch unasked."""
+    if not are_variables(project, unit, name):
+        return False
+    module = project.view(unit, unit.tree)
+    values = [d.value for d in module.flow.defs.values() if d.path == (name,)]
+    return bool(values) and all(v is not None and _is_new(module, v) for v in values)
+
+
+def _is_new(module: View, value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and module.kinds.make(value) is Make.VARIABLE
 
 
 def _are_variables(project: Project, unit: Unit, name: str) -> bool:
