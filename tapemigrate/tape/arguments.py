@@ -7,15 +7,26 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
-from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.kinds import Kinds, Make, short
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
 from tapemigrate.tape.sources import SourceReader
 
+NONE_AMONG_SEEDS = Refusal(
+    "`grad_ys` may hold a None, which a tape does not take in `output_gradients`",
+    "Put `tf.ones_like(target)` where `grad_ys` has None.",
+)
 _PLAIN = (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN)
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+# Ops that give one tensor, whatever they are given, in whichever module of TensorFlow's.
+_SINGLE = frozenset(
+    {"zeros", "ones", "zeros_like", "ones_like", "fill", "constant", "identity", "stop_gradient"}
+    | {"placeholder", "placeholder_with_default", "convert_to_tensor", "cast", "reshape", "square"}
+    | {"random_normal", "random_uniform", "truncated_normal", "normal", "uniform"}
+    | {"Variable", "get_variable", "multiply", "negative", "sign", "expand_dims", "squeeze"}
+)
 
 
 def may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:
@@ -33,15 +44,36 @@ def may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:
         if several and any(u.made.kind is Kind.PARAM for u in uses):
             return True
     for value in values:
-        if isinstance(value, ast.ListComp):
+        if may_list_none(value, kinds) or (value is not given and lists_none(value)):
             return True
-        if isinstance(value, ast.List | ast.Tuple) and value is not given:
-            if any(isinstance(e, ast.Constant) and e.value is None for e in value.elts):
-                return True
         several = isinstance(request.target, ast.List | ast.Tuple)
         unknown = isinstance(value, ast.Call) and kinds.make(value) is Make.UNKNOWN
         if several and unknown:
             return True
+    return False
+
+
+def lists_none(value: ast.expr) -> bool:
+    """Whether a None stands in the list."""
+    return isinstance(value, ast.List | ast.Tuple) and any(
+        isinstance(e, ast.Constant) and e.value is None for e in value.elts
+    )
+
+
+def may_list_none(value: ast.expr, kinds: Kinds) -> bool:
+    """Whether the list is made in one go, of what may be None."""
+    return isinstance(value, ast.ListComp) and not _is_tensor(value.elt, kinds)
+
+
+def _is_tensor(node: ast.expr, kinds: Kinds) -> bool:
+    """Whether ``node`` plainly gives one tensor: no None, no list."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return _is_tensor(left, kinds) or _is_tensor(right, kinds)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_tensor(operand, kinds)
+        case ast.Call(func=func):
+            return (short(kinds.name(func)) or "").rpartition(".")[2] in _SINGLE
     return False
 
 

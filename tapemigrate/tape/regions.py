@@ -12,7 +12,7 @@ from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import children, walk
-from tapemigrate.tape.arguments import may_hold_none, stopped_at
+from tapemigrate.tape.arguments import NONE_AMONG_SEEDS, may_hold_none, stopped_at
 from tapemigrate.tape.beside import Apart, Beside
 from tapemigrate.tape.handed import is_passed_in, is_read_outside
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
@@ -238,10 +238,7 @@ class RegionFinder:
         if sources.refusal or not sources.leaves:
             return Refusal(sources.refusal or "the call has no source", SOURCE)
         if may_hold_none(request, self._flow, self._kinds):
-            return Refusal(
-                "`grad_ys` may hold a None, which a tape does not take in `output_gradients`",
-                "Put `tf.ones_like(target)` where `grad_ys` has None.",
-            )
+            return NONE_AMONG_SEEDS
         return sources
 
     def given(self, request: Request, others: Sequence[Request], tape: str) -> Region | Refusal:

@@ -77,6 +77,8 @@ def _opinion(
     given = [seed for seed in seeds if isinstance(seed, tf.Tensor)]
     if any(seed is not None and not isinstance(seed, tf.Tensor) for seed in seeds):
         return "a seed is not a tensor"
+    if len(seeds) != len(targets):
+        return "a seed is a list of tensors"
     gradient = [] if result is None else [tf.convert_to_tensor(result)]
     values = session.run([[source], targets, stopped, given, gradient], feeds)
     (at,), bases, held, given_values, gradients = values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.assumptions import Judge, is_linear
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.one_object import names_outside
+from tapemigrate.rules.proof.seeds import of_callers
 from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.unseen import caches
 from tapemigrate.rules.unseen.collected import COLLECTED
@@ -104,14 +106,17 @@ class Places:
         tapes that other methods keep.
         """
         found: dict[Request, Region | Refusal] = {}
+        seeded: dict[Request, list[str]] = defaultdict(list)
         for request in requests:
             refusal = self._danger.refuse(request) or self._danger.looked_up(named(request))
             refusal = refusal or _left_for_others(request, self._project, self._view)
             if refusal is None and not self._view.blocks.holds(request.stmt):
                 refusal = _CLASS
-            if refusal is not None:
-                found[request] = refusal
+            seeds = of_callers(self._project, self._view, request) if refusal is None else refusal
+            if isinstance(seeds, Refusal):
+                found[request] = seeds
                 continue
+            seeded[request] = seeds
             inner = _first_order(request) if request.api == "hessians" else request
             region = self._region(inner, requests, kept.get(request))
             if isinstance(region, Region) and inner is not request:
@@ -128,7 +133,9 @@ class Places:
                 )
         for request, region in found.items():
             if isinstance(region, Region) and not region.given:
-                found[request] = self._over(region, found, requests, tape)
+                found[request] = region = self._over(region, found, requests, tape)
+            if isinstance(region, Region):
+                region.assumptions += [s for s in seeded[request] if s not in region.assumptions]
         return found
 
     def _over(

@@ -1,0 +1,51 @@
+"""Seeds (``grad_ys``) that callers pass: a None among them means ones, and no tape takes one."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callbacks import mentions_of
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.independence import enclosing
+from tapemigrate.rules.values.shape_evidence import argument_for
+from tapemigrate.tape.arguments import NONE_AMONG_SEEDS, lists_none, may_list_none
+from tapemigrate.tape.kinds import short
+from tapemigrate.tape.request import Refusal, Request
+
+
+def of_callers(project: Project, view: View, request: Request) -> list[str] | Refusal:
+    """What is assumed of the seeds that callers pass, or that one of these is None."""
+    name, scope = _passed(view, request), view.scope
+    found: list[str] = []
+    if not name or not isinstance(scope, ast.FunctionDef):
+        return found
+    for site in mentions_of(project, view.unit, scope).within(enclosing(view)).calls:
+        given = argument_for(site.call, scope, name, view.cls is not None)
+        if given is None:
+            continue
+        caller = project.view(site.unit, project.scope_of(site.unit, site.call))
+        made = [d.value for d in origins(caller.flow.reads.get(given, frozenset()))]
+        for value in [given, *(v for v in made if v is not None)]:
+            if lists_none(value):
+                return NONE_AMONG_SEEDS
+            if may_list_none(value, caller.kinds) or _is_gradients(value, caller):
+                found = [f"`{name}` holds no None"]
+    return found
+
+
+def _passed(view: View, request: Request) -> str:
+    """The parameter that is the call's seeds, or none."""
+    given = request.output_gradients
+    path = path_of(given) if given is not None else None
+    if given is None or path is None or len(path) > 1:
+        return ""
+    uses = view.flow.reads.get(given, frozenset())
+    return path[0] if any(u.made.kind is Kind.PARAM for u in uses) else ""
+
+
+def _is_gradients(value: ast.expr, view: View) -> bool:
+    """Whether it is all that ``tf.gradients`` gives, which is None for what is not connected."""
+    return isinstance(value, ast.Call) and short(view.kinds.name(value.func)) == "gradients"
