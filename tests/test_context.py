@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tapemigrate.model import Handed, Hidden, Links
-from tapemigrate.running.context import Choice, words
-from tapemigrate.running.reading import CALLED, FOREIGN, HOME, USED, Search, Words, words_in
+from tapemigrate.running.context import Choice, home_of, words
+from tapemigrate.running.texts import CALLED, FOREIGN, HOME, USED
+from tapemigrate.running.words import Search, Words, words_in
 
 METHOD = Links(frozenset({"loss"}), frozenset({Handed("loss", frozenset({"Model"}))}))
 
@@ -85,6 +86,7 @@ def test_a_name_that_may_come_from_another_file(tmp_path: Path, text: str) -> No
         ("def loss(x):\n    return x\n\n\nloss(x)\n", False),
         ("from helper import loss\n", False),
         ("from helper import loss_of, loss\nloss_of(x)\n", False),
+        ("from helper import my_loss, loss\nmy_loss(x)\n", False),
         ("from helper import loss\nloss(x)\n", True),
         ("model.loss (x)\n", True),
         ("model.loss \\\n(x)\n", True),
@@ -139,6 +141,29 @@ def test_what_may_be_a_module_or_class_of_another_file(
     assert holds(tmp_path, text, HOME + "helper") is meant
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("import helper\n", False),
+        ("import helper\nhelper.losses()\n", False),
+        ("helper = loss = 1\n", False),
+        ("import helper\nhelper.loss()\n", True),
+        ("import helper\nloss = 1\n", True),
+        ("import loss\nloss.helper()\n", True),
+    ],
+)
+def test_a_module_counts_where_the_name_stands_as_well(
+    tmp_path: Path, text: str, meant: bool
+) -> None:
+    assert holds(tmp_path, text, home_of("loss", "helper")) is meant
+
+
+def test_the_name_of_a_file_that_is_no_name_stands_nowhere(tmp_path: Path) -> None:
+    text = "import a, helper\nhelper.loss()\n"
+    assert not holds(tmp_path, text, home_of("loss", "a helper"))
+    assert not holds(tmp_path, text, "a helper")
+
+
 def test_a_name_in_too_many_files_has_callers_out_of_sight() -> None:
     many = [f"{number}.py" for number in range(100)]
     found = {"main": many, FOREIGN + "main": many, "rare": ["a.py"], FOREIGN + "rare": ["a.py"]}
@@ -148,7 +173,8 @@ def test_a_name_in_too_many_files_has_callers_out_of_sight() -> None:
 
 def test_files_in_which_a_name_means_their_own_do_not_count() -> None:
     many = [f"{number}.py" for number in range(100)]
-    places = {"loss": many, FOREIGN + "loss": ["7.py"], "Model": [], HOME + "Model": []}
+    home = home_of("loss", "Model")
+    places = {"loss": many, FOREIGN + "loss": ["7.py"], "Model": [], home: []}
     choice = Choice(places)
     assert list(choice.callers(METHOD)) == ["7.py"]
 

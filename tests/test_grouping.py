@@ -10,7 +10,7 @@ import pytest
 from tapemigrate.model import Handed, Links
 from tapemigrate.running import grouping
 from tapemigrate.running.grouping import grouped
-from tapemigrate.running.reading import Words
+from tapemigrate.running.words import Words
 
 MODEL = "class Model:\n    def loss(self, y, x):\n        return tf.gradients(y, x)[0]\n"
 

@@ -14,17 +14,9 @@ from hypothesis import strategies as st
 from tapemigrate import api
 from tapemigrate.running import reading
 from tapemigrate.running.cache import Cache
-from tapemigrate.running.reading import (
-    DEFINED,
-    FOREIGN,
-    Found,
-    Search,
-    Vocabularies,
-    Words,
-    may_matter,
-    read,
-    words_in,
-)
+from tapemigrate.running.reading import may_matter, read
+from tapemigrate.running.texts import DEFINED, FOREIGN
+from tapemigrate.running.words import Found, Search, Vocabularies, Words, words_in
 from tapemigrate.settings import Settings
 from tapemigrate.source import SourceError
 from tapemigrate.source.decoding import decode

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from tapemigrate.model import SET, Handed, Hidden, Links
 from tapemigrate.patterns import late
-from tapemigrate.running.reading import CALLED, DEFINED, FOREIGN, HOME, USED, Text, read, searchable
+from tapemigrate.running.reading import read, searchable
+from tapemigrate.running.texts import BESIDE, CALLED, DEFINED, FOREIGN, HOME, USED, Text
 from tapemigrate.source.decoding import SourceError, is_notebook
 
 # A name that stands in more files than this (``main``, ``loss``) says little about who calls it,
@@ -52,7 +53,12 @@ def _homes(handed: Handed) -> frozenset[str]:
     """The words one of which stands in a file that uses the function; see ``Words``."""
     if handed.followed:  # where it is defined counts as well
         return handed.anchors or frozenset({FOREIGN + handed.name})
-    return frozenset(HOME + each for each in handed.anchors)
+    return frozenset(map(partial(home_of, handed.name), handed.anchors))
+
+
+def home_of(name: str, anchor: str) -> str:
+    """The word for files in which an anchor of something of that name may be meant."""
+    return HOME + anchor + BESIDE + name
 
 
 def may_import(links: Links, path: str) -> bool:

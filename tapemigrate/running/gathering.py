@@ -13,8 +13,8 @@ from tapemigrate.running.context import Choice, may_import, words
 from tapemigrate.running.facts import Question
 from tapemigrate.running.grouping import grouped
 from tapemigrate.running.packages import Packages
-from tapemigrate.running.reading import Words, words_in
 from tapemigrate.running.tasks import Task
+from tapemigrate.running.words import Words, words_in
 from tapemigrate.running.workers import Workers
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import is_notebook

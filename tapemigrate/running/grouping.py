@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from tapemigrate.model import Handed, Links
-from tapemigrate.running.context import TENSORFLOW, ways
-from tapemigrate.running.reading import CALLED, DEFINED, HOME, USED
+from tapemigrate.running.context import TENSORFLOW, home_of, ways
+from tapemigrate.running.texts import CALLED, DEFINED, USED
 
 # Files beyond this many are not tied together: a rewrite that long is no help to anybody.
 _MOST_FILES = 60
@@ -68,7 +68,8 @@ def grouped(
                 seen.add((file, handed))
                 near = {p for a in handed.anchors for p in found.get(a, ())}
                 near.intersection_update(found.get(handed.name, ()))
-                anchored = {p for a in handed.anchors for p in found.get(HOME + a, ())}
+                homes = (home_of(handed.name, anchor) for anchor in handed.anchors)
+                anchored = {path for home in homes for path in found.get(home, ())}
                 calls = found.get(USED + handed.name, ())
                 namesakes: Collection[str] = ()
                 if handed.shared:
