@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
-from tapemigrate.flow.functions import Scope, _defaults, free_names, parameters
+from tapemigrate.flow.functions import Scope, _defaults, free_names, parameters, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.source.trees import children, walk
 
@@ -46,6 +46,7 @@ class Flow:
         self._outside: dict[Def, bool] = {}
         self._loops: list[Loop] = []
         self._exits: list[tuple[list[State], list[State]]] = []
+        self._shared = shared_names(scope)
         self._stmt: ast.stmt | None = None
         state: State = {}
         if not isinstance(scope, ast.Module):
@@ -194,7 +195,7 @@ class Flow:
             if parts[0] is not None and all(p is parts[0] for p in parts):
                 joined[key] = parts[0]
                 continue
-            if any(p is None for p in parts) and len(key) > 1:
+            if any(p is None for p in parts) and (len(key) > 1 or key[0] in self._shared):
                 parts = [self._lookup(s, key) for s in alive]
             joined[key] = _NONE.union(*(p for p in parts if p is not None))
         return joined

@@ -50,5 +50,18 @@ def free_names(node: ast.AST) -> frozenset[str]:
     return frozenset((used - bound) | outer)
 
 
+def shared_names(scope: Scope) -> frozenset[str]:
+    """The names that a function declares ``global`` or ``nonlocal``."""
+    found: set[str] = set()
+    stack: list[ast.AST] = [] if isinstance(scope, ast.Module | ast.Lambda) else list(scope.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            found.update(node.names)
+        elif not isinstance(node, _SCOPES):
+            stack.extend(children(node))
+    return frozenset(found)
+
+
 def _defaults(args: ast.arguments) -> list[ast.expr]:
     return [d for d in [*args.defaults, *args.kw_defaults] if d is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.definitions import Def
 
@@ -57,3 +57,16 @@ class Sources:
     listed: bool = False
     references: list[ast.Call] = field(default_factory=list)
     nested: bool = False
+
+
+def beside_variables(leaves: list[Leaf], text: str) -> list[Leaf]:
+    """The leaves of ``text``: where it is variables on one way, no way to it needs a watch."""
+    if all(x.watch is not None for x in leaves):
+        return leaves
+    sentence = f"`{text}` holds trainable variables where it is passed"
+    return [
+        replace(x, watch=None, variables=True, assumption=sentence)
+        if x.outside and x.watch is not None
+        else replace(x, variables=x.variables or x.outside)
+        for x in leaves
+    ]

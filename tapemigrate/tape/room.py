@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from tapemigrate.flow.blocks import Blocks
+from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import path_of, text_of
-from tapemigrate.source.trees import walk
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE, STOP
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.syntax import binds, is_walrus, makes_one, own_nodes
+
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_NOT_ALWAYS = (ast.IfExp, ast.BoolOp, ast.Compare, ast.Lambda, *_COMPREHENSIONS)
 
 
 class Room:
@@ -33,6 +39,11 @@ class Room:
                         "the forward pass lets other code run (`yield`, `await`) under the tape",
                         SOURCE,
                     )
+                declared = node.names if isinstance(node, ast.Global | ast.Nonlocal) else ()
+                for leaf in region.sources.leaves:
+                    if (name := re.split(r"\W", leaf.watch or "")[0]) in declared:
+                        sentence = f"`{name}` cannot be watched before `{ast.unparse(node)}`"
+                        return Refusal(sentence, SOURCE)
         for leaf in region.sources.leaves:
             for stmt in leaf.filled:
                 index = self._blocks.index_in(stmt, region.block)
@@ -91,7 +102,7 @@ class Room:
         watched = ast.parse(leaf.watch or "", mode="eval").body
         names = {n.id for n in walk(watched) if isinstance(n, ast.Name)}
         path = path_of(watched)
-        if not self._is_bound(leaf, names, region):
+        if not self._is_bound(leaf, names, path, region):
             return False
         for made in leaf.defs:
             here = made.stmt is not None and self._blocks.holds(made.stmt)
@@ -113,14 +124,14 @@ class Room:
                     return False
         return True
 
-    def _is_bound(self, leaf: Leaf, names: set[str], region: Region) -> bool:
+    def _is_bound(self, leaf: Leaf, names: set[str], path: Path | None, region: Region) -> bool:
         """Whether what is watched on entry has its name whichever way the tape is reached."""
         before: set[ast.stmt] = set()
         for made in leaf.defs:
             if made.path[0] not in names:
                 continue
             if made.stmt is None or not self._blocks.holds(made.stmt):
-                return True
+                return self._was_there(path, region)
             index = self._blocks.index_in(made.stmt, region.block)
             if index is None or index < region.first:
                 before.add(made.stmt)
@@ -137,3 +148,30 @@ class Room:
                 return True  # a loop's or a ``with``'s own name, inside of it
             owner = self._blocks.place(block.owner)
             place = (owner.block, owner.index)
+
+    def _was_there(self, path: Path | None, region: Region) -> bool:
+        """Whether what the region sets on some ways was there before: then it is read first."""
+        body = region.block.body
+        for made in self._flow.defs.values():
+            if path is None or made.stmt is None or made.kind is Kind.MUTATE:
+                continue
+            if made.path != path[: len(made.path)] or any(u.made.path == path for u in made.uses):
+                continue
+            index = self._blocks.index_in(made.stmt, region.block)
+            if index is None or not region.first <= index <= region.last:
+                continue
+            if not any(path in _read(stmt) for stmt in body[region.first : index]):
+                return False
+        return True
+
+
+def _read(stmt: ast.stmt) -> set[Path | None]:
+    """The paths that a simple statement reads in any case."""
+    found: set[Path | None] = set()
+    stack: list[ast.AST] = [stmt] if isinstance(stmt, _SIMPLE) else []
+    while stack:
+        node = stack.pop()
+        if isinstance(getattr(node, "ctx", None), ast.Load):
+            found.add(path_of(node))
+        stack.extend(() if isinstance(node, _NOT_ALWAYS) else children(node))
+    return found

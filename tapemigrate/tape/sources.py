@@ -15,7 +15,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.built_late import BuiltLate
 from tapemigrate.tape.kinds import Kinds, Make, short
-from tapemigrate.tape.leaf import Leaf, Sources
+from tapemigrate.tape.leaf import Leaf, Sources, beside_variables
 
 Segment = Callable[[ast.expr], str]
 KindEvidence = Callable[[str, ast.expr], "bool | None"]
@@ -204,15 +204,7 @@ class SourceReader:
             singles.add(part.single)
             listed.add(part.listed)
         found.listed = listed == {True}
-        if any(x.watch is None for x in found.leaves):
-            # Variables on one way here: what was kept before is watched by the tape as well.
-            found.leaves = [
-                replace(x, watch=None, variables=True, assumption=_variables(x, text))
-                if x.outside
-                else x
-                for x in found.leaves
-            ]
-        found.leaves = _merged(found.leaves)
+        found.leaves = _merged(beside_variables(found.leaves, text))
         if again:
             sentence = f"nothing that is called here sets `{text}` anew"
             found.leaves = [replace(x, assumption=x.assumption or sentence) for x in found.leaves]
@@ -269,7 +261,7 @@ class SourceReader:
                 found.refusal = found.refusal or part.refusal
                 if part.single is True:
                     found.single = True
-        found.leaves = _merged(found.leaves)
+        found.leaves = _merged(beside_variables(found.leaves, text))
         if any(d.path != path and _is_part(d.path, text) for d in seen):
             found.refusal = f"`{text}` is a part of something that is filled as the code runs"
         if filled:
@@ -489,12 +481,6 @@ def _all_trainable(text: str) -> str:
 
 def _is_kept(leaf: Leaf) -> bool:
     return any(d.kind is Kind.ENTRY for d in leaf.defs)
-
-
-def _variables(leaf: Leaf, text: str) -> str | None:
-    if leaf.watch is None:
-        return leaf.assumption
-    return f"`{text}` holds trainable variables where it is passed"
 
 
 def _merged(leaves: list[Leaf]) -> list[Leaf]:
