@@ -152,6 +152,7 @@ class HiddenReads:
     def _read_by(self, region: Region, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
         """What a method of the class reads that is not passed to it."""
         found: list[str | Refusal] = []
+        assert self._view.cls is not None
         traced = self._tracer.method(self._view, name)
         variables = any(x.variables for x in leaves)
         sentence = f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
@@ -160,6 +161,9 @@ class HiddenReads:
         for attribute in sorted(traced.attributes):
             if self._is_module(attribute) or self._is_set_here(region, attribute):
                 continue
+            asked = self._project.effects(self._view.unit).method(self._view.cls, attribute)
+            if asked is not None and _is_property(asked):
+                continue  # it runs there, and what it reads is among these
             if self._steps is not None and self._steps.settle(attribute):
                 continue
             inner = self._tracer.attribute(self._view, attribute)

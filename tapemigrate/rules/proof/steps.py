@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.properties import asked_for_within
 from tapemigrate.rules.proof.replacements import in_its_place
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
@@ -36,6 +37,7 @@ class Steps:
         self._before: set[str] = set()
         self._set: set[str] = set()
         self._late: set[str] = set()
+        self._anew = asked_for_within(project, view, region)
         me = view.kinds.self_name
         if me is None or view.cls is None or view.flow.yields or region.given or region.resumes:
             return
@@ -71,8 +73,8 @@ class Steps:
         return named | {d.path[1].lstrip(".") for d in behind if d.path[0] == me and d.path[1:]}
 
     def settle(self, name: str) -> bool:
-        """Whether ``self.name`` is nothing but what the region has given it."""
-        return name in self._given and not self._before & {name, _ANYTHING}
+        """Whether ``self.name`` is nothing but what the region has given it, or runs in it."""
+        return name in self._anew or (name in self._given and not self._before & {name, _ANYTHING})
 
     def leave_out(self, name: str) -> bool:
         """Whether a parameter is but kept on ``self``, where nothing in the region reads it."""
