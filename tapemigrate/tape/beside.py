@@ -13,7 +13,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.aliases import Aliases
 from tapemigrate.tape.kinds import Kinds, Make
-from tapemigrate.tape.leaf import Leaf, Sources
+from tapemigrate.tape.leaf import Leaf, Sources, taken_for_variables
 from tapemigrate.tape.lookups import Lookups
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
@@ -114,7 +114,7 @@ class Beside:
                     SOURCE,
                 )
             if unknown:
-                found.append(f"`{leaf.watch}` holds trainable variables")
+                found.append(taken_for_variables(leaf.watch))
         return found
 
     def _gives_unknown(self, made: Def) -> bool:

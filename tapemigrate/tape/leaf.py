@@ -42,6 +42,11 @@ class Leaf:
     lent: Lent | None = None
 
 
+def taken_for_variables(text: str) -> str:
+    """The assumption on a source of which nothing shows what it holds."""
+    return f"`{text}` holds trainable variables"
+
+
 @dataclass(slots=True)
 class Sources:
     """The leaves, and whether the expression itself is one tensor (False: a list; None: unknown).

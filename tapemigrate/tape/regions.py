@@ -16,7 +16,7 @@ from tapemigrate.tape.arguments import NONE_AMONG_SEEDS, may_hold_none, stopped_
 from tapemigrate.tape.beside import Apart, Beside
 from tapemigrate.tape.handed import is_passed_in, is_read_outside
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
-from tapemigrate.tape.leaf import Leaf, Sources
+from tapemigrate.tape.leaf import Leaf, Sources, taken_for_variables
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.outside import elsewhere, may_be_passed_in
@@ -307,7 +307,7 @@ class RegionFinder:
             leaf,
             watch=None,
             variables=True,
-            assumption=f"`{leaf.watch}` holds trainable variables",
+            assumption=taken_for_variables(leaf.watch),
         )
 
     def _gives_variables(self, made: Def) -> bool:

@@ -41,7 +41,7 @@ class SourceReader:
         evidence: KindEvidence,
         holds_variables: Callable[[Path], bool] = lambda path: False,
         kept_values: Callable[[Path], frozenset[Make]] = lambda path: frozenset(),
-        gives_variables: Callable[[ast.Call], bool] = lambda call: False,
+        gives_variables: Callable[[ast.expr], bool] = lambda node: False,
     ) -> None:
         self._flow = flow
         self._kinds = kinds
@@ -183,6 +183,8 @@ class SourceReader:
         uses = self._flow.reads.get(node)
         if not uses:
             return Sources(refusal=f"`{text}` is not defined where the call reads it")
+        if isinstance(node, ast.Attribute) and self._gives_variables(node):
+            return self._variables(Make.VARIABLES, frozenset())
         # Parts that were read on their own (``theta[2]``) are no sources of their own.
         length = len(path_of(node) or ())
         uses = frozenset(

@@ -46,6 +46,20 @@ def instances(project: Project, view: View, owner: Path) -> Instances:
     return finder.found
 
 
+def instances_at(project: Project, view: View, node: ast.Attribute) -> Instances:
+    """What the object may be of which ``node`` reads an attribute."""
+    finder = _Finder(project, view.unit)
+    owner = path_of(node.value)
+    for made in origins(view.flow.reads.get(node, frozenset())):
+        if made.path == owner and made.kind in (Kind.PARAM, Kind.ENTRY):
+            finder.path(view, made.path, 0)
+        elif made.path == owner and made.kind is Kind.ASSIGN and made.value is not None:
+            finder.value(view, made.value, 0)
+        else:
+            finder.stray(view, node)
+    return finder.found
+
+
 class _Finder:
     """Follows one object back to where it is made."""
 
@@ -59,14 +73,14 @@ class _Finder:
         """A parameter, an attribute of ``self``, or a name of the module."""
         if depth > _DEPTH or (view.scope, path) in self._seen:
             if depth > _DEPTH:
-                self._stray(view, view.scope)
+                self.stray(view, view.scope)
             return
         self._seen.add((view.scope, path))
         made = [d for d in view.flow.defs.values() if d.path == path[:1] and d.kind is Kind.PARAM]
         if len(path) == 2 and path[0] == view.kinds.self_name and view.cls is not None:
             self._attribute(view, path[1].lstrip("."), depth)
         elif len(path) != 1:
-            self._stray(view, view.scope)
+            self.stray(view, view.scope)
         elif made and path[0] == view.kinds.self_name:
             # While it is made, perhaps: its tape may not be there yet, or still record.
             self.found.other = self.found.other or place_of(self._home, view.unit, view.scope)
@@ -75,28 +89,28 @@ class _Finder:
         else:
             self._global(view, path[0], depth)
 
-    def _stray(self, view: View, node: ast.AST) -> None:
+    def stray(self, view: View, node: ast.AST) -> None:
         self.found.stray = self.found.stray or place_of(self._home, view.unit, node)
 
-    def _value(self, view: View, value: ast.expr, depth: int) -> None:
+    def value(self, view: View, value: ast.expr, depth: int) -> None:
         if depth > _DEPTH:
-            self._stray(view, value)
+            self.stray(view, value)
         elif isinstance(value, ast.Call):
             self._made(view, value, depth)
         elif path_of(value) is not None:
             for made in origins(view.flow.reads.get(value, frozenset())):
                 self._definition(view, made, value, depth)
         elif not (isinstance(value, ast.Constant) and value.value is None):
-            self._stray(view, value)
+            self.stray(view, value)
 
     def _definition(self, view: View, made: Def, value: ast.expr, depth: int) -> None:
         path = path_of(value)
         if made.kind in (Kind.PARAM, Kind.ENTRY) and made.path == path:
             self.path(view, made.path, depth + 1)
         elif made.kind is Kind.ASSIGN and made.path == path and made.value is not None:
-            self._value(view, made.value, depth + 1)
+            self.value(view, made.value, depth + 1)
         else:
-            self._stray(view, value)
+            self.stray(view, value)
 
     def _made(self, view: View, call: ast.Call, depth: int) -> None:
         """The class that is called, or that a function of the file makes an object of."""
@@ -114,38 +128,38 @@ class _Finder:
         elif found or last[:1].isupper() or is_of_library(qualified):
             self.found.other = self.found.other or place_of(self._home, view.unit, call)
         elif len(functions) != 1 or not isinstance(call.func, ast.Name):
-            self._stray(view, call)
+            self.stray(view, call)
         else:
             inner = self._project.view(view.unit, functions[0])
             ends = [end.value for end in inner.flow.returns]
             if not ends or inner.flow.yields or functions[0].decorator_list:
-                self._stray(view, call)
+                self.stray(view, call)
             for end in ends:
                 if end is None:
-                    self._stray(view, call)
+                    self.stray(view, call)
                 else:
-                    self._value(inner, end, depth + 1)
+                    self.value(inner, end, depth + 1)
 
     def _parameter(self, view: View, name: str, depth: int) -> None:
         function = view.scope
         if not isinstance(function, ast.FunctionDef):
-            self._stray(view, function)
+            self.stray(view, function)
             return
         found = callers(self._project, view.unit, function)
         method = view.cls is not None
         named = {function.name} if view.cls is None else {function.name, view.cls.name}
         unread = self._project.unread(named - {"__init__"})
         if found.problem or found.overridden or not found.calls:
-            self._stray(view, function)
+            self.stray(view, function)
         self.found.unseen += [*found.unseen, *([f"{unread} cannot be read"] if unread else [])]
         for site in found.calls:
             value = argument_for(site.call, function, name, method)
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
             given = [*site.call.args, *(k.value for k in site.call.keywords)]
             if value is None or not any(value is each for each in given):
-                self._stray(caller, site.call)
+                self.stray(caller, site.call)
             else:
-                self._value(caller, value, depth + 1)
+                self.value(caller, value, depth + 1)
 
     def _attribute(self, view: View, name: str, depth: int) -> None:
         assert view.cls is not None
@@ -161,10 +175,10 @@ class _Finder:
             for value in assigned_in(unit, cls).get(name, ())
         ]
         if not values or others:
-            self._stray(view, others[0] if others else view.scope)
+            self.stray(view, others[0] if others else view.scope)
         for value in values:
             inner = self._project.view(view.unit, self._project.scope_of(view.unit, value))
-            self._value(inner, value, depth + 1)
+            self.value(inner, value, depth + 1)
 
     def _global(self, view: View, name: str, depth: int) -> None:
         unit = view.unit
@@ -178,6 +192,6 @@ class _Finder:
             and self._project.scope_of(unit, n) is unit.tree
         ]
         if not values or again or len(bound) != len(values):
-            self._stray(view, view.scope)
+            self.stray(view, view.scope)
         for value in values:
-            self._value(self._project.view(unit, unit.tree), value, depth + 1)
+            self.value(self._project.view(unit, unit.tree), value, depth + 1)

@@ -74,7 +74,7 @@ class Places:
             ShapeEvidence(project, view),
             lambda path: _holds_variables(tracer, view, path),
             lambda path: _kept_values(project, view, path),
-            lambda call: gives_variables(project, view, call),
+            lambda node: gives_variables(project, view, node),
         )
         self._project = project
         self._view = view

@@ -30,12 +30,13 @@ from tapemigrate.rules.values.constants import is_constant_of_class
 from tapemigrate.rules.values.counts import is_count
 from tapemigrate.rules.values.estimators import is_fed_data
 from tapemigrate.rules.values.module_variables import are_variables
+from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.owners import is_part_of_owner
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 
@@ -81,7 +82,9 @@ class Judge:
         sources = [
             replace(
                 x,
-                defs=x.defs if x.variables else x.defs | passed_on(x, self._view) | also_named[x],
+                defs=x.defs
+                if x.variables or taken_for_variables(x.watch or "") in region.assumptions
+                else x.defs | passed_on(x, self._view) | also_named[x],
             )
             for x in region.sources.leaves
             if (x.outside or x.found or also_named[x])
@@ -367,10 +370,10 @@ class Judge:
 
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:
-            if leaf.variables and root in passed_on(leaf, self._view):
-                name = root.path[0]
-                return f"`{name}` runs its forward pass where it is called, not where it was made"
             name = root.path[0]
+            runs = leaf.variables and root in passed_on(leaf, self._view)
+            if runs and not is_no_function(self._project, self._view, name):
+                return f"`{name}` runs its forward pass where it is called, not where it was made"
             if leaf.variables and is_fed_data(self._project, self._view, name):
                 continue
             for whole in holders(leaf, self._view):

@@ -1,4 +1,4 @@
-"""Optional parameters, ``var_list=None``: what the callers at hand give for them."""
+"""What the callers at hand give for a parameter: ``var_list=None``, ``depth=6``."""
 
 from __future__ import annotations
 
@@ -20,17 +20,51 @@ def given_for(project: Project, view: View, name: str) -> frozenset[Make]:
     scope = view.scope
     if not isinstance(scope, ast.FunctionDef) or not _is_optional(scope, name):
         return frozenset()
-    found = callers(project, view.unit, scope)
-    named = {scope.name} if view.cls is None else {scope.name, view.cls.name} - {"__init__"}
-    if found.problem or found.unseen or found.mates or not found.calls or project.unread(named):
-        return frozenset()
     makes: set[Make] = set()
-    for site in found.calls:
-        value = argument_for(site.call, scope, name, view.cls is not None)
-        if value is None:
-            return frozenset()
+    for site, value in _given(project, view, scope, name):
         makes |= _makes(project, site, value)
     return frozenset() if Make.UNKNOWN in makes else frozenset(makes)
+
+
+def is_no_function(project: Project, view: View, name: str) -> bool:
+    """Whether every caller gives a tensor or a number: nothing that runs a forward pass."""
+    if not isinstance(view.scope, ast.FunctionDef):
+        return False
+    found = _given(project, view, view.scope, name)
+    return bool(found) and all(_is_value(project, site, value) for site, value in found)
+
+
+def _is_value(project: Project, site: CallSite, value: ast.expr) -> bool:
+    if isinstance(value, ast.Constant):
+        return True
+    caller = project.view(site.unit, project.scope_of(site.unit, site.call))
+    made = [value]
+    if isinstance(value, ast.Name):
+        defs = origins(caller.flow.reads.get(value, frozenset()))
+        if not defs or any(d.kind is not Kind.ASSIGN or d.path != (value.id,) for d in defs):
+            return False
+        made = [d.value for d in defs if d.value is not None]
+    return all(
+        isinstance(each, ast.Constant) or caller.kinds.make(each) in (Make.LEAF, Make.TENSOR)
+        for each in made
+    )
+
+
+def _given(
+    project: Project, view: View, function: ast.FunctionDef, name: str
+) -> list[tuple[CallSite, ast.expr]]:
+    """What each call gives; empty where not all of it is known."""
+    found = callers(project, view.unit, function)
+    named = {function.name} if view.cls is None else {function.name, view.cls.name} - {"__init__"}
+    if found.problem or found.unseen or found.mates or project.unread(named):
+        return []
+    given: list[tuple[CallSite, ast.expr]] = []
+    for site in found.calls:
+        value = argument_for(site.call, function, name, view.cls is not None)
+        if value is None:
+            return []
+        given.append((site, value))
+    return given
 
 
 def _is_optional(scope: ast.FunctionDef, name: str) -> bool:

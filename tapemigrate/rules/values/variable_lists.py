@@ -10,6 +10,7 @@ from tapemigrate.rules.callgraph.callers import set_by_text
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.held_variables import given_by_object
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
@@ -17,10 +18,17 @@ from tapemigrate.tape.kinds import Make
 _DEPTH = 3
 
 
-def gives_variables(project: Project, view: View, call: ast.Call, depth: int = _DEPTH) -> bool:
-    """Whether all that ``call``, in the scope of ``view``, can give is lists of such variables."""
-    found = _function(project, view, call)
-    if found is None or not depth:
+def gives_variables(project: Project, view: View, node: ast.expr, depth: int = _DEPTH) -> bool:
+    """Whether all that ``node``, in the scope of ``view``, can give is lists of such variables.
+
+    It is a call, or an attribute of an object.
+    """
+    if not depth:
+        return False
+    if given := given_by_object(project, view, node):
+        return all(v is not None and _is_list(project, inner, v, depth) for inner, v in given)
+    found = _function(project, view, node) if isinstance(node, ast.Call) else None
+    if found is None:
         return False
     unit, function = found
     inner = project.view(unit, function)
@@ -45,7 +53,7 @@ def _is_list(project: Project, view: View, value: ast.expr, depth: int) -> bool:
             )
         case ast.Call() if view.kinds.make(value) is Make.VARIABLES:
             return True
-        case ast.Call():
+        case ast.Call() | ast.Attribute():
             return gives_variables(project, view, value, depth - 1)
     return False
 

@@ -1,0 +1,91 @@
+"""Objects that hold variables or give them: ``net.params``, ``net.get_vars()``, a property."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.callers import set_by_text
+from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.instances import instances_at
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.shape_evidence import attribute_values
+
+#: An expression, and the scope in which it stands.
+Placed = tuple[View, ast.expr | None]
+
+
+def given_by_object(project: Project, view: View, node: ast.expr) -> list[Placed]:
+    """All that ``node``, an attribute of an object or a call of its method, may give.
+
+    Empty where not all of it is known: the object has to be made of classes at hand.
+    """
+    called = isinstance(node, ast.Call)
+    read = node.func if isinstance(node, ast.Call) else node
+    if not isinstance(read, ast.Attribute) or path_of(read) is None:
+        return []
+    if path_of(read.value) == (view.kinds.self_name,):
+        return []
+    found = instances_at(project, view, read)
+    if found.stray or found.other or found.unseen:
+        return []
+    given: list[Placed] = []
+    for unit, cls in found.classes:
+        each = _given(project, unit, cls, read.attr, called)
+        if not each:
+            return []
+        given += each
+    return given
+
+
+def _given(
+    project: Project, unit: Unit, cls: ast.ClassDef, name: str, called: bool
+) -> list[Placed]:
+    """The same for objects of one class, and of none that extends it."""
+    effects = project.effects(unit)
+    above = classes(project).above(cls.name) - {each.name for each in effects.lineage(cls)}
+    if above or classes(project).has_unseen_bases(unit, cls):
+        return []
+    if cls.decorator_list or project.foreign_stores(unit, cls, name):
+        return []
+    if set_by_text(project, unit, name) or _is_filled(project, name):
+        return []
+    inner = _view(project, unit, cls)
+    values = attribute_values(project, inner, name) if inner is not None else []
+    method = effects.method(cls, name)
+    if method is None:
+        homes = [project.view(unit, project.scope_of(unit, value)) for value in values]
+        return [] if called else list(zip(homes, values, strict=True))
+    if values or _is_property(method) is called or len(method.decorator_list) > (not called):
+        return []
+    body = project.view(unit, method)
+    return [] if body.flow.yields else [(body, end.value) for end in body.flow.returns]
+
+
+def _is_filled(project: Project, name: str) -> bool:
+    """Whether something is put into an attribute of that name, of whichever object."""
+    for unit in project.units.values():
+        for node in unit.nodes(ast.Attribute) if name in unit.text else ():
+            parent = unit.parents[node]
+            if node.attr != name:
+                continue
+            if isinstance(parent, ast.Attribute) and parent.attr in CHANGERS:
+                return True
+            if isinstance(parent, ast.AugAssign) and parent.target is node:
+                return True
+            if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
+                return True
+    return False
+
+
+def _view(project: Project, unit: Unit, cls: ast.ClassDef) -> View | None:
+    """The scope of one of its methods, by which its attributes are known."""
+    methods = (s for s in cls.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef))
+    first = next(methods, None)
+    return None if first is None else project.view(unit, first)
+
+
+def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return [path_of(d) for d in method.decorator_list] == [("property",)]
