@@ -6,11 +6,13 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
 from tapemigrate.rules import cells
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project, let_go, unit
+from tapemigrate.rules.units import Later
 from tapemigrate.settings import Place, Settings
 from tapemigrate.source import SourceError, SourceFile
 from tapemigrate.source.span import Span
@@ -40,6 +42,7 @@ def analyse(
     rewrite: bool,
     context: Mapping[str, SourceFile] | None = None,
     edits: bool = False,
+    idle: frozenset[str] = frozenset(),
 ) -> Result:
     """Reads ``files`` together and says what is to be said of each.
 
@@ -50,6 +53,8 @@ def analyse(
         context: More files, in which callers may stand. Nothing is reported on them, and one that
             does not parse counts as unseen.
         edits: Whether every fix carries its edits, which costs as much as applying it.
+        idle: Those of ``files`` in which nothing is to be found: they are parsed where one of the
+            others comes to ask about them, or changes them.
 
     Returns:
         The findings, and the new texts of the files that change.
@@ -57,7 +62,7 @@ def analyse(
     Raises:
         SourceError: One of ``files`` does not parse. Its code, row and column say what and where.
     """
-    with _project(files, context or {}, settings) as project:
+    with _project(files, context or {}, settings, idle) as project:
         return _analysed(files, settings, project, rewrite, edits)
 
 
@@ -72,6 +77,7 @@ def _analysed(
     found = [
         finding
         for name in files
+        if name not in project.idle
         for finding in sorted(_findings(project, project.units[name]), key=_place)
     ]
     found = _selected(found, settings)
@@ -184,32 +190,45 @@ def why(
 
 @contextmanager
 def _project(
-    files: Mapping[str, SourceFile], context: Mapping[str, SourceFile], settings: Settings
+    files: Mapping[str, SourceFile],
+    context: Mapping[str, SourceFile],
+    settings: Settings,
+    idle: frozenset[str] = frozenset(),
 ) -> Iterator[Project]:
-    units: dict[str, Unit] = {}
     characters = sum(len(file.text) for file in (*files.values(), *context.values()))
-    many = characters > _MANY_CHARACTERS
+    parsed: list[Unit] = []
+
+    def parse(file: SourceFile) -> Unit:
+        parsed.append(unit(file, one_of_many=characters > _MANY_CHARACTERS))
+        return parsed[-1]
+
     try:
-        for name, file in files.items():
-            units[name] = unit(file, one_of_many=many)
+        units: dict[str, Unit | Later] = {
+            name: Later(file.text, partial(parse, file)) if name in idle else parse(file)
+            for name, file in files.items()
+        }
         # What does not parse may hold callers.
         unread = [cell for file in files.values() for cell in _unread(file)]
         for name, file in context.items():
-            if name in units:
-                continue
-            try:
-                units[name] = unit(file, one_of_many=many)
-                unread += _unread(file)
-            except SourceError:
-                unread.append((file.filename, file.text))
-        project = Project(units, unread, settings.aliases, settings.target == "v1-graph", files)
+            if name not in units:
+                units[name] = later = Later(file.text, partial(_none_if_broken, parse, file))
+                unread += [(file.filename, later), *_unread(file)]
+        keeps_graphs = settings.target == "v1-graph"
+        project = Project(units, unread, settings.aliases, keeps_graphs, files, idle)
         yield project
         project.tapes = None  # they know the project: no circle may keep all of it alive
     finally:
-        let_go(units.values())
+        let_go(parsed)
 
 
-def _unread(file: SourceFile) -> list[tuple[str, str]]:
+def _none_if_broken(parse: Callable[[SourceFile], Unit], file: SourceFile) -> Unit | None:
+    try:
+        return parse(file)
+    except SourceError:
+        return None
+
+
+def _unread(file: SourceFile) -> list[tuple[str, str | Later]]:
     """The cells of a notebook that do not parse."""
     cells = () if file.notebook is None else file.notebook.cells
     return [(file.filename, cell.text) for cell in cells if cell.reading.problem is not None]

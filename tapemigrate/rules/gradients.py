@@ -54,7 +54,7 @@ def findings(project: Project, unit: Unit) -> list[Finding]:
 def _tapes(project: Project) -> Tapes:
     """The tapes of all files that ``project`` is asked about, laid once."""
     if project.tapes is None:
-        units = [project.units[name] for name in project.asked]
+        units = [project.units[name] for name in project.asked if name not in project.idle]
         kept = [u for u in units if not (project.keeps_graphs and u.graph)]
         project.tapes = Tapes(project).solve(kept)
     return project.tapes

@@ -17,6 +17,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.units import Later, Units
 from tapemigrate.source import SourceFile, parse
 from tapemigrate.source.trees import pack, walk
 from tapemigrate.tape.kinds import Kinds
@@ -144,22 +145,25 @@ class Mentions:
 class Project:
     """Units by filename, with lazily made views and an index of calls.
 
-    ``unread`` are names and texts of files that may hold callers and do not parse; where there is
-    no name, the text is not known either. ``aliases``: the
-    user's own names for known functions. ``keeps_graphs``: v1 graph files keep ``tf.gradients``.
+    ``unread`` are names and texts of files that may hold callers and do not parse, as far as that
+    is known; where there is no name, the text is not known either. ``aliases``: the user's own
+    names for known functions. ``keeps_graphs``: v1 graph files keep ``tf.gradients``.
     ``asked`` are the files that are asked about; the others only show who calls their functions.
+    ``idle`` are those of them in which nothing is to be found.
     """
 
     def __init__(
         self,
-        units: Mapping[str, Unit],
-        unread: Iterable[tuple[str, str]] = (),
+        units: Mapping[str, Unit | Later] | Units,
+        unread: Iterable[tuple[str, str | Later]] = (),
         aliases: Mapping[str, str] | None = None,
         keeps_graphs: bool = False,
         asked: Iterable[str] | None = None,
+        idle: frozenset[str] = frozenset(),
     ) -> None:
-        self.units = dict(units)
+        self.units = units if isinstance(units, Units) else Units(units)
         self.asked = tuple(self.units if asked is None else asked)
+        self.idle = idle
         self._unread = tuple(unread)
         self.aliases = aliases or {}
         self.keeps_graphs = keeps_graphs
@@ -173,13 +177,21 @@ class Project:
 
     def with_unit(self, unit: Unit) -> Project:
         """The same files, ``unit`` in place of the one of its name."""
-        units = {**self.units, unit.filename: unit}
-        return Project(units, self._unread, self.aliases, self.keeps_graphs, self.asked)
+        units = self.units.with_unit(unit)
+        return Project(units, self._unread, self.aliases, self.keeps_graphs, self.asked, self.idle)
 
     def unread(self, names: Iterable[str]) -> str:
         """The file that may name one of these, but cannot be read; empty if there is none."""
-        wanted = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
-        for filename, text in self._unread:
+        named = frozenset(names)
+        wanted = re.compile(rf"\b(?:{'|'.join(map(re.escape, named))})\b")
+        for filename, file in self._unread:
+            if isinstance(file, Later):
+                asked = not filename or file.is_parsed or file.may_have(named)
+                if not asked or file.unit is not None:
+                    continue
+                text = file.text
+            else:
+                text = file
             if not filename or wanted.search(text):
                 return f"`{filename}`" if filename else "a file"
         return ""
@@ -247,7 +259,7 @@ class Project:
         found = self._mentions.get(name)
         if found is None:
             found = self._mentions[name] = Mentions()
-            for each in self.units.values():
+            for each in self.units.having(name):
                 of_unit = each.once(_mentions)
                 if name not in of_unit:
                     of_unit[name] = self._mentions_in(each, name)
@@ -257,7 +269,8 @@ class Project:
 
     def stores(self, attribute: str) -> Iterator[tuple[Unit, ast.Attribute]]:
         """Every place at which an attribute of that name is set."""
-        return ((u, n) for u in self.units.values() for n in u.once(_stores).get(attribute, ()))
+        units = self.units.having(attribute)
+        return ((u, n) for u in units for n in u.once(_stores).get(attribute, ()))
 
     def foreign_stores(self, unit: Unit, cls: ast.ClassDef, attribute: str) -> list[ast.expr]:
         """What code outside of ``cls`` and its relatives assigns to an attribute of that name."""

@@ -66,7 +66,8 @@ def _apart(task: Task) -> list[FileResult]:
     found: list[FileResult] = []
     for part in filter(None, parts):
         context = (*task.context, *(other for other in task.filenames if other not in part))
-        found += analyse(replace(task, filename=part[0], others=part[1:], context=context))
+        alone = replace(task, filename=part[0], others=part[1:], context=context, idle=())
+        found += analyse(alone)
     return sorted(found, key=lambda result: task.filenames.index(result.filename))
 
 
@@ -112,7 +113,14 @@ def _analysed(
 
     context = load(task.context)
     rewrite = task.mode in ("fix", "preview")
-    result = api.analyse(files, task.settings, rewrite=rewrite, context=context, edits=task.edits)
+    result = api.analyse(
+        files,
+        task.settings,
+        rewrite=rewrite,
+        context=context,
+        edits=task.edits,
+        idle=frozenset(task.idle),
+    )
     found: dict[str, list[Diagnostic]] = {name: [] for name in files}
     for each in result.diagnostics:
         found[each.filename].append(each)

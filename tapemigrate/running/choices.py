@@ -34,12 +34,13 @@ def chosen(
                 settings=allowed[name],
                 others=tuple(others),
                 context=tuple(context),
+                idle=tuple(idle),
             )
-            for name, others, context in kept
+            for name, others, context, idle in kept
         ]
     found, is_certain = choose()
     if is_certain and looks.are_still_true(everything):
-        cache.put(key, [[task.filename, task.others, task.context] for task in found])
+        cache.put(key, [[t.filename, t.others, t.context, t.idle] for t in found])
     return found
 
 

@@ -87,6 +87,10 @@ def _hidden(file: SourceFile, names: frozenset[str]) -> Hidden | None:
     return api.hidden(file)
 
 
+def _plain_handed(functions: frozenset[Handed] | None) -> Any:
+    return None if functions is None else stored.plain_handed(functions)
+
+
 def _handing_on(file: SourceFile, names: frozenset[str]) -> frozenset[Handed]:
     from tapemigrate import api
 
@@ -98,6 +102,7 @@ LINKS = Kind("links", _links, stored.plain_links, stored.links, Links())
 #: What makes ops which no tape records; None: that is not known.
 HIDDEN: Kind[Hidden | None] = Kind("hidden", _hidden, stored.plain_hidden, stored.hidden, None)
 #: The functions that may hand what they are given on to functions of the names asked about.
-HANDING_ON = Kind(
-    "handing on", _handing_on, stored.plain_handed, stored.handed, frozenset[Handed]()
+#: None: the file does not parse.
+HANDING_ON: Kind[frozenset[Handed] | None] = Kind(
+    "handing on", _handing_on, _plain_handed, stored.handed, None
 )

@@ -53,13 +53,16 @@ def with_others(
 
     def hand_on(calling: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
         for name, each in answers([Question(facts.HANDING_ON, *c, cache) for c in calling]):
-            yield packages.narrowed(name, each)
+            if each is not None:
+                parsed.add(name)
+            yield packages.narrowed(name, each or ())
 
     def together(one: str, two: str) -> bool:
         same = one in allowed and allowed[one] == allowed.get(two)
         return same and not is_notebook(one) and not is_notebook(two)
 
     packages = Packages()
+    parsed: set[str] = set()
     names = [task.filename for task in tasks]
     links = dict(zip(names, links_of(names), strict=True))
     find = Words(everything, partial(workers.map, words_in), cache, digests)
@@ -88,6 +91,10 @@ def with_others(
         for member in members:
             context.pop(member, None)
         found[members[0]] = replace(
-            task, filename=members[0], others=tuple(members[1:]), context=tuple(context)
+            task,
+            filename=members[0],
+            others=tuple(members[1:]),
+            context=tuple(context),
+            idle=tuple(member for member in members if member in parsed and member not in links),
         )
     return list(found.values()), not lost

@@ -15,7 +15,8 @@ from tapemigrate.settings import Settings
 class Task:
     """One file to analyse, with the other files that may hold callers of its functions.
 
-    ``others`` are analysed, and rewritten, together with it.
+    ``others`` are analysed, and rewritten, together with it. Of these, nothing is to be found in
+    ``idle`` ones, which parse.
     """
 
     filename: str
@@ -24,6 +25,7 @@ class Task:
     edits: bool
     context: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
     cache: Cache | None = None
 
     @property

@@ -288,7 +288,7 @@ class _Follower:
             raise _Lost(f", and {reason}")
         if not any(_is_own_call(n) and n.func.attr == name for n in walk(holder)):
             raise _Lost(f", and kept as `{name}` of `{holder.name}`, which does not call it itself")
-        for unit in self._project.units.values():
+        for unit in self._project.units.having(name, *SETTING):
             self._found.unseen += named_in_text(self._home, unit, name)
             for node in unit.nodes(ast.Attribute):
                 if node.attr == name:
@@ -405,12 +405,16 @@ def _function_meant(
     last = (unit.names.qualified(value) or value.id).rpartition(".")[2]
     found = [
         (home, function)
-        for home in project.units.values()
+        for home in project.units.defining(last)
         for function in project.effects(home).functions(last)
         if isinstance(function, ast.FunctionDef) and project.class_of(home, function) is None
         if _is_meant(project, home, function, unit, value)
     ]
     return found[0] if len(found) == 1 else None
+
+
+#: One of these stands in a file in which that is done.
+SETTING = ("setattr", "__setattr__", "__dict__", "vars")
 
 
 def set_without_name(unit: Unit) -> list[ast.expr]:

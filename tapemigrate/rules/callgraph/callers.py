@@ -102,7 +102,7 @@ def _named_outside(project: Project, unit: Unit, private: str) -> Iterator[str]:
     mentions = project.mentions(private)
     for user, node in [*((c.unit, c.call) for c in mentions.calls), *mentions.others]:
         yield f"`{private}` is used in {place_of(unit, user, node)}"
-    for user in project.units.values():
+    for user in project.units.having(private):
         yield from named_in_text(unit, user, private)
 
 
@@ -176,7 +176,7 @@ def is_class_of(
 
 def _replaced(project: Project, home: Unit, name: str, method: bool = False) -> str:
     """Where another function may take the place of this one, with parameters of its own."""
-    for unit in project.units.values():
+    for unit in project.units.having(name):
         for node in unit.once(_set_attributes).get(name, ()):
             # An object may keep something else under that name; a module has the function there.
             if method or unit.names.qualified(node.value) is not None:
@@ -189,7 +189,7 @@ def set_by_text(project: Project, home: Unit, name: str) -> str:
 
     So it is of a class that ``type("Model", (Base,), {"loss": …})`` makes.
     """
-    for unit in project.units.values():
+    for unit in project.units.having(name):
         for text in unit.once(_texts).get(name, ()):
             call = unit.parents[text]
             if isinstance(call, ast.Dict) and text in call.keys:
@@ -206,7 +206,7 @@ def by_another_name(
     project: Project, home: Unit, name: str, is_path: Callable[[Unit, str], bool | None]
 ) -> Iterator[str]:
     """How the function may be reached where its name is not called."""
-    for unit in project.units.values():
+    for unit in project.units.having(name, *LOOKING_UP):
         yield from named_in_text(home, unit, name)
         for node, start, end in unit.once(names_put_together):
             if name.startswith(start) and name.endswith(end):
@@ -265,6 +265,10 @@ def texts_and_imports(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
             for name in {node.name, node.asname or node.name}:
                 found.setdefault(name, []).append(node)
     return found
+
+
+#: One of these stands in a file in which names are put together.
+LOOKING_UP = ("getattr", "globals", "locals", "vars")
 
 
 def names_put_together(unit: Unit) -> list[tuple[ast.AST, str, str]]:

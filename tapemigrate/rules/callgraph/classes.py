@@ -18,26 +18,32 @@ class Classes:
     """Classes by name, over all files; two of one name count as one where they extend others."""
 
     def __init__(self, project: Project) -> None:
+        self._units = project.units
         self._named: dict[str, list[tuple[Unit, ast.ClassDef]]] = {}
         self._extended: dict[str, frozenset[str]] = {}
-        for unit in project.units.values():
-            for cls in unit.nodes(ast.ClassDef):
-                self._named.setdefault(cls.name, []).append((unit, cls))
 
     def named(self, name: str) -> list[tuple[Unit, ast.ClassDef]]:
         """Every class of that name."""
-        return self._named.get(name, [])
+        found = self._named.get(name)
+        if found is None:
+            found = self._named[name] = [
+                (unit, cls)
+                for unit in self._units.defining(name)
+                for cls in unit.once(_by_name).get(name, ())
+            ]
+        return found
 
     def extending(self, name: str) -> frozenset[str]:
         """The names of all classes that extend one of that name, through any number of levels."""
         if name not in self._extended:
             found = {name}
-            before = 0
-            while before != len(found):
-                before = len(found)
-                for each, classes in self._named.items():
-                    if any(found & set(bases(cls)) for _, cls in classes):
-                        found.add(each)
+            pending = [name]
+            while pending:
+                base = pending.pop()
+                for unit in self._units.having(base):
+                    more = unit.once(_by_base).get(base, set()) - found
+                    found |= more
+                    pending += more
             self._extended[name] = frozenset(found - {name})
         return self._extended[name]
 
@@ -46,8 +52,8 @@ class Classes:
         found: set[str] = set()
         pending = [name]
         while pending:
-            for _, cls in self._named.get(pending.pop(), ()):
-                more = {b for b in bases(cls) if b in self._named} - found
+            for _, cls in self.named(pending.pop()):
+                more = {b for b in bases(cls) if self.named(b)} - found
                 found |= more
                 pending += more
         return frozenset(found - {name})
@@ -75,6 +81,22 @@ class Classes:
                     pending += found
                 elif not self.named(name) and name not in PLAIN_BASES:
                     yield home.names.qualified(base)
+
+
+def _by_name(unit: Unit) -> dict[str, list[ast.ClassDef]]:
+    found: dict[str, list[ast.ClassDef]] = {}
+    for cls in unit.nodes(ast.ClassDef):
+        found.setdefault(cls.name, []).append(cls)
+    return found
+
+
+def _by_base(unit: Unit) -> dict[str, set[str]]:
+    """The names of the classes that extend one, by the name of that one."""
+    found: dict[str, set[str]] = {}
+    for cls in unit.nodes(ast.ClassDef):
+        for base in bases(cls):
+            found.setdefault(base, set()).add(cls.name)
+    return found
 
 
 def classes(project: Project) -> Classes:

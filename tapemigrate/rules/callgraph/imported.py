@@ -45,9 +45,8 @@ def leads_to(
 
 def _handing_on(project: Project, module: str, user: Unit) -> list[Unit]:
     """The files of ``module``; all of the package, where its own file is not at hand."""
-    units = project.units.values()
-    exact = [unit for unit in units if is_module(user.filename, module, unit.filename)]
-    return exact or [unit for unit in units if may_hold(unit.filename, module)]
+    exact = list(project.units.at(lambda name: is_module(user.filename, module, name)))
+    return exact or list(project.units.at(lambda name: may_hold(name, module)))
 
 
 def _is_home(project: Project, module: str, user: Unit, home: Unit) -> bool | None:
@@ -58,8 +57,8 @@ def _is_home(project: Project, module: str, user: Unit, home: Unit) -> bool | No
     mine = nearness(user.filename, module, home.filename)
     others = [
         nearness(user.filename, module, unit.filename)
-        for unit in project.units.values()
-        if unit is not home and is_module(user.filename, module, unit.filename)
+        for unit in project.units.at(lambda name: is_module(user.filename, module, name))
+        if unit is not home
     ]
     best = max(others, default=-2)
     return None if mine == best else mine > best

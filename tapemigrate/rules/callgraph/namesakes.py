@@ -85,7 +85,7 @@ def _without_tape(project: Project, home: Unit, found: Namesakes, name: str) -> 
     known = classes(project)
     own = {c.name for u, m in found.members if (c := project.class_of(u, m)) is not None}
     related = {each for n in own for each in (*known.extending(n), *known.above(n))}
-    for unit in project.units.values():
+    for unit in project.units.having(name):
         if name not in unit.text or _is_of_another(unit):
             continue
         for cls in unit.nodes(ast.ClassDef):
@@ -112,7 +112,7 @@ def _is_no_method(stmt: ast.stmt, name: str) -> bool:
 def _methods(project: Project, name: str) -> list[tuple[Unit, ast.FunctionDef]]:
     return [
         (unit, stmt)
-        for unit in project.units.values()
+        for unit in project.units.defining(name)
         if f"def {name}" in unit.text and not _is_of_another(unit)
         for cls in unit.nodes(ast.ClassDef)
         for stmt in cls.body

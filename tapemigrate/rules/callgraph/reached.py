@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.callers import names_put_together, texts_and_imports
+from tapemigrate.rules.callgraph.callers import LOOKING_UP, names_put_together, texts_and_imports
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.finding import Unit
@@ -30,7 +30,7 @@ def is_reached_otherwise(project: Project, view: View) -> bool:
         _is_looked_up(unit, name)
         or (_is_renamed(project, view, unit, name) if made or view.cls is None else False)
         or (view.cls is None and _is_loaded(project, unit, name))
-        for unit in project.units.values()
+        for unit in project.units.having(name, *LOOKING_UP)
     )
 
 

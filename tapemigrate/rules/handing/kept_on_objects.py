@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.rules.callgraph.callbacks import set_without_name
+from tapemigrate.rules.callgraph.callbacks import SETTING, set_without_name
 from tapemigrate.rules.callgraph.callers import place_of, set_by_text
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.instances import instances
@@ -192,7 +192,7 @@ class Producer:
                 return f"`{name}` is set anew in {place_of(unit, user, store)}"
         if any(n.id == cls.name and isinstance(n.ctx, ast.Store) for n in unit.nodes(ast.Name)):
             return f"`{cls.name}` is defined more than once"
-        for user in project.units.values():
+        for user in project.units.having(*SETTING):
             for node in set_without_name(user):
                 owner = project.class_of(user, project.scope_of(user, node))
                 own = isinstance(node, ast.Name) and node.id == "self" and owner is not None

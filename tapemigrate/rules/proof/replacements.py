@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.rules.callgraph.callbacks import set_without_name
+from tapemigrate.rules.callgraph.callbacks import SETTING, set_without_name
 from tapemigrate.rules.callgraph.callers import constructors, place_of, set_by_text
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.finding import Unit
@@ -43,7 +43,7 @@ def in_its_place(project: Project, home: Unit, cls: ast.ClassDef, name: str) -> 
     for base in _unseen(project, cls):
         return f"`{base}`, which is not seen here, may have a `{name}` of its own"
     family = {cls.name, *classes(project).extending(cls.name)}
-    for unit in project.units.values():
+    for unit in project.units.having(*SETTING):
         for owner in set_without_name(unit):
             if path_of(owner) == ("self",) and not _is_another(project, unit, owner, family):
                 return f"`{name}` may be among what is set in {place_of(home, unit, owner)}"
@@ -82,7 +82,7 @@ def _replacements_of(
         scope = project.scope_of(unit, node)
         if value is None or project.view(unit, scope).kinds.make(value) is not Make.PYTHON:
             yield f"`{ast.unparse(node)}`, set in {place_of(view.unit, unit, node)},"
-    for unit in project.units.values():
+    for unit in project.units.having(*SETTING):
         for owner in set_without_name(unit):
             if path_of(owner) == ("self",) and not _is_another(project, unit, owner, family):
                 where = place_of(view.unit, unit, owner)

@@ -31,12 +31,8 @@ class _Read:
 class SharedState:
     """Attributes of modules and classes, and names of other modules, that hold tensors."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self) -> None:
         self._functions: dict[str, list[tuple[Unit, ast.FunctionDef]]] = {}
-        for unit in project.units.values():
-            for stmt in unit.tree.body:
-                if isinstance(stmt, ast.FunctionDef):
-                    self._functions.setdefault(stmt.name, []).append((unit, stmt))
         self._read: dict[ast.AST, _Read] = {}
 
     def read_by(self, project: Project, home: Unit, nodes: Iterable[ast.AST]) -> frozenset[str]:
@@ -71,22 +67,41 @@ class SharedState:
                 found.called += self._meant(project, unit, node)
         return found
 
+    def _named(self, project: Project, name: str) -> list[tuple[Unit, ast.FunctionDef]]:
+        found = self._functions.get(name)
+        if found is None:
+            found = self._functions[name] = [
+                (unit, each)
+                for unit in project.units.defining(name)
+                for each in unit.once(_functions).get(name, ())
+            ]
+        return found
+
     def _meant(
         self, project: Project, unit: Unit, node: ast.Name | ast.Attribute
     ) -> list[tuple[Unit, ast.FunctionDef]]:
         """The functions of the files at hand that the node means."""
         path = unit.names.qualified(node)
         if path is None:
-            own = self._functions.get(node.id, []) if isinstance(node, ast.Name) else []
-            return [each for each in own if each[0] is unit]
+            own = unit.once(_functions).get(node.id, ()) if isinstance(node, ast.Name) else ()
+            return [(unit, each) for each in own]
         if is_of_library(path):
             return []
         name = path.rpartition(".")[2]
         return [
             each
-            for each in self._functions.get(name, [])
+            for each in self._named(project, name)
             if each[0] is not unit and leads_to(project, path, unit, each[0], name) is not False
         ]
+
+
+def _functions(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
+    """The functions of a module itself, by name."""
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for stmt in unit.tree.body:
+        if isinstance(stmt, ast.FunctionDef):
+            found.setdefault(stmt.name, []).append(stmt)
+    return found
 
 
 def _setters(
@@ -100,7 +115,7 @@ def _setters(
     owner = _owner(unit, node.value)
     if owner is None:
         return None
-    homes = [u for u in project.units.values() if stem(u.filename) == owner]
+    homes = project.units.at(lambda filename: stem(filename) == owner)
     if any(node.attr in home.once(filled_state) for home in homes if home is not unit):
         return frozenset()
     return _setting(project, node.attr, owner) or None
@@ -136,5 +151,5 @@ def shared_state(project: Project) -> SharedState:
     """That of a project, made once. It knows no project: nothing would free it."""
     found = _states.get(project)
     if found is None:
-        found = _states[project] = SharedState(project)
+        found = _states[project] = SharedState()
     return found

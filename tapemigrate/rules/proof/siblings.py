@@ -63,7 +63,7 @@ class Siblings:
         module, _, name = path.rpartition(".")
         found = [
             (unit, stmt)
-            for unit in self._project.units.values()
+            for unit in self._project.units.defining(name)
             if f"def {name}(" in unit.text and may_hold(unit.filename, module)
             for stmt in unit.tree.body
             if isinstance(stmt, ast.FunctionDef) and stmt.name == name

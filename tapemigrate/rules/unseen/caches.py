@@ -75,7 +75,7 @@ def _runs(root: ast.AST, unit: Unit, project: Project) -> str | None:
         if name is not None and isinstance(node, ast.Name | ast.Attribute):
             path = unit.names.qualified(node)
             if path is not None and not path.startswith("tensorflow."):
-                for other in project.units.values():
+                for other in project.units.defining(name):
                     if other is not unit and name in _running(other, project):
                         return _running(other, project)[name]
     return None

@@ -33,11 +33,11 @@ class Elsewhere:
 
     def __init__(self, project: Project) -> None:
         self._by_name: dict[str, list[tuple[Unit, Refusal]]] = {}
-        units = list(project.units.values())
-        for unit in units:
+        for unit in project.units.with_text(MARKS):
             self._add(unit, _hidden(unit))
         for _ in range(_MOST_STEPS if self._by_name else 0):
-            more = [(unit, self._importing(unit)) for unit in units]
+            users = project.units.having(*self._by_name)
+            more = [(unit, self._importing(unit)) for unit in users]
             if not sum(self._add(unit, found) for unit, found in more):
                 break
 

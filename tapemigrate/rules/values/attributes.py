@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.callbacks import set_without_name
+from tapemigrate.rules.callgraph.callbacks import SETTING, set_without_name
 from tapemigrate.rules.callgraph.callers import constructors
 from tapemigrate.rules.callgraph.classes import bases, classes
 from tapemigrate.rules.finding import Unit
@@ -44,7 +44,7 @@ def sets_without_name(project: Project, view: View) -> bool:
         return False
     known = classes(project)
     family = {view.cls.name, *known.extending(view.cls.name), *known.above(view.cls.name)}
-    for unit in project.units.values():
+    for unit in project.units.having(*SETTING):
         for owner in set_without_name(unit):
             if isinstance(owner, ast.Name) and owner.id == "self":
                 cls = project.class_of(unit, project.scope_of(unit, owner))

@@ -43,7 +43,7 @@ def _stays(value: ast.expr) -> bool:
 
 def _is_only_looked_up(project: Project, name: str) -> bool:
     """Whether all that is done with attributes of that name is ``Model.defaults["rate"]``."""
-    for unit in project.units.values():
+    for unit in project.units.having(name):
         for node in unit.nodes(ast.Attribute):
             parent = unit.parents[node]
             looked_up = isinstance(parent, ast.Subscript) and parent.value is node

@@ -16,7 +16,7 @@ def is_filled_in_sight(project: Project, name: str) -> bool:
     """Whether attributes of that name are nowhere given another name, nor handed on."""
     return all(
         node.attr != name or isinstance(node.ctx, ast.Store) or _is_used_at_once(unit, node)
-        for unit in project.units.values()
+        for unit in project.units.having(name)
         for node in unit.nodes(ast.Attribute)
     )
 

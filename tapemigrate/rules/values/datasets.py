@@ -125,7 +125,7 @@ class _Reader:
             if not made <= _OF_FUNCTIONS:
                 return None
         sure: list[tuple[Unit, ast.FunctionDef]] = []
-        for unit in self._project.units.values():
+        for unit in self._project.units.defining(name):
             for each in unit.nodes(ast.FunctionDef):
                 if each.name != name:
                     continue

@@ -150,7 +150,7 @@ class _Uses:
             raise _Unseen
         if any(node not in stmt.targets for _, node in self._project.stores(name)):
             raise _Unseen
-        for each in self._project.units.values():
+        for each in self._project.units.having(name):
             for node in each.nodes(ast.Attribute):
                 if node.attr == name and isinstance(node.ctx, ast.Load):
                     if each is not unit:

@@ -94,7 +94,7 @@ def _is_set_elsewhere(project: Project, unit: Unit, name: str) -> bool:
 
 def _is_only_looked_up(project: Project, unit: Unit, name: str) -> bool:
     """Whether nothing can be put into the list or dict, under any name."""
-    for other in project.units.values():
+    for other in project.units.having(name):
         for node in walk(other.tree) if name in other.text else ():
             if other is unit and isinstance(node, ast.Name) and node.id == name:
                 if isinstance(node.ctx, ast.Load) and not _is_read(unit, node):

@@ -85,7 +85,7 @@ def _function(project: Project, view: View, call: ast.Call) -> tuple[Unit, ast.F
         return (view.unit, own) if isinstance(own, ast.FunctionDef) else None
     name = path.rpartition(".")[2]
     found: list[tuple[Unit, ast.FunctionDef]] = []
-    for unit in project.units.values():
+    for unit in project.units.defining(name):
         for node in unit.tree.body if f"def {name}" in unit.text else ():
             if isinstance(node, ast.FunctionDef) and node.name == name:
                 meant = leads_to(project, path, view.unit, unit, name)

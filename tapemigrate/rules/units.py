@@ -1,0 +1,115 @@
+"""The files of a project by name, some of which are parsed only once something is looked for there.
+
+Of the files in which callers may stand, most have nothing of what an analysis comes to ask about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from tapemigrate.patterns import late
+from tapemigrate.rules.finding import Unit
+
+_WORD = late(r"\w+")
+_DEFINED = late(r"\b(?:def|class)[\s\\]+(\w+)")
+_UNASKED = object()
+
+
+class Later:
+    """A file that is not parsed yet; ``parse`` gives None where it cannot be."""
+
+    def __init__(self, text: str, parse: Callable[[], Unit | None]) -> None:
+        self.text = text
+        self._parse = parse
+        self._words: frozenset[str] | None = None
+        self._defined: frozenset[str] | None = None
+        self._unit: Unit | object | None = _UNASKED
+
+    @property
+    def is_parsed(self) -> bool:
+        """Whether that has been tried."""
+        return self._unit is not _UNASKED
+
+    @property
+    def unit(self) -> Unit | None:
+        """The file, parsed."""
+        if self._unit is _UNASKED:
+            self._unit = self._parse()
+        return self._unit if isinstance(self._unit, Unit) else None
+
+    def may_have(self, names: frozenset[str]) -> bool:
+        """Whether one of the names may stand in the file."""
+        # Python takes some characters beyond ASCII for others.
+        if not self.text.isascii():
+            return True
+        if self._words is None:
+            self._words = frozenset(_WORD.findall(self.text))
+        return not self._words.isdisjoint(names)
+
+    def may_define(self, name: str) -> bool:
+        """Whether a function, method or class of that name may be defined in the file."""
+        if not self.text.isascii():
+            return True
+        if self._defined is None:
+            self._defined = frozenset(_DEFINED.findall(self.text))
+        return name in self._defined
+
+
+class Units(Mapping[str, Unit]):
+    """Files by name, in order. One that is parsed later, and cannot be, is none of them."""
+
+    def __init__(self, files: Mapping[str, Unit | Later]) -> None:
+        self._files = dict(files)
+
+    def __getitem__(self, name: str) -> Unit:
+        unit = _parsed(self._files[name])
+        if unit is None:
+            raise KeyError(name)
+        return unit
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, file in self._files.items() if _parsed(file) is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def having(self, *names: str) -> Iterator[Unit]:
+        """The files in which one of the names may stand: in the code, or as all of a text.
+
+        Those that are parsed anyway are among them, here and below.
+        """
+        wanted = frozenset(names)
+        are_names = all(map(str.isidentifier, wanted))
+        return self._of(lambda file: not are_names or file.may_have(wanted))
+
+    def defining(self, name: str) -> Iterator[Unit]:
+        """Those in which a function or class of that name may be defined."""
+        return self._of(lambda file: file.may_define(name))
+
+    def with_text(self, pieces: Collection[str]) -> Iterator[Unit]:
+        """The files in whose text one of the pieces stands."""
+        return self._of(lambda file: any(piece in file.text for piece in pieces))
+
+    def at(self, is_place: Callable[[str], object]) -> Iterator[Unit]:
+        """The files of whose paths ``is_place`` is true."""
+        for name, file in self._files.items():
+            if is_place(name):
+                unit = _parsed(file)
+                if unit is not None:
+                    yield unit
+
+    def _of(self, is_wanted: Callable[[Later], bool]) -> Iterator[Unit]:
+        for file in self._files.values():
+            if isinstance(file, Unit):
+                yield file
+            elif file.is_parsed or is_wanted(file):
+                if file.unit is not None:
+                    yield file.unit
+
+    def with_unit(self, unit: Unit) -> Units:
+        """The same files, ``unit`` in place of the one of its name."""
+        return Units({**self._files, unit.filename: unit})
+
+
+def _parsed(file: Unit | Later) -> Unit | None:
+    return file if isinstance(file, Unit) else file.unit
