@@ -114,12 +114,14 @@ class Handed:
 class Links:
     """What in other files concerns a file: ``names`` whose callers decide about its fixes.
 
-    ``imports`` are the modules, packages and names that it imports.
+    ``imports`` are the modules, packages and names that it imports, ``givers`` the modules of the
+    functions and classes that give what it differentiates by, as imports write them.
     """
 
     names: frozenset[str] = frozenset()
     handed: frozenset[Handed] = frozenset()
     imports: frozenset[str] = frozenset()
+    givers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

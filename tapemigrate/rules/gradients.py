@@ -20,6 +20,7 @@ from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.handing.closures import adopt
+from tapemigrate.rules.handing.givers import givers
 from tapemigrate.rules.handing.lending import makers
 from tapemigrate.rules.handing.object_links import object_links
 from tapemigrate.rules.project import Project, View
@@ -86,9 +87,12 @@ def links(project: Project, unit: Unit) -> Links:
     names: set[str] = set()
     handed: set[Handed] = set()
     objects: set[Handed] = set()
+    sources: set[str] = set()
     calls = collect(project, unit)
     adopt(project, unit, calls)
     for scope, requests in calls.by_scope.items():
+        if not isinstance(scope, ast.Lambda):
+            sources |= givers(project.view(unit, scope), requests)
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             if is_called_by_python(scope):
                 continue
@@ -111,7 +115,7 @@ def links(project: Project, unit: Unit) -> Links:
         handed |= more
         names |= {h.name for h in more if not h.followed}
     imports = imported(unit) if names else frozenset()
-    return Links(frozenset(names), frozenset(handed | objects), imports)
+    return Links(frozenset(names), frozenset(handed | objects), imports, frozenset(sources))
 
 
 def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset[Handed]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.running import facts
-from tapemigrate.running.context import Choice, may_import, words
+from tapemigrate.running.context import Choice, Modules, may_import, words
 from tapemigrate.running.facts import Question
 from tapemigrate.running.grouping import grouped
 from tapemigrate.running.packages import Packages
@@ -74,6 +74,7 @@ def with_others(
     choice = Choice(find(known_words | words(further.values())))
     rank = {path: number for number, path in enumerate(everything)}
     marked = choice.marked(links, hidden_in)
+    modules = Modules(everything)
     found: dict[str, Task] = {}
     for task in tasks:
         members = sorted(groups.of(task.filename), key=rank.__getitem__)
@@ -85,6 +86,7 @@ def with_others(
             context.update(dict.fromkeys(choice.callers(here)))
             context.update(dict.fromkeys(choice.callers(further.get(member, Links()))))
             context.update(dict.fromkeys(marked.get(member, ())))
+            context.update(dict.fromkeys(modules.meant(member, here.givers)))
             for other, beyond in marked.items():
                 if beyond and may_import(here, other):
                     context.update(dict.fromkeys([other, *beyond]))

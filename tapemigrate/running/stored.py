@@ -11,13 +11,14 @@ Plain = list[Any]
 
 def plain_links(links: Links) -> Plain:
     """``links`` as lists."""
-    return [sorted(links.names), plain_handed(links.handed), sorted(links.imports)]
+    functions = plain_handed(links.handed)
+    return [sorted(links.names), functions, sorted(links.imports), sorted(links.givers)]
 
 
 def links(plain: Plain) -> Links:
     """What ``plain_links`` was given."""
-    names, functions, imports = plain
-    return Links(frozenset(names), handed(functions), frozenset(imports))
+    names, functions, imports, givers = plain
+    return Links(frozenset(names), handed(functions), frozenset(imports), frozenset(givers))
 
 
 def plain_handed(functions: frozenset[Handed]) -> Plain:

@@ -1,0 +1,101 @@
+"""Functions and classes of other files that give the sources of a call are read beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tapemigrate.runner import run
+from tapemigrate.running.context import Modules
+from tapemigrate.settings import Settings
+
+CALLER = """\
+import tensorflow as tf
+
+from {module} import {name}
+
+
+def slopes():
+    x = tf.placeholder(tf.float32, [None, 3])
+    with tf.variable_scope("model"):
+        w = tf.get_variable("w", [3, 2])
+        loss = tf.reduce_sum(tf.matmul(x, w))
+    {before}
+    return tf.gradients(loss, {sources})
+"""
+OWNER = """\
+import tensorflow as tf
+
+from nets import Net
+
+
+def slopes():
+    x = tf.placeholder(tf.float32, [None, 3])
+    net = Net("model")
+    loss = tf.reduce_sum(net(x))
+    return tf.gradients(loss, net.vars)
+"""
+FUNCTION = "import tensorflow as tf\n\n\ndef get_vars(key):\n    return {value}\n"
+CLASS = """\
+import tensorflow as tf
+
+
+class Net(object):
+    def __init__(self, key):
+        w = tf.get_variable(key, [3, 2])
+        self.vars = {value}
+        self.w = w
+
+    def __call__(self, x):
+        return tf.matmul(x, self.w)
+"""
+TRAINABLE = "tf.trainable_variables(key)"
+
+
+def applicability(folder: Path) -> str | None:
+    """That of the one fix in the tree; None where there is none."""
+    done = run([str(folder)], lambda path: Settings(), mode="check", jobs=1).results
+    found = [each for result in done for each in result.diagnostics]
+    assert [each.code for each in found] == ["TM101"]
+    fix = found[0].fix
+    return fix and fix.applicability
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (TRAINABLE, "safe"),
+        ("[tf.get_default_graph().get_tensor_by_name(key)]", "unsafe"),
+        ("tf.trainable_variables(key) + [tf.ones([2])]", "unsafe"),
+    ],
+)
+@pytest.mark.parametrize("module", ["common.tools", ".common.tools", "common"])
+def test_a_function_of_another_file(tmp_path: Path, module: str, value: str, expected: str) -> None:
+    before = "params = get_vars('model')"
+    caller = CALLER.format(module=module, name="get_vars", before=before, sources="params")
+    home = "common/__init__.py" if module == "common" else "common/tools.py"
+    write(tmp_path, "caller.py", caller)
+    write(tmp_path, home, FUNCTION.format(value=value))
+    assert applicability(tmp_path) == expected
+
+
+@pytest.mark.parametrize(("value", "expected"), [(TRAINABLE, "safe"), ("[tf.exp(w)]", None)])
+def test_a_class_of_another_file(tmp_path: Path, value: str, expected: str | None) -> None:
+    write(tmp_path, "caller.py", OWNER)
+    write(tmp_path, "nets.py", CLASS.format(value=value))
+    assert applicability(tmp_path) == expected
+
+
+def test_modules_that_an_import_cannot_mean() -> None:
+    files = ["a/tools.py", "b/tools.py", "b/c/tools.py", "b/tools/__init__.py", "tools_of.py"]
+    modules = Modules(files)
+    assert list(modules.meant("a/main.py", {".tools"})) == ["a/tools.py"]
+    assert list(modules.meant("a/main.py", {"b.tools"})) == ["b/tools.py", "b/tools/__init__.py"]
+    assert list(modules.meant("main.py", {"d.tools", "of", ""})) == []
