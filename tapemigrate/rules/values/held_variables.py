@@ -66,8 +66,8 @@ def _given(
 
 def _is_filled(project: Project, name: str) -> bool:
     """Whether something is put into an attribute of that name, of whichever object."""
-    for unit in project.units.values():
-        for node in unit.nodes(ast.Attribute) if name in unit.text else ():
+    for unit in project.units.having(name):
+        for node in unit.nodes(ast.Attribute):
             parent = unit.parents[node]
             if node.attr != name:
                 continue
