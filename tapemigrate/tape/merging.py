@@ -44,6 +44,8 @@ class Merging:
             return False
         if ast.dump(run[0].request.target) != ast.dump(region.request.target):
             return False
+        if any(t.records(there) and not t.records(here) for t in self._tapes if not t.given):
+            return False  # a tape opens between them
         bound = {assigned(g.request.stmt) for g in run}
         read = {n.id for n in ast.walk(region.request.call) if isinstance(n, ast.Name)}
         if bound & read or assigned(stmt) in bound:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Set
 
-from tapemigrate.flow.definitions import Kind, Use
+from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
@@ -23,8 +24,13 @@ def may_be_passed_in(target: ast.expr, flow: Flow) -> bool:
     return False
 
 
-def elsewhere(request: Request, target: frozenset[Use], kinds: Kinds) -> Refusal:
-    """That no tape of this scope sees the target being computed, and where one might."""
+def elsewhere(
+    request: Request, target: frozenset[Use], kinds: Kinds, sources: Set[Def] = frozenset()
+) -> Refusal:
+    """That no tape of this scope sees the target being computed, and where one might.
+
+    ``sources`` are none of what the target is made of, only what gradients in it are taken by.
+    """
     made = {u.made for u in target}
     what = ast.unparse(request.target)
     if any(d.kind is Kind.PARAM for d in origins(target)):
@@ -33,11 +39,18 @@ def elsewhere(request: Request, target: frozenset[Use], kinds: Kinds) -> Refusal
             THREAD,
             threads=True,
         )
+    entered = {
+        d.path[1].lstrip(".")
+        for d in backward(target).made - sources
+        if d.kind is Kind.ENTRY and len(d.path) > 1 and d.path[0] == kinds.self_name
+        if all(step.startswith("[") for step in d.path[2:])
+    }
+    keeps = entered.pop() if len(entered) == 1 else ""
     if any(d.path[0] == "self" and d.kind is not Kind.ASSIGN for d in made):
         return Refusal(
             f"the target `{what}` was computed before this method runs, outside of it",
             THREAD,
-            keeps=_attribute(request.target),
+            keeps=_attribute(request.target) or keeps,
         )
     passed = {
         d.path[0]
@@ -51,15 +64,10 @@ def elsewhere(request: Request, target: frozenset[Use], kinds: Kinds) -> Refusal
             THREAD,
             threads=True,
         )
-    entered = {
-        d.path[1].lstrip(".")
-        for d in backward(target).made
-        if d.kind is Kind.ENTRY and len(d.path) == 2 and d.path[0] == kinds.self_name
-    }
     return Refusal(
         f"the target `{what}` is computed outside this function, or not from the source",
         THREAD,
-        keeps=entered.pop() if len(entered) == 1 else "",
+        keeps=keeps,
     )
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tapemigrate.flow.blocks import Block, Blocks
+from tapemigrate.flow.blocks import Block, Blocks, Place
 from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -56,6 +56,11 @@ class Tape:
     def last_real(self) -> int:
         """The index of the last statement it records."""
         return self.end[0] if self.end[1] == _REAL else self.end[0] - 1
+
+    def records(self, place: Place) -> bool:
+        """Whether the statement at ``place`` is among those that it records."""
+        here = place.block is self.block
+        return here and self.first_real <= place.index <= self.last_real
 
     def holds(self, other: Tape) -> bool:
         """Whether ``other``, in the same block, lies within."""
@@ -198,7 +203,9 @@ def _merge(tapes: list[Tape]) -> list[Tape]:
     merged: list[Tape] = []
     alike: dict[tuple[object, ...], list[Tape]] = {}
     for tape in sorted(tapes, key=lambda t: (t.order, _line(t), t.end)):
-        others = alike.setdefault((id(tape.block), tape.order, tape.kept, tape.resumes), [])
+        # What goes on cannot be entered again inside of itself, whatever it is asked for there.
+        order = 0 if tape.resumes else tape.order
+        others = alike.setdefault((id(tape.block), order, tape.kept, tape.resumes), [])
         for other in others:
             if (
                 tape.start <= other.end

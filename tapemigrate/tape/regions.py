@@ -114,7 +114,8 @@ class RegionFinder:
             )
         below = self._flow.uses_in(base(request.target))
         cut = {d for leaf in sources.leaves for d in leaf.defs}
-        if below and below != target and not any(d.stmt or d in cut for d in origins(below)):
+        unmade = not any(d.stmt or d in cut for d in origins(below))
+        if below and below != target and unmade and not recorded:
             # Only the index is made here.
             return elsewhere(request, below, self._kinds)
         itself = self._is_source(request, target, sources)
@@ -135,7 +136,8 @@ class RegionFinder:
         if not (statements or inline):
             return elsewhere(request, target, self._kinds)
         if not recorded and not self._connected(request, sources, stops, others):
-            return elsewhere(request, target, self._kinds)
+            asked = {u.made for q in lower for u in self._flow.uses_in(q.sources)}
+            return elsewhere(request, target, self._kinds, cut | asked)
         if early:
             statements |= self._before(
                 request, statements | {request.stmt} if inline else statements
@@ -389,7 +391,7 @@ class RegionFinder:
             if self._has_hidden_paths(leaf, found):
                 found |= sliced.leading_to(self._ops.may_hide_a_source)
             if recorded:
-                found |= sliced.leading_to(lambda d: d.path in recorded)
+                found |= sliced.leading_to(lambda d: d.path[:2] in recorded or d.path in recorded)
             kept = found - leaf.defs - stops
             if leaf.lent is not None:
                 found = kept = sliced.leading_to((leaf.defs | beside).__contains__) - stops

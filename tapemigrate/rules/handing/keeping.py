@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tapemigrate.flow.functions import Scope
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept, keep
 from tapemigrate.rules.handing.kept_on_objects import Held, Producer, keep_on_object
 from tapemigrate.rules.handing.placed import Placed
 from tapemigrate.rules.handing.placing import Keeping
+from tapemigrate.rules.handing.reentry import entered_twice
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.tape.planner import Layout
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.syntax import base
 
 PlacedFor = Callable[[CallSite, "Scope | None"], "Placed | None"]
 
@@ -39,7 +43,10 @@ class Keeper:
 
     def keep(self, placed: Placed) -> None:
         """Has tapes kept for the requests whose targets are attributes, computed elsewhere."""
-        for request, outcome in list(placed.found.items()):
+        requests = [*placed.requests, *placed.handed]
+        # What another gradient is taken of comes first: it ends before that one does.
+        for request in sorted(requests, key=lambda r: (r.call.end_lineno, r.call.end_col_offset)):
+            outcome = placed.found[request]
             if isinstance(outcome, Refusal):
                 sources = placed.places.sources(request)
                 if isinstance(sources, Refusal):
@@ -67,11 +74,13 @@ class Keeper:
             return
         found = keep(self._project, placed.view, request, outcome.keeps, sources)
         if isinstance(found, Refusal):
-            placed.found[request] = found
+            # The attribute that an expression is made of may be none that the target is of.
+            if path_of(base(request.target)) is not None:
+                placed.found[request] = found
             return
         me = placed.view.kinds.self_name or "self"
         keeping = Keeping(f"{me}.{found.tape}", frozenset({(me, f".{outcome.keeps}")}))
-        refusal = self._open(placed, request, found)
+        refusal = self._open(placed, request, found, keeping.recorded)
         if refusal is not None:
             self._failed[request] = refusal.reason
             reason = f"{outcome.reason}: {refusal.reason}"
@@ -103,18 +112,24 @@ class Keeper:
         """Opens one tape for all requests that share it, which records what each of them needs."""
         sharing = self._shared[producer.key]
         names = frozenset(name for _, _, held in sharing for name in held.names)
-        for placed, request, _ in sharing:
+        for placed, request, held in sharing:
             self._close(request)
             kept = producer.kept(names, request)
             if isinstance(kept, str):
                 return Refusal(kept, "")
-            refusal = self._open(placed, request, kept)
+            refusal = self._open(placed, request, kept, held.recorded)
             if refusal is not None:
                 return refusal
         return None
 
-    def _open(self, placed: Placed, request: Request, place: Kept) -> Refusal | None:
-        """Opens the tape at its place, or says why there is no room for it."""
+    def _open(
+        self, placed: Placed, request: Request, place: Kept, recorded: frozenset[Path]
+    ) -> Refusal | None:
+        """Opens the tape at its place, or says why it would not do, or has no room."""
+        path = may_be_object(self._project, placed.view, request, recorded, place)
+        if path is not None:
+            told = f"`{text_of(path)}` may be more than a tensor, and compute what is asked of it"
+            return Refusal(told, _NO_ROOM.recipe)
         there = self._placed(CallSite(place.view.unit, place.request.call), place.view.scope)
         if there is None:
             return _NO_ROOM
@@ -151,8 +166,14 @@ class Keeper:
     def lost(self, layouts: dict[Scope, Layout]) -> bool:
         """Whether a tape that was to be kept could not be laid after all, as one tape."""
         lost = False
+        for placed, request, reason in entered_twice(self._project, self._touched, layouts):
+            self._give_up(placed, request, reason)
+            lost = True
         for scope, layout in layouts.items():
             placed = self._touched[scope]
+            for request in placed.kept.keys() & layout.refused.keys():
+                self._give_up(placed, request, layout.refused[request].reason)
+                lost = True
             failed = {r: refusal.reason for r, refusal in layout.refused.items()}
             names = [tape.kept for tape in layout.tapes if tape.kept]
             for tape in layout.tapes:
@@ -164,6 +185,12 @@ class Keeper:
                     asking = self._touched[placed.handed[request]]
                     for other in asking.kept:
                         if other.call is request.call:
-                            self._failed[other] = self._of_objects[other] = reason
+                            self._give_up(asking, other, reason)
                             lost = True
         return lost
+
+    def _give_up(self, placed: Placed, request: Request, reason: str) -> None:
+        """Keeps in mind that the tape, of this object or of another one, does not do."""
+        owners = {path[:-1] for path in placed.kept[request].recorded}
+        own = owners == {(placed.view.kinds.self_name,)}
+        (self._failed if own else self._of_objects)[request] = reason

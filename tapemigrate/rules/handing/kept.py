@@ -13,6 +13,8 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
+from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import contents
 from tapemigrate.tape.kinds import Make
@@ -65,9 +67,13 @@ def keep(
     producer = project.view(unit, scope)
     if is_filled(project, producer, stmt, name):
         return _refused(f"`self.{name}` is filled, one by one")
+    if changed := changed_elsewhere(project, producer, stmt, name):
+        return _refused(changed)
     wanted = _wanted(project, view, sources)
     if isinstance(wanted, Refusal):
         return wanted
+    if problem := set_elsewhere(project, view, [name, *filter(None, wanted)]):
+        return _refused(problem)
     tape = tape_name(project, unit, cls, name)
     value = part_given(stmt, name)
     if value is None and isinstance(stmt.value, ast.Call) and precede(producer, stmt, wanted):

@@ -29,6 +29,7 @@ from tapemigrate.rules.handing.kept import (
     precede,
     tape_name,
 )
+from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import certain_paths, names_outside
 from tapemigrate.tape.kinds import Make
@@ -276,6 +277,9 @@ class Producer:
             return f"`{name}` is set on another object there"
         if isinstance(stmt, ast.Assign) and is_filled(project, producer, stmt, name):
             return f"`{name}` is filled, one by one"
+        if isinstance(stmt, ast.Assign):
+            if changed := changed_elsewhere(project, producer, stmt, name):
+                return changed
         if producer.flow.yields or producer.blocks.loops_around(stmt):
             return f"`{name}` is computed in a loop, or by a generator"
         if scope.name != "__init__" and not self._always(stmt, scope):

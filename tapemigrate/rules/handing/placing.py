@@ -13,6 +13,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules import cells
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.higher import HIGHER, is_elsewhere, on_kept_tape
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.assumptions import Judge, is_linear
 from tapemigrate.rules.proof.captured import outer_definitions
@@ -133,7 +134,7 @@ class Places:
                 )
         for request, region in found.items():
             if isinstance(region, Region) and not region.given:
-                found[request] = region = self._over(region, found, requests, tape)
+                found[request] = region = self._over(region, found, requests, tape, kept)
             if isinstance(region, Region):
                 region.assumptions += [s for s in seeded[request] if s not in region.assumptions]
         return found
@@ -144,16 +145,17 @@ class Places:
         found: Mapping[Request, Region | Refusal],
         requests: Sequence[Request],
         tape: str,
+        kept: Mapping[Request, Keeping],
     ) -> Region | Refusal:
         """``region``, if its tape has to see no more of the gradients below than their calls."""
-        outside = [found[q] for q in region.lower if q in found and _is_elsewhere(found[q])]
+        outside = [found[q] for q in region.lower if q in found and is_elsewhere(found[q])]
         if not outside or is_linear(region) or not any(x.outside for x in region.sources.leaves):
             return region
         if any(isinstance(g, Refusal) and g.threads for g in outside):
-            return replace(_HIGHER, threads=True)
+            return replace(HIGHER, threads=True)
         if any(isinstance(g, Region) and g.given and "." not in g.given for g in outside):
             return self._given(region.request, requests, tape)
-        return _HIGHER
+        return on_kept_tape(region, outside, kept, self._view.kinds.self_name)
 
     def _given(self, request: Request, requests: Sequence[Request], tape: str) -> Region | Refusal:
         made = backward(self._view.flow.uses_in(request.target)).made
@@ -214,7 +216,7 @@ class Places:
             if isinstance(region, Region) and (what := self._danger.collected(run)):
                 region = self._before(region, requests, kept, what)
         if isinstance(region, Region) and _asks_a_tape_from_outside(region, self._view):
-            return _HIGHER
+            return HIGHER
         if isinstance(region, Region):
             verdict = self.judge.judge(region, recorded)
             if isinstance(verdict, Refusal):
@@ -293,10 +295,6 @@ _ANEW = Refusal(
 )
 #: The methods by which a tape is asked.
 ASKS = frozenset({"gradient", "jacobian", "batch_jacobian"})
-_HIGHER = Refusal(
-    "it differentiates a gradient whose forward pass runs outside of this function",
-    "Open a second tape round that forward pass, outside of the first, and ask it here.",
-)
 
 
 def _has_asked_tapes(unit: Unit) -> bool:
@@ -358,13 +356,6 @@ def _calls_without(project: Project, view: View, name: str) -> list[str]:
         for s in sites
         if name not in {k.arg for k in s.call.keywords}
     ]
-
-
-def _is_elsewhere(outcome: Region | Refusal) -> bool:
-    """Whether the forward pass runs outside of the function, on a tape from there."""
-    if isinstance(outcome, Refusal):
-        return outcome.threads or bool(outcome.keeps)
-    return bool(outcome.given or outcome.resumes)
 
 
 def _is_own_variable(project: Project, tracer: Tracer, view: View, path: Path) -> bool:

@@ -1,0 +1,119 @@
+"""Whether what is kept is a tensor: of an object, a tape has recorded no more than its making.
+
+``self.layers = Layers(x)``: what ``self.layers.total()`` adds up may have been put there since.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tapemigrate.flow.effects import assigned_attributes
+from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.kept import Kept
+from tapemigrate.rules.handing.shared_lists import filled_elsewhere
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.one_object import names_outside
+from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.request import Request
+
+_TENSORS = (Make.TENSOR, Make.LEAF)
+# What a tensor tells of itself.
+_STATIC = frozenset({"shape", "dtype", "name", "get_shape", "set_shape", "device", "op", "graph"})
+_OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Compare)
+_DEPTH = 3
+
+
+def may_be_object(
+    project: Project, view: View, request: Request, recorded: Iterable[Path], place: Kept
+) -> Path | None:
+    """One of the ``recorded`` attributes that may be more than a tensor, by how it is used."""
+    behind = backward(view.flow.uses_in(request.target)).made
+    roots = [request.target, *(d.value for d in behind if d.value is not None)]
+    nodes = [n for root in roots for n in ast.walk(root) if isinstance(n, ast.Name | ast.Attribute)]
+    for path in sorted(recorded):
+        values = attribute_values(project, place.view, path[-1].lstrip("."))
+        if values and all(_is_settled(project, place.view, value) for value in values):
+            continue
+        used = [n for n in nodes if path_of(n) == path or names_outside(view, n) == {path}]
+        verdicts = {_is_tensor(view, node, _DEPTH) for node in used}
+        if False in verdicts or (None in verdicts and not _counts(project, place, path)):
+            return path
+    return None
+
+
+def _is_settled(project: Project, view: View, value: ast.expr) -> bool:
+    """Whether it is a tensor, or an object that stays as it was made."""
+    if isinstance(value, ast.Lambda | ast.Constant) or view.kinds.make(value) in _TENSORS:
+        return True
+    if not isinstance(value, ast.Call):
+        return False
+    if view.kinds.tensorflow(value.func) is not None:
+        return True
+    path = path_of(value.func) or ("",)
+    found = classes(project).named(path[-1].lstrip("."))
+    return len(found) == 1 and not _changes(project, *found[0])
+
+
+def _changes(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
+    """Whether objects of the class may get other attributes, or elements in them, once made."""
+    effects = project.effects(unit)
+    if cls.decorator_list or classes(project).has_unseen_bases(unit, cls):
+        return True
+    lineage = list(effects.lineage(cls))
+    members = [m for each in lineage for m in each.body if isinstance(m, ast.FunctionDef)]
+    if any(effects.writes_self(cls, m.name) for m in members if m.name != "__init__"):
+        return True
+    return any(
+        project.foreign_stores(unit, cls, name) or filled_elsewhere(project, name)
+        for name in assigned_attributes(iter(lineage))
+    )
+
+
+def _is_tensor(view: View, node: ast.expr, depth: int) -> bool | None:
+    """Whether the name can only mean a tensor, or a list of them, here; None if it is passed on."""
+    parent = view.unit.parents[node]
+    if isinstance(parent, ast.Attribute):
+        return parent.attr in _STATIC
+    if isinstance(parent, ast.Subscript) and parent.value is node:
+        return _is_tensor(view, parent, depth)
+    while isinstance(parent, ast.List | ast.Tuple | ast.keyword | ast.Starred):
+        parent = view.unit.parents[parent]
+    if not isinstance(parent, ast.Call):
+        # What another name of it is used for is looked at by itself.
+        named = isinstance(parent, ast.Assign) and parent.value is node
+        return isinstance(parent, _OPERATORS) or named or None
+    if parent.func is node:
+        return False
+    if view.kinds.tensorflow(parent.func) is not None:
+        return True
+    function = view.kinds.called(parent)
+    if function is None or depth == 0 or isinstance(function, ast.AsyncFunctionDef):
+        return None
+    method = isinstance(view.unit.parents.get(function), ast.ClassDef)
+    names = {a.arg for a in parameters(function.args)}
+    passed = {n for n in names if argument_for(parent, function, n, method) is node}
+    inside = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id in passed]
+    found = {_is_tensor(view, n, depth - 1) for n in inside}
+    return False if False in found else (None if None in found or not passed else True)
+
+
+def _counts(project: Project, place: Kept, path: Path) -> bool:
+    """Whether its class computes with it, as with a tensor."""
+    view = place.view
+    assert view.cls is not None
+    for cls in project.family(view.unit, view.cls):
+        for node in ast.walk(cls):
+            if isinstance(node, ast.Attribute) and f".{node.attr}" == path[-1]:
+                parent = view.unit.parents[node]
+                if isinstance(parent, _OPERATORS):
+                    return True
+                if isinstance(parent, ast.Call) and parent.func is not node:
+                    if view.kinds.tensorflow(parent.func) is not None:
+                        return True
+    return False

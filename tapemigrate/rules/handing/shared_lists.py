@@ -1,0 +1,88 @@
+"""Lists that are kept on an object: what other code puts into them, the tape there has not seen."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callers import place_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.tape.kinds import Make
+
+_LISTS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
+# Functions that only read a list, whatever is done with what they give.
+_READERS = frozenset(
+    {"len", "enumerate", "zip", "list", "tuple", "dict", "sum", "range", "sorted", "reversed"}
+    | {"isinstance", "print", "str", "repr", "min", "max", "any", "all", "iter", "next"}
+)
+# The methods of a session.
+_RUNS = frozenset({"run", "partial_run", "make_callable"})
+_READING = (
+    ast.Subscript,
+    ast.For,
+    ast.comprehension,
+    ast.Compare,
+    ast.BinOp,
+    ast.If,
+    ast.FormattedValue,
+)
+
+
+def changed_elsewhere(project: Project, producer: View, stmt: ast.Assign, name: str) -> str:
+    """Where a list that ``stmt`` keeps as ``name`` may get other elements, as a reason."""
+    if producer.kinds.make(stmt.value) in (Make.TENSOR, Make.LEAF):
+        return ""
+    is_list = _is_list(producer, stmt.value)
+    for user, node in project.mentions(name).others:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if _changes(user, node) or (is_list and not _only_reads(project, user, node)):
+                return f"`{name}` may get other elements in {place_of(producer.unit, user, node)}"
+    return ""
+
+
+def filled_elsewhere(project: Project, name: str) -> bool:
+    """Whether code changes what an attribute of that name holds, by that name."""
+    mentions = project.mentions(name).others
+    return any(
+        isinstance(n, ast.Attribute) and _changes(u, n) and not _is_own(n) for u, n in mentions
+    )
+
+
+def _is_own(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _is_list(view: View, value: ast.expr) -> bool:
+    made = origins(view.flow.reads.get(value, frozenset()))
+    return isinstance(value, _LISTS) or any(isinstance(d.value, _LISTS) for d in made)
+
+
+def _changes(unit: Unit, node: ast.Attribute) -> bool:
+    """``m.losses[0] = …``, ``m.losses.append(…)``, ``m.losses[0].append(…)``"""
+    parent = unit.parents[node]
+    while isinstance(parent, ast.Subscript):
+        if not isinstance(parent.ctx, ast.Load):
+            return True
+        parent = unit.parents[parent]
+    return isinstance(parent, ast.Attribute) and parent.attr in CHANGERS
+
+
+def _only_reads(project: Project, unit: Unit, node: ast.Attribute) -> bool:
+    """Whether nobody else gets to have the list here."""
+    child: ast.AST = node
+    parent = unit.parents[node]
+    while isinstance(parent, ast.keyword | ast.Starred | ast.List | ast.Tuple):
+        child, parent = parent, unit.parents[parent]
+    if isinstance(parent, ast.Call) and child is not parent.func:
+        view = project.view(unit, project.scope_of(unit, parent))
+        func = parent.func
+        named = isinstance(func, ast.Name) and func.id in _READERS
+        runs = isinstance(func, ast.Attribute) and func.attr in _RUNS
+        return named or runs or view.kinds.tensorflow(func) is not None
+    if child is not node:
+        return False
+    return isinstance(parent, _READING) or (
+        isinstance(parent, ast.Attribute) and parent.attr not in CHANGERS
+    )

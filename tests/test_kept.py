@@ -1,0 +1,181 @@
+"""Tapes kept on ``self``: what an attribute holds that they record, and where they may go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import decode
+
+_KEPT = """\
+import tensorflow as tf
+from others import change, network
+
+
+class Model(object):
+    def __init__(self, x):
+        self.x = tf.identity(x)
+        self.kept = {value}
+
+    def slope(self):
+        return tf.gradients({target}, self.x)[0]
+{more}
+"""
+_LIST = "[tf.reduce_sum(self.x ** 3), tf.reduce_sum(self.x)]"
+_SUM = "tf.add_n(self.kept)"
+_PARTS = """
+
+class Parts(object):
+    def __init__(self, x):
+        self.found = [tf.reduce_sum(x ** 3)]
+
+    def total(self):
+        return tf.add_n(self.found)
+"""
+_ADD = """
+    def add(self, loss):
+        self.found.append(loss)
+"""
+
+
+def slope(value: str, target: str, more: str = "") -> str:
+    """What becomes of the call."""
+    text = _KEPT.format(value=value, target=target, more=more)
+    files = {"a.py": decode(text.encode(), "a.py")}
+    (diagnostic,) = analyse(files, Settings(), rewrite=False).diagnostics
+    return diagnostic.fix.applicability if diagnostic.fix else diagnostic.message
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "    def run(self, session):\n        return session.run(self.kept)\n",
+        "\ndef first(model):\n    return model.kept[0] + len(model.kept)\n",
+        "\ndef names(model):\n    return [loss.name for loss in model.kept]\n",
+    ],
+)
+def test_a_list_that_others_only_read(more: str) -> None:
+    assert slope(_LIST, _SUM, more) == "safe"
+    assert slope(_LIST, "self.kept[0]", more) == "safe"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "\ndef more(model, loss):\n    model.kept.append(loss)\n",
+        "\ndef more(model, loss):\n    model.kept[0] = loss\n",
+        "\ndef more(model, loss):\n    model.kept[0][1] = loss\n",
+        "\ndef more(model, loss):\n    kept = model.kept\n    kept.append(loss)\n",
+        "\ndef more(model):\n    change(model.kept)\n",
+        "\ndef more(model):\n    change(*[model.kept])\n",
+        "\ndef more(model):\n    return model.kept\n",
+    ],
+)
+def test_a_list_into_which_others_may_put_something(more: str) -> None:
+    assert "`kept` may get other elements in line 1" in slope(_LIST, "self.kept[0]", more)
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ("\ndef other(model, x):\n    model.x = x\n", "other code sets `x` on the object"),
+        ("\ndef other(model, x):\n    setattr(model, 'x', x)\n", "`x` is set anew in line 14"),
+        (
+            "\ndef other(x):\n    Model(x).__dict__['x'] = 2 * x\n",
+            "its attributes are set by texts",
+        ),
+    ],
+)
+def test_a_source_that_others_set(more: str, reason: str) -> None:
+    assert reason in slope("tf.tanh(self.x)", "self.kept", more)
+
+
+def test_others_that_set_no_tensor() -> None:
+    assert slope("tf.tanh(self.x)", "self.kept", "\ndef forget(a):\n    a.x = None\n") == "safe"
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "more"),
+    [
+        ("tf.tanh(self.x)", "network(self.kept)", ""),
+        ("network(self.x)", "tf.square(self.kept)", ""),
+        (
+            "network(self.x)",
+            "self.kept[:, 0]",
+            "    def twice(self):\n        return 2 * self.kept\n",
+        ),
+        ("network(self.x)", "half(self.kept)", "\ndef half(a):\n    return a * 0.5\n"),
+        ("Parts(self.x)", "self.kept.total() * 2.0", _PARTS),
+    ],
+)
+def test_what_is_a_tensor_or_stays_as_it_was(value: str, target: str, more: str) -> None:
+    assert slope(value, target, more) == "safe"
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "more"),
+    [
+        ("network(self.x)", "network(self.kept)", ""),
+        ("network(self.x)", "self.kept.total() * 2.0", ""),
+        ("network(self.x)", "total(self.kept)", "\ndef total(a):\n    return a.total()\n"),
+        ("Parts(self.x)", "self.kept.total() * 2.0", _PARTS + _ADD),
+        (
+            "Parts(self.x)",
+            "self.kept.total() * 2.0",
+            _PARTS + "\n\ndef more(model, loss):\n    model.kept.found.append(loss)\n",
+        ),
+        (
+            "Parts(self.x)",
+            "self.kept.total() * 2.0",
+            _PARTS.replace("(object)", "(Base)") + "\nfrom bases import Base\n",
+        ),
+    ],
+)
+def test_what_may_be_an_object_that_changes(value: str, target: str, more: str) -> None:
+    assert "`self.kept` may be more than a tensor" in slope(value, target, more)
+
+
+_GOES_ON = """\
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self, x):
+        self.x = tf.identity(x)
+        z = tf.square(self.x)
+        u = tf.tanh(z)
+        self.loss = tf.reduce_sum(z * u)
+        {call}
+        self.grads = tf.gradients(tf.reduce_sum(u) + self.loss, u)[0]
+
+    def penalty(self):
+        return tf.gradients(self.loss * 2.0, self.x)[0]
+
+    def through(self):
+        return [self.penalty()]
+
+
+class Helper(object):
+    def __init__(self, model):
+        self.found = model.through()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "left"),
+    [
+        ("self.other = tf.exp(u)", 0),
+        ("self.other = self.penalty()", 1),
+        ("self.other = self.through()", 1),
+        ("self.other = Helper(self)", 1),
+        ("self.other = tf.map_fn(self.through, u)", 1),
+    ],
+)
+def test_a_tape_does_not_go_on_where_it_records(call: str, left: int) -> None:
+    text = _GOES_ON.format(call=call)
+    files = {"a.py": decode(text.encode(), "a.py")}
+    found = analyse(files, Settings(unsafe_fixes=True), rewrite=False).diagnostics
+    messages = [d.message for d in found if d.fix is None]
+    assert len(messages) == left, messages
+    assert all("it may run while `self._loss_tape` records" in each for each in messages)
