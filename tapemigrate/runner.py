@@ -15,7 +15,6 @@ from tapemigrate.running.analysing import analyse, context_bytes, guarded, known
 from tapemigrate.running.cache import Cache
 from tapemigrate.running.choices import chosen
 from tapemigrate.running.deep import call_with_room
-from tapemigrate.running.gathering import with_others
 from tapemigrate.running.landing import write
 from tapemigrate.running.looking import Looks
 from tapemigrate.running.reading import may_matter, read
@@ -106,7 +105,7 @@ def run(
     looks.keep()
     with garbage.put_off(), Workers(jobs, len(tasks)) as workers:
         if tasks and len(everything) > 1:
-            choose = partial(with_others, tasks, everything, allowed, workers, looks.digests)
+            choose = partial(_with_others, tasks, everything, allowed, workers, looks.digests)
             tasks = chosen(tasks, everything, allowed, looks, choose)
         mine = everything if shard is None else _of_shard(shard, tasks, everything)
         of_shard = frozenset(mine)
@@ -122,6 +121,19 @@ def run(
     if shard is not None:
         discovery.notes.append(f"shard {shard}: {len(mine)} of {len(everything)} files")
     return Outcome([*problems, *ordered], discovery.notes, mine)
+
+
+def _with_others(
+    tasks: list[Task],
+    everything: list[str],
+    allowed: Mapping[str, Settings],
+    workers: Workers,
+    digests: Mapping[str, str],
+) -> tuple[list[Task], bool]:
+    # Imported here: where there is one file, or nothing has changed, none of it is needed.
+    from tapemigrate.running.gathering import with_others
+
+    return with_others(tasks, everything, allowed, workers, digests)
 
 
 def _of_shard(shard: Shard, tasks: Sequence[Task], everything: Sequence[str]) -> list[str]:
@@ -221,7 +233,7 @@ def _task_of(filename: str, others: list[str], settings: Settings) -> Task:
             if may_matter(path, settings):
                 tasks.append(Task(path, settings, "check", edits=False))
     with Workers(1, len(tasks)) as workers:
-        tasks, _ = with_others(tasks, others, dict.fromkeys(others, settings), workers, {})
+        tasks, _ = _with_others(tasks, others, dict.fromkeys(others, settings), workers, {})
     mine = (t for t in tasks if any(_is_same(name, filename) for name in t.filenames))
     return next(mine, Task(filename, settings, "check", edits=False))
 
