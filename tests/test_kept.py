@@ -179,3 +179,45 @@ def test_a_tape_does_not_go_on_where_it_records(call: str, left: int) -> None:
     messages = [d.message for d in found if d.fix is None]
     assert len(messages) == left, messages
     assert all("it may run while `self._loss_tape` records" in each for each in messages)
+
+
+_STEPS = """\
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self, x, train):
+        self.x = tf.identity(x)
+        {first}
+
+    def build(self, train):
+        hidden = tf.sin(self.x)
+        if train:
+            self.loss = tf.reduce_sum(hidden)
+
+    def more(self, train):
+        self.build(train)
+
+    def slope(self):
+        return tf.gradients(self.loss, self.x)[0]
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "fixed"),
+    [
+        ("self.build(train)", "", False),
+        ("self.more(train)", "", True),
+        ("self.more(train)", "\ndef run(x):\n    Model(x, True).more(False)\n", False),
+        ("[self.more(t) for t in train]", "", False),
+        ("self.later = self.more", "", False),
+        ("pass", "", False),
+    ],
+)
+def test_a_target_that_may_outlive_its_tape(first: str, more: str, fixed: bool) -> None:
+    text = _STEPS.format(first=first, more=more)
+    files = {"a.py": decode(text.encode(), "a.py")}
+    (found,) = analyse(files, Settings(unsafe_fixes=True), rewrite=False).diagnostics
+    assert (found.fix is not None) == fixed, found.message
+    assert fixed or "`build` may run again, and leave the target as it was" in found.message

@@ -40,12 +40,15 @@ def elsewhere(
             threads=True,
         )
     entered = {
-        d.path[1].lstrip(".")
+        d.path
         for d in backward(target).made - sources
         if d.kind is Kind.ENTRY and len(d.path) > 1 and d.path[0] == kinds.self_name
-        if all(step.startswith("[") for step in d.path[2:])
     }
-    keeps = entered.pop() if len(entered) == 1 else ""
+    # ``self.losses[0]`` counts where nothing is taken whole.
+    whole = {path[1] for path in entered if len(path) == 2}
+    parts = {p[1] for p in entered if all(step.startswith("[") for step in p[2:])}
+    names = whole or parts
+    keeps = names.pop().lstrip(".") if len(names) == 1 else ""
     if any(d.path[0] == "self" and d.kind is not Kind.ASSIGN for d in made):
         return Refusal(
             f"the target `{what}` was computed before this method runs, outside of it",

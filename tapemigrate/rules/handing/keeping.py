@@ -9,6 +9,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept, keep
 from tapemigrate.rules.handing.kept_on_objects import Held, Producer, keep_on_object
+from tapemigrate.rules.handing.outliving import left_behind
 from tapemigrate.rules.handing.placed import Placed
 from tapemigrate.rules.handing.placing import Keeping
 from tapemigrate.rules.handing.reentry import entered_twice
@@ -169,12 +170,14 @@ class Keeper:
         for placed, request, reason in entered_twice(self._project, self._touched, layouts):
             self._give_up(placed, request, reason)
             lost = True
+        outlived = dict(left_behind(self._project, self._touched, layouts))
         for scope, layout in layouts.items():
             placed = self._touched[scope]
             for request in placed.kept.keys() & layout.refused.keys():
                 self._give_up(placed, request, layout.refused[request].reason)
                 lost = True
             failed = {r: refusal.reason for r, refusal in layout.refused.items()}
+            failed |= outlived
             names = [tape.kept for tape in layout.tapes if tape.kept]
             for tape in layout.tapes:
                 if names.count(tape.kept) > 1:

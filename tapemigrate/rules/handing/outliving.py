@@ -1,0 +1,74 @@
+"""Targets that outlive their tapes: a method runs again, opens another, and leaves the target."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from tapemigrate.flow.functions import Scope
+from tapemigrate.rules.handing.placed import Placed
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.planner import Layout, Tape
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Request
+
+_LEAVES = (ast.Return, ast.Continue, ast.Break)
+_DEPTH = 4
+
+
+def left_behind(
+    project: Project, touched: Mapping[Scope, Placed], layouts: Mapping[Scope, Layout]
+) -> Iterator[tuple[Request, str]]:
+    """What a tape is kept for that may be there still when the tape has been opened anew."""
+    for scope, layout in layouts.items():
+        view = touched[scope].view
+        for tape in layout.tapes:
+            for region in tape.regions:
+                if region.request.api != "kept" or not isinstance(scope, ast.FunctionDef):
+                    continue
+                looped = bool(view.blocks.loops_around(tape.block.body[0]))
+                if not _always_given(tape, region, view) and (
+                    looped or not _runs_once(project, view, scope, _DEPTH)
+                ):
+                    what = "a loop" if looped else f"`{scope.name}`"
+                    yield region.request, f"{what} may run again, and leave the target as it was"
+
+
+def _always_given(tape: Tape, region: Region, view: View) -> bool:
+    """Whether the target is set whenever the tape is opened."""
+    node: ast.AST = region.request.stmt
+    while node not in tape.block.body:
+        node = view.unit.parents[node]
+        if not isinstance(node, ast.With):
+            return False
+    last = region.request.stmt.lineno
+    rows = tape.block.body[tape.first_real : tape.last_real + 1]
+    return not any(
+        isinstance(n, _LEAVES) and n.lineno < last
+        for row in rows
+        for n in walk(row)
+        if n is not region.request.stmt
+    )
+
+
+def _runs_once(project: Project, view: View, scope: ast.FunctionDef, depth: int) -> bool:
+    """Whether the method runs once for each object: from its constructor, and in no loop."""
+    if scope.name == "__init__":
+        return True
+    mentions = project.mentions(scope.name)
+    if depth == 0 or mentions.others or len(mentions.calls) != 1:
+        return False
+    (site,) = mentions.calls
+    caller = project.scope_of(site.unit, site.call)
+    if site.unit is not view.unit or not isinstance(caller, ast.FunctionDef):
+        return False
+    there = project.view(site.unit, caller)
+    if there.cls is None or there.cls not in project.family(view.unit, view.cls or there.cls):
+        return False
+    node: ast.AST = site.call
+    while node is not caller:
+        node = site.unit.parents[node]
+        if isinstance(node, ast.For | ast.While | ast.comprehension | ast.Lambda | ast.ListComp):
+            return False
+    return _runs_once(project, there, caller, depth - 1)
