@@ -57,7 +57,8 @@ def keep(
         return _refused(f"other code sets `{name}` on the object")
     made = [a for a in assignments(project, unit, cls, name) if not is_none(a.value)]
     if project.effects(unit).method(cls, name) is not None:
-        return _refused(f"`self.{name}` runs anew wherever it is asked for")
+        reason = f"`self.{name}` reads of its object what may have been made of the source before"
+        return Refusal(reason, _RECIPE)
     if len(made) != 1:
         return _refused(f"`self.{name}` is set in {len(made) or 'no'} places")
     stmt = made[0]

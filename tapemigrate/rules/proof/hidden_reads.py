@@ -111,7 +111,7 @@ class HiddenReads:
             if path_of(used.value) != (view.kinds.self_name,) or path_of(used) in recorded:
                 continue
             method = self._project.effects(view.unit).method(view.cls, used.attr)
-            if not isinstance(node, ast.Call) and (method is None or not method.decorator_list):
+            if not isinstance(node, ast.Call) and method is None:
                 continue
             if node in called and method is not None and has_plain_decorators(method):
                 continue

@@ -17,13 +17,14 @@ from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.callgraph.reached import is_reached_otherwise
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.aliases import named_by, with_aliases
+from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.one_object import tensors_in
 from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
-from tapemigrate.tape.syntax import given_back
 
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
@@ -179,7 +180,10 @@ class Independence:
             if traced.network and self._holds_variables(caller, given):
                 return False
             held = _held_against(traced, attribute, caller, given, cut)
-            return self._constructed(view, traced, caller, cut) if held is True else held
+            if held is not True or view.cls is None:
+                return held
+            made = Construction(self._project, self._tracer, view)
+            return made.is_apart(traced, caller, site, cut)
         return None
 
     def _is_made_elsewhere(self, view: View, site: CallSite, value: ast.expr) -> bool:
@@ -207,41 +211,6 @@ class Independence:
                 if not further:
                     return None
         return True
-
-    def _constructed(
-        self, view: View, traced: Provenance, caller: View, cut: frozenset[Def]
-    ) -> bool | None:
-        """Whether the caller made and filled the object of nothing that the source comes from."""
-        assert view.cls is not None
-        me = view.kinds.self_name
-        passed = {d for d in traced.defs if d.kind is Kind.PARAM and d.path != (me,)}
-        verdict: bool | None = True
-        work = [(m, d.path[0]) for m in self._methods(view, passed) for d in passed]
-        seen = set(work)
-        while work:
-            method, name = work.pop()
-            if name not in {a.arg for a in parameters(method.args)}:
-                continue
-            init = method.name == "__init__"
-            for site in self._project.mentions(view.cls.name if init else method.name).calls:
-                given = argument_for(site.call, method, name, True)
-                scope = self._project.scope_of(site.unit, site.call)
-                if given is None:
-                    continue
-                if scope is caller.scope:
-                    mine = with_aliases(origins(caller.flow.uses_in(given)), caller)
-                    if mine & cut or cut & self._tracer.behind(caller, given):
-                        return False
-                elif isinstance(scope, ast.FunctionDef) and scope in self._methods(view, None):
-                    inner = self._project.view(site.unit, scope)
-                    for made in self._tracer.behind(inner, given):
-                        step = (scope, made.path[0])
-                        if made.kind is Kind.PARAM and step not in seen:
-                            seen.add(step)
-                            work.append(step)
-                elif not init:
-                    verdict = None
-        return verdict
 
     def _put_into(self, view: View, source: Def, caller: View) -> frozenset[Def]:
         """What the caller handed to the object for the attribute that is the source."""
@@ -404,40 +373,9 @@ def _in_order(view: View, made: Iterable[Def]) -> list[int] | None:
     return rows
 
 
-def with_aliases(made: frozenset[Def], view: View) -> frozenset[Def]:
-    """The definitions, and those of which they are, or may be, merely another name."""
-    found, stack = set(made), list(made)
-    while stack:
-        current = stack.pop()
-        if current.value is None:
-            continue
-        values = [current.value] if current.kind is Kind.ASSIGN else []
-        if current.kind in (Kind.LOOP, Kind.COMPREHENSION):
-            values = _listed(current.value, view)
-        for value in values:
-            new = _named_by(value, view) - found
-            found |= new
-            stack += new
-    return frozenset(found)
-
-
-def _listed(value: ast.expr, view: View) -> list[ast.expr]:
-    """The elements of what a loop goes over, where they are written: ``for v in [x, y]``."""
-    lists = [value]
-    if path_of(value) is not None:
-        made = origins(view.flow.reads.get(value, frozenset()))
-        lists = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
-    return [e for each in lists if isinstance(each, ast.List | ast.Tuple) for e in each.elts]
-
-
-def _named_by(value: ast.expr, view: View) -> frozenset[Def]:
-    names = given_back(value, view.kinds)
-    return frozenset(d for n in names for d in origins(view.flow.reads.get(n, frozenset())))
-
-
 def _another_name(value: ast.expr, view: View) -> frozenset[Def]:
     """What an argument may be another name of: ``f(tf.convert_to_tensor(x))``."""
-    return with_aliases(_named_by(value, view), view)
+    return with_aliases(named_by(value, view), view)
 
 
 def _handed_to_itself(

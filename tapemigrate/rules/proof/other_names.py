@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import View
-from tapemigrate.rules.proof.independence import with_aliases
+from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.tape.leaf import Leaf
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)

@@ -188,9 +188,8 @@ class Tracer:
             return self._attributes[key]
         found = self._attributes[key] = Provenance()
         effects = self._project.effects(view.unit)
-        if (method := effects.method(view.cls, name)) is not None:
-            if method.decorator_list:
-                found.add(self.method(view, name))
+        if effects.method(view.cls, name) is not None:
+            found.add(self.method(view, name))
             return found
         values = attribute_values(self._project, view, name)
         if not values or set_below(self._project, view, name) or self._is_set_by_text(view, name):

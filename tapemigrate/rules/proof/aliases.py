@@ -1,0 +1,43 @@
+"""Which definitions are, or may be, merely another name of others."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.project import View
+from tapemigrate.tape.syntax import given_back
+
+
+def with_aliases(made: frozenset[Def], view: View) -> frozenset[Def]:
+    """The definitions, and those of which they are, or may be, merely another name."""
+    found, stack = set(made), list(made)
+    while stack:
+        current = stack.pop()
+        if current.value is None:
+            continue
+        values = [current.value] if current.kind is Kind.ASSIGN else []
+        if current.kind in (Kind.LOOP, Kind.COMPREHENSION):
+            values = _listed(current.value, view)
+        for value in values:
+            new = named_by(value, view) - found
+            found |= new
+            stack += new
+    return frozenset(found)
+
+
+def _listed(value: ast.expr, view: View) -> list[ast.expr]:
+    """The elements of what a loop goes over, where they are written: ``for v in [x, y]``."""
+    lists = [value]
+    if path_of(value) is not None:
+        made = origins(view.flow.reads.get(value, frozenset()))
+        lists = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+    return [e for each in lists if isinstance(each, ast.List | ast.Tuple) for e in each.elts]
+
+
+def named_by(value: ast.expr, view: View) -> frozenset[Def]:
+    """What a value may be another name of."""
+    names = given_back(value, view.kinds)
+    return frozenset(d for n in names for d in origins(view.flow.reads.get(n, frozenset())))

@@ -1,0 +1,187 @@
+"""Whether an object was made and filled of nothing that a source, which a caller passes, gave."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.aliases import with_aliases
+from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.shape_evidence import argument_for
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make, short
+
+_PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
+_CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
+_MAKERS = frozenset({"__init__", "__new__"})
+# What names a class without making an object of it.
+_ASKING = frozenset({"isinstance", "issubclass", "super", "hasattr"})
+# Ops that may give back what they are given.
+_SAME = frozenset({"convert_to_tensor", "cast", "to_float", "to_double", "identity"})
+
+
+class Construction:
+    """Looks for what is passed to the methods that fill the objects of one class."""
+
+    def __init__(self, project: Project, tracer: Tracer, view: View) -> None:
+        assert view.cls is not None
+        self._project = project
+        self._tracer = tracer
+        self._view = view
+        known = classes(project)
+        names = {view.cls.name, *known.above(view.cls.name), *known.extending(view.cls.name)}
+        self._methods = {
+            stmt: (unit, cls)
+            for name in sorted(names)
+            for unit, cls in known.named(name)
+            for stmt in cls.body
+            if isinstance(stmt, ast.FunctionDef)
+        }
+
+    def is_apart(
+        self, traced: Provenance, caller: View, site: CallSite, cut: frozenset[Def]
+    ) -> bool | None:
+        """False: an object was made of ``cut``. None: it cannot be seen."""
+        me = self._view.kinds.self_name
+        passed = {d for d in traced.defs if d.kind is Kind.PARAM and d.path != (me,)}
+        verdict: bool | None = True
+        work = [(m, d.path[0]) for m in self._taking(passed) for d in passed]
+        seen = set(work)
+        fresh = self._is_fresh(caller, site, cut) if work else True
+        while work:
+            method, name = work.pop()
+            if name not in {a.arg for a in parameters(method.args)}:
+                continue
+            for each in self._calls(method):
+                given = argument_for(each.call, method, name, True) if each else None
+                if each is None or given is None:
+                    verdict = verdict if fresh else None
+                    continue
+                scope = self._project.scope_of(each.unit, each.call)
+                inner = self._project.view(each.unit, scope)
+                if scope is caller.scope:
+                    mine = with_aliases(origins(caller.flow.uses_in(given)), caller)
+                    if mine & cut or cut & self._tracer.behind(caller, given):
+                        return False
+                elif isinstance(scope, ast.FunctionDef) and scope in self._methods:
+                    for made in self._tracer.behind(inner, given):
+                        step = (scope, made.path[0])
+                        if made.kind is Kind.PARAM and step not in seen:
+                            seen.add(step)
+                            work.append(step)
+                elif fresh or self._is_plain(inner, given):
+                    continue
+                elif caller.scope is not method or each.call is site.call:
+                    verdict = None
+                elif (same := self._beside(inner, each, caller, cut, given)) is not True:
+                    return same
+        return verdict
+
+    def _taking(self, passed: set[Def]) -> Iterator[ast.FunctionDef]:
+        """The methods that have one of the parameters."""
+        names = {d.path[0] for d in passed}
+        for method, (unit, _) in self._methods.items():
+            if method is self._view.scope or not names & {a.arg for a in parameters(method.args)}:
+                continue
+            if passed & set(self._project.view(unit, method).flow.defs.values()):
+                yield method
+
+    def _calls(self, method: ast.FunctionDef) -> Iterator[CallSite | None]:
+        """Where the method is called, by what makes an object as well; None: somewhere else too."""
+        cls = self._methods[method][1]
+        if method.name not in _MAKERS:
+            mentions = self._project.mentions(method.name)
+            yield from mentions.calls
+            yield from (None for _ in mentions.others[:1])
+            return
+        for name in sorted({cls.name, *classes(self._project).extending(cls.name)}):
+            mentions = self._project.mentions(name)
+            yield from mentions.calls
+            yield from (None for unit, node in mentions.others if not _only_named(unit, node))
+        for other, (unit, _) in self._methods.items():
+            first = other.args.args[0].arg if other.args.args else ""
+            for call in (n for n in walk(other) if isinstance(n, ast.Call)):
+                func = call.func
+                made_by = isinstance(func, ast.Attribute) and func.attr == method.name
+                made_by |= isinstance(func, ast.Name) and func.id == first
+                if made_by or (isinstance(func, ast.Attribute) and func.attr == "__class__"):
+                    yield CallSite(unit, call)
+
+    def _is_plain(self, view: View, given: ast.expr) -> bool:
+        """Whether no tensor is passed, nor what a function has made."""
+        if view.kinds.make(given) in _PLAIN:
+            return True
+        made = self._tracer.value(view, given)
+        if made.parameters or made.attributes or made.calls or made.blind or made.foreign:
+            return False
+        module = self._project.view(view.unit, view.unit.tree)
+        return not made.network and all(
+            d.kind in _CODE or (d.value is not None and _is_literal(d.value, view))
+            for name in made.globals
+            for d in module.flow.defs.values()
+            if d.path == (name,)
+        )
+
+    def _beside(
+        self, maker: View, made: CallSite, caller: View, cut: frozenset[Def], given: ast.expr
+    ) -> bool | None:
+        """The same where the caller is the constructor: of what it is handed together."""
+        assert isinstance(caller.scope, ast.FunctionDef)
+        mine = with_aliases(origins(maker.flow.uses_in(given)), maker)
+        mine |= self._tracer.behind(maker, given)
+        for each in cut:
+            if each.kind is not Kind.PARAM:
+                continue
+            other = argument_for(made.call, caller.scope, each.path[0], True)
+            if other is None:
+                return None
+            if mine & with_aliases(origins(maker.flow.uses_in(other)), maker):
+                return False
+        return all(d.kind is not Kind.ENTRY for d in cut) or None
+
+    def _is_fresh(self, caller: View, site: CallSite, cut: frozenset[Def]) -> bool:
+        """Whether the caller makes the source, and hands it to nothing but this call."""
+        for made in cut:
+            value = made.value
+            if made.kind is not Kind.ASSIGN or value is None:
+                return False
+            new = isinstance(value, ast.BinOp)
+            if not new and caller.kinds.make(value) not in (Make.TENSOR, Make.LEAF):
+                return False
+            if isinstance(value, ast.Call) and short(caller.kinds.name(value.func)) in _SAME:
+                return False
+        for node in walk(caller.scope):
+            if not isinstance(node, ast.Call) or node is site.call:
+                continue
+            given = [*node.args, *(k.value for k in node.keywords)]
+            if caller.kinds.make(node) is Make.UNKNOWN and any(
+                cut & self._tracer.behind(caller, g) for g in given
+            ):
+                return False
+        return bool(cut)
+
+
+def _is_literal(value: ast.expr, view: View) -> bool:
+    made_of = walk(value)
+    plain = not any(isinstance(n, ast.Name | ast.Call) for n in made_of)
+    return plain or view.kinds.make(value) in _PLAIN
+
+
+def _only_named(unit: Unit, node: ast.AST) -> bool:
+    """Whether a class is named, and no object made of it there."""
+    parent = unit.parents.get(node)
+    match parent:
+        case ast.ClassDef() | ast.Attribute() | ast.AnnAssign() | ast.arg() | ast.FunctionDef():
+            return True
+        case ast.Tuple():
+            return _only_named(unit, parent)
+        case ast.Call():
+            return path_of(parent.func) in {(name,) for name in _ASKING}
+    return False
