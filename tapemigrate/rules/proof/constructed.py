@@ -37,10 +37,15 @@ class Construction:
         self._view = view
         known = classes(project)
         names = {view.cls.name, *known.above(view.cls.name), *known.extending(view.cls.name)}
-        self._methods = {
-            stmt: (unit, cls)
+        self._classes = [
+            (unit, cls)
             for name in sorted(names)
             for unit, cls in known.named(name)
+            if cls is view.cls or name != view.cls.name
+        ]
+        self._methods = {
+            stmt: (unit, cls)
+            for unit, cls in self._classes
             for stmt in cls.body
             if isinstance(stmt, ast.FunctionDef)
         }
@@ -103,8 +108,10 @@ class Construction:
             return
         for name in sorted({cls.name, *classes(self._project).extending(cls.name)}):
             mentions = self._project.mentions(name)
-            yield from mentions.calls
-            yield from (None for unit, node in mentions.others if not _only_named(unit, node))
+            yield from (site for site in mentions.calls if not self._is_another(site.unit, name))
+            for unit, node in mentions.others:
+                if not _only_named(unit, node) and not self._is_another(unit, name):
+                    yield None
         for other, (unit, _) in self._methods.items():
             first = other.args.args[0].arg if other.args.args else ""
             for call in (n for n in walk(other) if isinstance(n, ast.Call)):
@@ -146,6 +153,11 @@ class Construction:
                 return False
         return all(d.kind is not Kind.ENTRY for d in cut) or None
 
+    def _is_another(self, unit: Unit, name: str) -> bool:
+        """Whether a file has a class of that name for itself."""
+        own = [each for each in classes(self._project).named(name) if each[0] is unit]
+        return bool(own) and all(cls is not known for _, cls in own for _, known in self._classes)
+
     def _is_fresh(self, caller: View, site: CallSite, cut: frozenset[Def]) -> bool:
         """Whether the caller makes the source, and hands it to nothing but this call."""
         for made in cut:
@@ -157,8 +169,11 @@ class Construction:
                 return False
             if isinstance(value, ast.Call) and short(caller.kinds.name(value.func)) in _SAME:
                 return False
+        again = any(isinstance(n, ast.For | ast.While) for n in walk(caller.scope))
         for node in walk(caller.scope):
             if not isinstance(node, ast.Call) or node is site.call:
+                continue
+            if node.lineno > site.call.lineno and not again:
                 continue
             given = [*node.args, *(k.value for k in node.keywords)]
             if caller.kinds.make(node) is Make.UNKNOWN and any(
