@@ -188,8 +188,14 @@ class Tracer:
             return self._attributes[key]
         found = self._attributes[key] = Provenance()
         effects = self._project.effects(view.unit)
-        if effects.method(view.cls, name) is not None:
-            found.add(self.method(view, name))
+        if (method := effects.method(view.cls, name)) is not None:
+            own = self.method(view, name)
+            if method.decorator_list:
+                found.add(own)
+            # The method itself, as a value: it has not run, but what it reads is there.
+            found.attributes |= own.attributes
+            for each in sorted(own.attributes):
+                found.add(self.attribute(view, each))
             return found
         values = attribute_values(self._project, view, name)
         if not values or set_below(self._project, view, name) or self._is_set_by_text(view, name):
