@@ -6,7 +6,7 @@ import ast
 import re
 
 from tapemigrate.flow.blocks import Blocks
-from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.source.trees import children, walk
@@ -110,6 +110,9 @@ class Room:
             inside = index is not None and region.first <= index <= region.last
             if inside and is_walrus(made):
                 return False
+            after = index is not None and region.last < index < region.call
+            if after and made.kind is Kind.ELEMENT and not self._is_new(made):
+                return False  # another name, given too late, of what the forward pass used
             if isinstance(watched, ast.Name) or made.path[0] in names:
                 continue
             # The watch stands where the element is made; the container has to be there by then.
@@ -148,6 +151,11 @@ class Room:
                 return True  # a loop's or a ``with``'s own name, inside of it
             owner = self._blocks.place(block.owner)
             place = (owner.block, owner.index)
+
+    def _is_new(self, made: Def) -> bool:
+        """Whether what is unpacked was made there, by an op."""
+        value = made.value
+        return value is not None and self._kinds.make(value) in (Make.TENSOR, Make.LEAF)
 
     def _was_there(self, path: Path | None, region: Region) -> bool:
         """Whether what the region sets on some ways was there before: then it is read first."""
