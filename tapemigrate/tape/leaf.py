@@ -68,10 +68,14 @@ def beside_variables(leaves: list[Leaf], text: str) -> list[Leaf]:
     """The leaves of ``text``: where it is variables on one way, no way to it needs a watch."""
     if all(x.watch is not None for x in leaves):
         return leaves
-    sentence = f"`{text}` holds trainable variables where it is passed"
     return [
-        replace(x, watch=None, variables=True, assumption=sentence)
+        replace(x, watch=None, variables=True, assumption=where_passed(text))
         if x.outside and x.watch is not None
         else replace(x, variables=x.variables or x.outside)
         for x in leaves
     ]
+
+
+def where_passed(text: str) -> str:
+    """What is assumed of ``text`` where the code does not show what it holds."""
+    return f"`{text}` holds trainable variables where it is passed"

@@ -14,6 +14,7 @@ from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.built_late import BuiltLate
+from tapemigrate.tape.filled_lists import is_empty, of_variables
 from tapemigrate.tape.kinds import Kinds, Make, short
 from tapemigrate.tape.leaf import Leaf, Sources, beside_variables
 
@@ -259,12 +260,14 @@ class SourceReader:
             else:
                 part = self._definition(made, text, depth)
                 found.nested |= part.nested
-                found.leaves += [x for x in part.leaves if not _is_empty(made)]
+                found.leaves += [x for x in part.leaves if not is_empty(made)]
                 found.refusal = found.refusal or part.refusal
                 if part.single is True:
                     found.single = True
         found.leaves = _merged(beside_variables(found.leaves, text))
         if any(d.path != path and _is_part(d.path, text) for d in seen):
+            if not filled and (variables := of_variables(found, seen, text)) is not None:
+                return variables
             found.refusal = f"`{text}` is a part of something that is filled as the code runs"
         if filled:
             # Elements that were put in later: what is watched is the container as it then is.
@@ -540,10 +543,6 @@ def _is_filled(made: Def) -> bool:
     if not isinstance(call, ast.Call):
         return True
     return isinstance(call.func, ast.Attribute) and path_of(call.func.value) == made.path
-
-
-def _is_empty(made: Def) -> bool:
-    return isinstance(made.value, ast.List) and not made.value.elts
 
 
 def _is_part(path: Path, text: str) -> bool:

@@ -14,6 +14,8 @@ from tapemigrate.patterns import late
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, short
 
+# What gives the elements of its argument as they are.
+_IN_TURN = frozenset({"enumerate", "sorted", "list", "tuple", "reversed"})
 STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
 # https://www.tensorflow.org/api_docs/python/tf/cast: no new tensor where nothing is to be done.
 _GIVES_BACK = frozenset(
@@ -241,6 +243,22 @@ def base(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
+
+
+def elements_of(made: Def) -> ast.expr | None:
+    """The list or dict out of which a loop takes what ``made`` is, as it is."""
+    if made.kind not in (Kind.LOOP, Kind.COMPREHENSION):
+        return None
+    over = made.value
+    while isinstance(over, ast.Call):
+        match over:
+            case ast.Call(func=ast.Name(id=name), args=[inner]) if name in _IN_TURN:
+                over = inner
+            case ast.Call(func=ast.Attribute(value=inner, attr="values" | "items"), args=[]):
+                over = inner
+            case _:
+                break
+    return over
 
 
 def given_back(value: ast.expr, kinds: Kinds) -> list[ast.expr]:

@@ -8,10 +8,11 @@ from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept, keep
+from tapemigrate.rules.handing.kept_branches import keep_branches
 from tapemigrate.rules.handing.kept_on_objects import Held, Producer, keep_on_object
 from tapemigrate.rules.handing.outliving import left_behind
 from tapemigrate.rules.handing.placed import Placed
-from tapemigrate.rules.handing.placing import Keeping
+from tapemigrate.rules.handing.placing import Keeping, holds_target
 from tapemigrate.rules.handing.reentry import entered_twice
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.tape.planner import Layout
@@ -73,15 +74,19 @@ class Keeper:
         sources = placed.places.sources(request)
         if isinstance(sources, Refusal):
             return
-        found = keep(self._project, placed.view, request, outcome.keeps, sources)
+        asked = (self._project, placed.view, request, outcome.keeps, sources)
+        found = keep_branches(*asked) or keep(*asked)
         if isinstance(found, Refusal):
             # The attribute that an expression is made of may be none that the target is of.
             if path_of(base(request.target)) is not None:
                 placed.found[request] = found
             return
         me = placed.view.kinds.self_name or "self"
-        keeping = Keeping(f"{me}.{found.tape}", frozenset({(me, f".{outcome.keeps}")}))
-        refusal = self._open(placed, request, found, keeping.recorded)
+        recorded = frozenset({(me, f".{outcome.keeps}")})
+        keeping = Keeping(f"{me}.{found.tape}", recorded, several=found.several)
+        # What is taken out of a list is a tensor, whatever else the list holds.
+        taken = found.several and holds_target(placed.view, request, keeping)
+        refusal = self._open(placed, request, found, frozenset() if taken else recorded)
         if refusal is not None:
             self._failed[request] = refusal.reason
             reason = f"{outcome.reason}: {refusal.reason}"

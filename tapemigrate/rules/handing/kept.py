@@ -21,22 +21,26 @@ from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.request import Refusal, Request
 
-_RECIPE = (
+RECIPE = (
     "Open the tape in the method that computes the target and keep it beside the target: "
     "`with tf.GradientTape(persistent=True) as self._tape:`; here, ask `self._tape`."
 )
+
+
+CONTAINERS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """Where the tape has to be opened: ``request`` stands there, in the scope of ``view``.
 
-    ``tape`` is the attribute that keeps it.
+    ``tape`` is the attribute that keeps it. ``several``: the target is a list or a dict.
     """
 
     view: View
     request: Request
     tape: str
+    several: bool = False
 
 
 def keep(
@@ -47,34 +51,30 @@ def keep(
     ``request`` is differentiated by ``sources``.
     """
     cls, unit = view.cls, view.unit
-    if cls is None:
-        return _refused("there is no object beside it that could keep a tape")
-    if request.api not in ("gradients", "threaded") or request.stop is not None:
-        return _refused("a tape that is kept does not serve for this call")
-    if is_fixed(project, unit, cls):
-        return _refused("its class may not take an attribute more")
-    if project.foreign_stores(unit, cls, name):
-        return _refused(f"other code sets `{name}` on the object")
+    refusal = unfit(project, view, request, name)
+    if refusal is not None or cls is None:
+        return refusal or refused("there is no object beside it that could keep a tape")
     made = [a for a in assignments(project, unit, cls, name) if not is_none(a.value)]
     if project.effects(unit).method(cls, name) is not None:
         reason = f"`self.{name}` reads of its object what may have been made of the source before"
-        return Refusal(reason, _RECIPE)
+        return Refusal(reason, RECIPE)
     if len(made) != 1:
-        return _refused(f"`self.{name}` is set in {len(made) or 'no'} places")
+        places = "in more than one place" if made else "in no place of its class"
+        return refused(f"`self.{name}` is set {places}")
     stmt = made[0]
     scope = project.scope_of(unit, stmt)
     if not isinstance(scope, ast.FunctionDef) or scope is view.scope:
-        return _refused(f"`self.{name}` is not set by a method of this file")
+        return refused(f"`self.{name}` is not set by a method of this file")
     producer = project.view(unit, scope)
     if is_filled(project, producer, stmt, name):
-        return _refused(f"`self.{name}` is filled, one by one")
+        return refused(f"`self.{name}` is filled, one by one")
     if changed := changed_elsewhere(project, producer, stmt, name):
-        return _refused(changed)
-    wanted = _wanted(project, view, sources)
+        return refused(changed)
+    wanted = wanted_by(project, view, sources)
     if isinstance(wanted, Refusal):
         return wanted
     if problem := set_elsewhere(project, view, [name, *filter(None, wanted)]):
-        return _refused(problem)
+        return refused(problem)
     tape = tape_name(project, unit, cls, name)
     value = part_given(stmt, name)
     if value is None and isinstance(stmt.value, ast.Call) and precede(producer, stmt, wanted):
@@ -83,8 +83,23 @@ def keep(
         known = known_sources(producer, stmt, wanted)
         if isinstance(known, Refusal):
             return known
-        return Kept(producer, kept_request(request, stmt, value, known), tape)
+        several = isinstance(value, CONTAINERS)
+        return Kept(producer, kept_request(request, stmt, value, known), tape, several)
     return _returned(project, producer, stmt, name, wanted, request, tape)
+
+
+def unfit(project: Project, view: View, request: Request, name: str) -> Refusal | None:
+    """Why no method of the class can keep a tape for ``request``, of ``self.name``."""
+    cls, unit = view.cls, view.unit
+    if cls is None:
+        return refused("there is no object beside it that could keep a tape")
+    if request.api not in ("gradients", "threaded") or request.stop is not None:
+        return refused("a tape that is kept does not serve for this call")
+    if is_fixed(project, unit, cls):
+        return refused("its class may not take an attribute more")
+    if project.foreign_stores(unit, cls, name):
+        return refused(f"other code sets `{name}` on the object")
+    return None
 
 
 def is_fixed(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
@@ -103,8 +118,9 @@ def is_fixed(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
     return any(isinstance(n.func, ast.Name) and n.func.id == "vars" for n in unit.nodes(ast.Call))
 
 
-def _refused(reason: str) -> Refusal:
-    return Refusal(f"the target was computed in another method, and {reason}", _RECIPE)
+def refused(reason: str) -> Refusal:
+    """That no method keeps a tape, and why."""
+    return Refusal(f"the target was computed in another method, and {reason}", RECIPE)
 
 
 def assignments(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> Iterator[ast.Assign]:
@@ -145,7 +161,7 @@ def is_none(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
 
-def _wanted(project: Project, view: View, sources: Sources) -> list[str] | Refusal:
+def wanted_by(project: Project, view: View, sources: Sources) -> list[str] | Refusal:
     """The attributes that are differentiated by; variables watch themselves."""
     found: list[str] = []
     cls = view.cls
@@ -157,13 +173,13 @@ def _wanted(project: Project, view: View, sources: Sources) -> list[str] | Refus
         path = next(iter(paths)) if len(paths) == 1 else ()
         entry = all(d.kind is Kind.ENTRY for d in leaf.defs)
         if len(path) != 2 or path[0] != view.kinds.self_name or not entry:
-            return _refused(f"`{leaf.watch}` cannot be watched there")
+            return refused(f"`{leaf.watch}` cannot be watched there")
         name = path[1].lstrip(".")
         if (
             len([a for a in assignments(project, view.unit, cls, name) if not is_none(a.value)])
             != 1
         ):
-            return _refused(f"`self.{name}` is set in more than one place")
+            return refused(f"`self.{name}` is set in more than one place")
         found.append(name)
     if any(leaf.variables for leaf in sources.leaves):
         found.append("")
@@ -194,7 +210,7 @@ def _place(stmt: ast.Assign, name: str) -> int | None:
     return None
 
 
-def known_sources(producer: View, stmt: ast.Assign, wanted: list[str]) -> Sources | Refusal:
+def known_sources(producer: View, stmt: ast.stmt, wanted: list[str]) -> Sources | Refusal:
     """The sources, attributes of ``self``, as the method that computes the target sees them."""
     known = Sources(single=False, listed=True)
     me = producer.kinds.self_name or "self"
@@ -210,9 +226,9 @@ def known_sources(producer: View, stmt: ast.Assign, wanted: list[str]) -> Source
             known.leaves.append(variables)
             continue
         if any(isinstance(d.value, ast.List | ast.Dict | ast.Set) for d in own):
-            return _refused(f"`self.{name}` is filled there, one by one")
+            return refused(f"`self.{name}` is filled there, one by one")
         if len(own) > 1 or any(d.stmt is None or d.stmt.lineno > stmt.lineno for d in own):
-            return _refused(f"`self.{name}` is set after the target")
+            return refused(f"`self.{name}` is set after the target")
         entry = [d for d in made if d.kind is Kind.ENTRY] or [Def(path, Kind.ENTRY, None)]
         # ``self.x = x``: the forward pass may use the one name as well as the other.
         same = [d for d in own if d.value is not None and path_of(d.value) is not None]
@@ -224,7 +240,9 @@ def known_sources(producer: View, stmt: ast.Assign, wanted: list[str]) -> Source
 
 
 def precede(producer: View, stmt: ast.Assign, wanted: list[str]) -> bool:
-    """Whether the sources are tensors that were made in the same method before."""
+    """Whether the sources are trainable variables, or were made in the same method before."""
+    if wanted == [""]:
+        return True
     for name in wanted:
         path = (producer.kinds.self_name or "self", f".{name}")
         made = [d for d in producer.flow.defs.values() if d.path == path]
@@ -274,24 +292,24 @@ def _returned(
     call, place = stmt.value, _place(stmt, name)
     path = path_of(call.func) if isinstance(call, ast.Call) else None
     if place is None or path is None or len(path) != 2 or path[0] != producer.kinds.self_name:
-        return _refused(f"`self.{name}` is one of several values that a call gave")
+        return refused(f"`self.{name}` is one of several values that a call gave")
     assert producer.cls is not None
     method = path[1].lstrip(".")
     function = project.effects(producer.unit).method(producer.cls, method)
     if not isinstance(function, ast.FunctionDef) or _mentions(project, producer, method) != 1:
-        return _refused(f"`{method}`, which gives it, is called more than once")
+        return refused(f"`{method}`, which gives it, is called more than once")
     view = project.view(producer.unit, function)
     returns = view.flow.returns
     value = returns[0].value if len(returns) == 1 else None
     if not isinstance(value, ast.Tuple | ast.List) or view.kinds.self_name is None:
-        return _refused(f"`{method}` does not return it in one place")
+        return refused(f"`{method}` does not return it in one place")
     if view.flow.yields or place >= len(value.elts):
-        return _refused(f"`{method}` does not return it in one place")
+        return refused(f"`{method}` does not return it in one place")
     found: list[ast.expr] = []
     for each in wanted:
         there = _place(stmt, each) if each else None
         if each and (there is None or there >= len(value.elts)):
-            return _refused(f"`self.{each}` is not made beside it")
+            return refused(f"`self.{each}` is not made beside it")
         if there is not None:
             found.append(value.elts[there])
     made = kept_request(request, returns[0], value.elts[place])

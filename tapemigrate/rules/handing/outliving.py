@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from tapemigrate.flow.functions import Scope
 from tapemigrate.rules.handing.placed import Placed
@@ -28,28 +28,49 @@ def left_behind(
                 if region.request.api != "kept" or not isinstance(scope, ast.FunctionDef):
                     continue
                 looped = bool(view.blocks.loops_around(tape.block.body[0]))
-                if not _always_given(tape, region, view) and (
+                if not _always_given(tape, region) and (
                     looped or not _runs_once(project, view, scope, _DEPTH)
                 ):
                     what = "a loop" if looped else f"`{scope.name}`"
                     yield region.request, f"{what} may run again, and leave the target as it was"
 
 
-def _always_given(tape: Tape, region: Region, view: View) -> bool:
-    """Whether the target is set whenever the tape is opened."""
-    node: ast.AST = region.request.stmt
-    while node not in tape.block.body:
-        node = view.unit.parents[node]
-        if not isinstance(node, ast.With):
-            return False
+def _always_given(tape: Tape, region: Region) -> bool:
+    """Whether the target is set whenever the tape is opened, in one branch or another."""
+    made = (*region.request.beside, region.request.stmt)
+    rows = tape.block.body[tape.first_real :]
+    stores: dict[str, set[ast.stmt]] = {}
+    for stmt in made:
+        for name in _stored(stmt):
+            stores.setdefault(name, set()).add(stmt)
+    if not all(_sets(rows, stmts) for stmts in (stores or {"": set(made)}).values()):
+        return False
     last = region.request.stmt.lineno
-    rows = tape.block.body[tape.first_real : tape.last_real + 1]
     return not any(
         isinstance(n, _LEAVES) and n.lineno < last
         for row in rows
         for n in walk(row)
         if n is not region.request.stmt
     )
+
+
+def _stored(stmt: ast.stmt) -> list[str]:
+    """The attributes that the statement sets anew."""
+    targets = stmt.targets if isinstance(stmt, ast.Assign) else []
+    nodes = (n for target in targets for n in walk(target))
+    return [n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+
+
+def _sets(rows: Sequence[ast.stmt], made: Set[ast.stmt]) -> bool:
+    """Whether one of ``made`` runs wherever ``rows`` run to their end."""
+    for stmt in rows:
+        if stmt in made or isinstance(stmt, ast.Raise):
+            return True
+        if isinstance(stmt, ast.With) and _sets(stmt.body, made):
+            return True
+        if isinstance(stmt, ast.If) and _sets(stmt.body, made) and _sets(stmt.orelse, made):
+            return True
+    return False
 
 
 def _runs_once(project: Project, view: View, scope: ast.FunctionDef, depth: int) -> bool:

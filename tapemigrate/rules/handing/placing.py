@@ -20,7 +20,7 @@ from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.one_object import names_outside
 from tapemigrate.rules.proof.seeds import of_callers
 from tapemigrate.rules.proof.siblings import Siblings
-from tapemigrate.rules.unseen import caches
+from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.values.module_variables import are_variables, is_trainable
@@ -35,7 +35,7 @@ from tapemigrate.tape.region import Region
 from tapemigrate.tape.regions import RegionFinder
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import SourceReader
-from tapemigrate.tape.syntax import is_named_after_variables
+from tapemigrate.tape.syntax import elements_of, is_named_after_variables
 
 _CLASS = Refusal(
     "it stands in the body of a class",
@@ -47,13 +47,15 @@ _CLASS = Refusal(
 class Keeping:
     """A tape that another method keeps: where it is, and the attributes that it has recorded.
 
-    ``assumptions``: that it is there, and has. ``single``: its source is one tensor.
+    ``assumptions``: that it is there, and has. ``single``: its source is one tensor. ``several``:
+    what it has recorded is no tensor, but holds tensors.
     """
 
     tape: str
     recorded: frozenset[Path]
     assumptions: tuple[str, ...] = ()
     single: bool = False
+    several: bool = False
 
     def take(self, region: Region) -> None:
         """Adds what the place of the tape tells to a region that is differentiated on it."""
@@ -110,6 +112,7 @@ class Places:
         seeded: dict[Request, list[str]] = defaultdict(list)
         for request in requests:
             refusal = self._danger.refuse(request) or self._danger.looked_up(named(request))
+            refusal = refusal or imported.refuse(self._danger, self._view, request)
             refusal = refusal or _left_for_others(request, self._project, self._view)
             if refusal is None and not self._view.blocks.holds(request.stmt):
                 refusal = _CLASS
@@ -120,7 +123,10 @@ class Places:
             seeded[request] = seeds
             inner = _first_order(request) if request.api == "hessians" else request
             region = self._region(inner, requests, kept.get(request))
-            if isinstance(region, Region) and inner is not request:
+            if request in kept and kept[request].several:
+                if holds_target(self._view, request, kept[request]):
+                    region = self._kept(request, kept[request])
+            elif isinstance(region, Region) and inner is not request:
                 inner.first = not several(region)
             elif isinstance(region, Refusal) and request in kept:
                 if _is_recorded(self._view, request, kept[request].recorded):
@@ -409,6 +415,23 @@ def _is_recorded(view: View, request: Request, recorded: frozenset[Path]) -> boo
     """Whether the target is what a tape has ``recorded``, and nothing is made of that here."""
     names = names_outside(view, request.target)
     return bool(names) and names <= recorded
+
+
+def holds_target(view: View, request: Request, kept: Keeping) -> bool:
+    """Whether the target is what the tape has recorded, or was merely taken out of it."""
+    if _is_recorded(view, request, kept.recorded):
+        return True
+    target = request.target
+    made = [u.made for u in view.flow.reads.get(target, frozenset())]
+    if isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
+        owner: ast.expr | None = target.value
+    else:
+        owner = elements_of(made[0]) if len(made) == 1 else None
+    path = path_of(owner) if owner is not None else None
+    if not kept.several or owner is None or path not in kept.recorded:
+        return False
+    uses = view.flow.uses_in(owner) | view.flow.uses_in(target)
+    return all(u.made.kind is Kind.ENTRY for u in uses if u.made.path[: len(path)] == path)
 
 
 def _run_by(region: Region, view: View) -> list[ast.AST]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.slices import origins
@@ -30,13 +31,26 @@ _READING = (
 )
 
 
-def changed_elsewhere(project: Project, producer: View, stmt: ast.Assign, name: str) -> str:
-    """Where a list that ``stmt`` keeps as ``name`` may get other elements, as a reason."""
-    if producer.kinds.make(stmt.value) in (Make.TENSOR, Make.LEAF):
+def changed_elsewhere(
+    project: Project,
+    producer: View,
+    stmt: ast.stmt,
+    name: str,
+    but: Sequence[ast.stmt] = (),
+) -> str:
+    """Where a list that ``stmt`` keeps as ``name`` may get other elements, as a reason.
+
+    What the statements in ``but`` put in is known.
+    """
+    known = {node for each in but for node in ast.walk(each)}
+    value = stmt.value if isinstance(stmt, ast.Assign) else None
+    if value is None or producer.kinds.make(value) in (Make.TENSOR, Make.LEAF):
         return ""
-    is_list = _is_list(producer, stmt.value)
+    is_list = _is_list(producer, value)
     for user, node in project.mentions(name).others:
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        if node in known or not isinstance(node, ast.Attribute):
+            continue
+        if isinstance(node.ctx, ast.Load):
             if _changes(user, node) or (is_list and not _only_reads(project, user, node)):
                 return f"`{name}` may get other elements in {place_of(producer.unit, user, node)}"
     return ""

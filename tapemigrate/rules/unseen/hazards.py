@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tapemigrate.rules.finding import Unit
@@ -18,16 +18,6 @@ _WHOLE_FILE = {
     "gradient_override_map": Refusal(
         "the file uses `gradient_override_map`, which a tape ignores without a word",
         "Give the op its gradient with `@tf.custom_gradient` instead; then a tape sees it.",
-    ),
-    "import_graph_def": Refusal(
-        "the file imports a graph, whose ops a tape does not record",
-        "Keep `tf.compat.v1.gradients` in a v1 graph, or load the model with `tf.saved_model.load` "
-        "and call it under a tape.",
-    ),
-    "import_meta_graph": Refusal(
-        "the file imports a graph, whose ops a tape does not record",
-        "Keep `tf.compat.v1.gradients` in a v1 graph, or load the model with `tf.saved_model.load` "
-        "and call it under a tape.",
     ),
     "caching_device": Refusal(
         "the file makes variables with `caching_device`, whose cached copies a tape does not see",
@@ -46,6 +36,12 @@ _WHOLE_FILE = {
         "Drop `disable_control_flow_v2()`.",
     ),
 }
+_IMPORTS = Refusal(
+    "the file imports a graph, whose ops a tape does not record",
+    "Keep `tf.compat.v1.gradients` in a v1 graph, or load the model with `tf.saved_model.load` "
+    "and call it under a tape.",
+)
+_IMPORTING = frozenset({"import_graph_def", "import_meta_graph"})
 # What makes tensors, or hands them out, where no tape of this place can see it.
 _BY_NAME = Refusal(
     "tensors are looked up in the graph, by name or by walking it, and where they were made cannot "
@@ -65,7 +61,9 @@ _KERAS = Refusal(
     "Make an input of your own and call the model on it under the tape: "
     "`with tf.GradientTape() as tape: tape.watch(x); y = model(x)`.",
 )
+_IMPORTED = replace(_IMPORTS, reason="it imports a graph, whose ops a tape does not record")
 _UNSEEN = {
+    **dict.fromkeys(_IMPORTING, _IMPORTED),
     "get_tensor_by_name": _BY_NAME,
     "get_operation_by_name": _BY_NAME,
     "get_operations": _BY_NAME,
@@ -86,18 +84,13 @@ _DEFUN = Refusal(
     "it calls what is defined with `Defun`, and a tape does not see through that",
     "Turn the `Defun` into a `tf.function` (with `@tf.custom_gradient` for its own gradient).",
 )
-_IMPORTED = Refusal(
-    "it imports a graph, whose ops a tape does not record",
-    _WHOLE_FILE["import_graph_def"].recipe,
-)
 # What makes a function that holds it dangerous for the files that import that function.
 _SPREADING = {
     "gradient_override_map": Refusal(
         "it runs ops under `gradient_override_map`, which a tape ignores without a word",
         _WHOLE_FILE["gradient_override_map"].recipe,
     ),
-    "import_graph_def": _IMPORTED,
-    "import_meta_graph": _IMPORTED,
+    **dict.fromkeys(_IMPORTING, _IMPORTED),
 }
 #: A file without one of these words holds no such function.
 MARKS = frozenset(_SPREADING) | {
@@ -120,7 +113,7 @@ Foreign = Callable[[ast.expr], Refusal | None]
 
 @dataclass(slots=True)
 class Hazards:
-    """What one file holds of such things."""
+    """What one file holds of such things. ``imports``: of a graph; not all calls are about it."""
 
     unit: Unit
     whole: Refusal | None
@@ -130,6 +123,7 @@ class Hazards:
     foreign: Foreign | None = None
     keras: bool | None = None
     collections: Collected | None = None
+    imports: Refusal | None = None
 
     def refuse(self, request: Request) -> Refusal | None:
         """Why ``request`` cannot go on a tape, whatever its own function looks like."""
@@ -293,6 +287,7 @@ _TELLING: frozenset[type[ast.AST]] = frozenset(
 def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
     """What ``unit`` holds that a tape cannot see or that it needs to be turned on."""
     whole: Refusal | None = None
+    imports: Refusal | None = None
     defuns = False
     switches: list[ast.stmt] = []
     for node in unit.parents:
@@ -300,10 +295,10 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
             continue
         if _replaces(unit, node):
             whole = whole or _REPLACED
-        if isinstance(node, ast.Attribute) and node.attr in _WHOLE_FILE:
+        if isinstance(node, ast.Attribute | ast.Name) and _last(node) in _IMPORTING:
+            imports = _IMPORTS
+        elif isinstance(node, ast.Attribute) and node.attr in _WHOLE_FILE:
             whole = whole or _WHOLE_FILE[node.attr]
-        elif isinstance(node, ast.Name) and node.id in ("import_graph_def", "import_meta_graph"):
-            whole = whole or _WHOLE_FILE[node.id]
         elif isinstance(node, ast.keyword):
             value = node.value
             constant = value.value if isinstance(value, ast.Constant) else value
@@ -318,7 +313,7 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
                 if isinstance(node.value.func, ast.Attribute):
                     switches.append(node)
     switches.sort(key=lambda s: s.lineno)
-    found = Hazards(unit, whole, defuns, switches, {}, foreign)
+    found = Hazards(unit, whole, defuns, switches, {}, foreign, imports=imports)
     _taint(found)
     return found
 

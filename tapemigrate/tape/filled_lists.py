@@ -1,0 +1,36 @@
+"""Lists that are made empty, and filled with variables as layers make them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import text_of
+from tapemigrate.tape.leaf import Leaf, Sources, where_passed
+from tapemigrate.tape.syntax import VARIABLES_BY_NAME
+
+
+def of_variables(found: Sources, seen: Iterable[Def], text: str) -> Sources | None:
+    """The list as trainable variables, if all that is seen to be put in is that.
+
+    ``found`` is what the list is seen to hold, ``seen`` are its definitions. Functions that are
+    handed the list, or the object that keeps it, put in more: it is assumed to be of the kind.
+    """
+    own = [d for d in seen if text_of(d.path) == text and d.kind is not Kind.MUTATE]
+    passed = where_passed(text)
+    shown = [leaf for leaf in found.leaves if leaf.watch != text and leaf.assumption != passed]
+    if found.refusal or not VARIABLES_BY_NAME.search(text) or not own or not shown:
+        return None
+    if not all(is_empty(d) for d in own):
+        return None
+    if any(leaf.watch is not None or not leaf.variables or leaf.assumption for leaf in shown):
+        return None
+    sentence = f"`{text}` holds trainable variables"
+    leaf = Leaf(frozenset(), None, True, True, variables=True, assumption=sentence)
+    return Sources([leaf], False, None, listed=True)
+
+
+def is_empty(made: Def) -> bool:
+    """Whether it is an empty list."""
+    return isinstance(made.value, ast.List) and not made.value.elts
