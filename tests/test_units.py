@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -50,7 +50,7 @@ class Files:
         return made
 
 
-def names(found: Iterator[Unit]) -> list[str]:
+def names(found: Iterable[Unit]) -> list[str]:
     return [unit.filename for unit in found]
 
 

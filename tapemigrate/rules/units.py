@@ -5,7 +5,7 @@ Of the files in which callers may stand, most have nothing of what an analysis c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from tapemigrate.patterns import late
 from tapemigrate.rules.finding import Unit
@@ -60,6 +60,9 @@ class Units(Mapping[str, Unit]):
 
     def __init__(self, files: Mapping[str, Unit | Later]) -> None:
         self._files = dict(files)
+        # All of them, where none is parsed later: asked for very often.
+        self._all = tuple(file for file in files.values() if isinstance(file, Unit))
+        self._some_later = len(self._all) < len(self._files)
 
     def __getitem__(self, name: str) -> Unit:
         unit = _parsed(self._files[name])
@@ -73,17 +76,21 @@ class Units(Mapping[str, Unit]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def having(self, *names: str) -> Iterator[Unit]:
+    def having(self, *names: str) -> Iterable[Unit]:
         """The files in which one of the names may stand: in the code, or as all of a text.
 
         Those that are parsed anyway are among them, here and below.
         """
+        if not self._some_later:
+            return self._all
         wanted = frozenset(names)
         are_names = all(map(str.isidentifier, wanted))
         return self._of(lambda file: not are_names or file.may_have(wanted))
 
-    def defining(self, name: str) -> Iterator[Unit]:
+    def defining(self, name: str) -> Iterable[Unit]:
         """Those in which a function or class of that name may be defined."""
+        if not self._some_later:
+            return self._all
         return self._of(lambda file: file.may_define(name))
 
     def with_text(self, pieces: Collection[str]) -> Iterator[Unit]:
