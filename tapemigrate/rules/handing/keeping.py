@@ -53,7 +53,10 @@ class Keeper:
                 sources = placed.places.sources(request)
                 if isinstance(sources, Refusal):
                     continue
-                if outcome.keeps:
+                path = path_of(request.target) or ()
+                # ``self.net.loss`` is the target of an object that ``self`` keeps.
+                of_object = any(step.startswith(".") for step in path[2:])
+                if outcome.keeps and not of_object:
                     self._on_self(placed, request, outcome)
                 elif request not in self._of_objects:
                     self._on_object(placed, request)
