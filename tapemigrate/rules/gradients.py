@@ -88,10 +88,11 @@ def links(project: Project, unit: Unit) -> Links:
     handed: set[Handed] = set()
     objects: set[Handed] = set()
     sources: set[str] = set()
+    others = imported(unit)
     calls = collect(project, unit)
     adopt(project, unit, calls)
     for scope, requests in calls.by_scope.items():
-        if not isinstance(scope, ast.Lambda):
+        if others and not isinstance(scope, ast.Lambda):
             sources |= givers(project.view(unit, scope), requests)
         if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             if is_called_by_python(scope):
@@ -114,7 +115,7 @@ def links(project: Project, unit: Unit) -> Links:
             break
         handed |= more
         names |= {h.name for h in more if not h.followed}
-    imports = imported(unit) if names else frozenset()
+    imports = others if names else frozenset()
     return Links(frozenset(names), frozenset(handed | objects), imports, frozenset(sources))
 
 
