@@ -83,6 +83,11 @@ def test_expectation(fixture: Fixture) -> None:
     assert bool(codes) == (fixture.expect != "none"), messages
     assert bool(changed(fixture, safe)) == (fixture.expect == "safe"), messages
     assert bool(changed(fixture, unsafe)) == fixture.rewritten, messages
+    if fixture.rewritten:
+        found = [d for d in safe.diagnostics if d.code.startswith("TM1")]
+        allowed = ("safe",) if fixture.expect == "safe" else ("safe", "unsafe")
+        left = [d for d in found if d.fix is None or d.fix.applicability not in allowed]
+        assert len(left) == fixture.left, messages
 
 
 @every_fixture

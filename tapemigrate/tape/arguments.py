@@ -101,8 +101,8 @@ def stopped_at(request: Request, reader: SourceReader, room: Room, ops: Ops) -> 
             if made.kind in _OUTSIDE or made.stmt is None:
                 if made not in own and not leaf.variables:
                     return Refusal(
-                        f"`{text_of(made.path)}` in `stop_gradients` was made outside of this "
-                        "function",
+                        f"`{text_of(made.path)}`, where the gradient is to stop, was made outside "
+                        "of this function",
                         STOP,
                     )
             elif leaf.watch is not None and leaf.watch != text_of(made.path):
