@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tapemigrate import api
 from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.running.context import Choice, home_of, words
 from tapemigrate.running.texts import CALLED, FOREIGN, HOME, USED
 from tapemigrate.running.words import Search, Words, words_in
+from tapemigrate.source.decoding import SourceFile
 
 METHOD = Links(frozenset({"loss"}), frozenset({Handed("loss", frozenset({"Model"}))}))
 
@@ -222,3 +224,26 @@ def test_what_makes_ops_by_hand_counts_where_its_name_stands(tmp_path: Path) -> 
     assert choice.marked(links, lambda asked: [None for _ in asked])[paths["plain.py"]] == [
         paths["ops.py"]
     ]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "target", "shared"),
+    [
+        ("self", "self.loss", False),
+        ("self, loss", "loss", True),
+        ("self, params", "self.loss", True),
+    ],
+)
+def test_callers_that_name_no_class_count_where_they_pass_something(
+    parameters: str, target: str, shared: bool
+) -> None:
+    text = f"""\
+import tensorflow as tf
+
+
+class Model(object):
+    def slopes({parameters}):
+        return tf.gradients({target}, self.x)
+"""
+    found = api.links(SourceFile("model.py", text)).handed
+    assert [each.shared for each in found if each.name == "slopes"] == [shared]

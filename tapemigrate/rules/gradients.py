@@ -143,9 +143,13 @@ def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset
 
 
 def _is_passed_in(value: ast.expr, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether the value is a parameter, or a part of one. Most constructors make their own."""
+    """Whether the value is a parameter, or a part of one. Most constructors make their own.
+
+    Where a method takes nothing but its object, callers decide about nothing.
+    """
     path = path_of(value)
-    return path is not None and path[0] in {a.arg for a in parameters(scope.args)}
+    names = [a.arg for a in parameters(scope.args)]
+    return path is not None and path[0] in names and names != ["self"]
 
 
 def _handed(
