@@ -75,11 +75,11 @@ print(len(sys.modules), *[name for name in sys.argv[2:] if name in sys.modules])
 # Every file by itself: no callers are read, and no tape is handed from function to function.
 _ALONE = """
 import sys
-from tapemigrate import runner
 from tapemigrate.rules.handing.threads import Threads
+from tapemigrate.running import gathering
 
 solve = Threads.solve
-runner.with_others = lambda tasks, *_: (tasks, True)
+gathering.with_others = lambda tasks, *_: (tasks, True)
 Threads.solve = lambda self, scopes, alone: solve(self, scopes, True)
 
 from tapemigrate.cli import main

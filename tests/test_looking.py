@@ -71,11 +71,13 @@ def unchosen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many tasks there were each time that files were chosen for them."""
     counts: list[int] = []
 
+    chosen = gathering.with_others
+
     def with_others(tasks: list[Task], *others: object) -> tuple[list[Task], bool]:
         counts.append(len(tasks))
-        return gathering.with_others(tasks, *others)  # type: ignore[arg-type]
+        return chosen(tasks, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(runner, "with_others", with_others)
+    monkeypatch.setattr(gathering, "with_others", with_others)
     return counts
 
 
