@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Def, Kind
@@ -29,6 +30,7 @@ class Room:
         self._flow = flow
         self._blocks = blocks
         self._kinds = kinds
+        self._by_path: dict[Path, list[Def]] | None = None
 
     def unfit(self, region: Region) -> Refusal | None:
         """Why the statements of the region cannot go under a ``with``."""
@@ -160,10 +162,8 @@ class Room:
     def _was_there(self, path: Path | None, region: Region) -> bool:
         """Whether what the region sets on some ways was there before: then it is read first."""
         body = region.block.body
-        for made in self._flow.defs.values():
-            if path is None or made.stmt is None or made.kind is Kind.MUTATE:
-                continue
-            if made.path != path[: len(made.path)] or any(u.made.path == path for u in made.uses):
+        for made in self._set_along(path or ()):
+            if made.stmt is None or any(u.made.path == path for u in made.uses):
                 continue
             index = self._blocks.index_in(made.stmt, region.block)
             if index is None or not region.first <= index <= region.last:
@@ -171,6 +171,16 @@ class Room:
             if not any(path in _read(stmt) for stmt in body[region.first : index]):
                 return False
         return True
+
+    def _set_along(self, path: Path) -> Iterator[Def]:
+        """What the scope gives the path, or what it is a part of, in its own statements."""
+        if self._by_path is None:
+            self._by_path = {}
+            for made in self._flow.defs.values():
+                if made.stmt is not None and made.kind is not Kind.MUTATE:
+                    self._by_path.setdefault(made.path, []).append(made)
+        for length in range(1, len(path) + 1):
+            yield from self._by_path.get(path[:length], ())
 
 
 def _read(stmt: ast.stmt) -> set[Path | None]:
