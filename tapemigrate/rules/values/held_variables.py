@@ -11,6 +11,7 @@ from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.instances import instances_at
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.containers import is_filled_in_sight
 from tapemigrate.rules.values.shape_evidence import attribute_values
 
 #: An expression, and the scope in which it stands.
@@ -50,14 +51,17 @@ def _given(
         return []
     if cls.decorator_list or project.foreign_stores(unit, cls, name):
         return []
-    if set_by_text(project, unit, name) or _is_filled(project, name):
+    if set_by_text(project, unit, name):
         return []
     inner = _view(project, unit, cls)
     values = attribute_values(project, inner, name) if inner is not None else []
     method = effects.method(cls, name)
     if method is None:
+        # A list that is kept is not what it was made as once it has another name or owner.
+        if called or _is_filled(project, name) or not is_filled_in_sight(project, name):
+            return []
         homes = [project.view(unit, project.scope_of(unit, value)) for value in values]
-        return [] if called else list(zip(homes, values, strict=True))
+        return list(zip(homes, values, strict=True))
     if values or _is_property(method) is called or len(method.decorator_list) > (not called):
         return []
     body = project.view(unit, method)

@@ -38,14 +38,15 @@ def _is_value(project: Project, site: CallSite, value: ast.expr) -> bool:
     if isinstance(value, ast.Constant):
         return True
     caller = project.view(site.unit, project.scope_of(site.unit, site.call))
-    made = [value]
+    made: list[ast.expr | None] = [value]
     if isinstance(value, ast.Name):
         defs = origins(caller.flow.reads.get(value, frozenset()))
         if not defs or any(d.kind is not Kind.ASSIGN or d.path != (value.id,) for d in defs):
             return False
-        made = [d.value for d in defs if d.value is not None]
+        made = [d.value for d in defs]
     return all(
-        isinstance(each, ast.Constant) or caller.kinds.make(each) in (Make.LEAF, Make.TENSOR)
+        isinstance(each, ast.Constant)
+        or (each is not None and caller.kinds.make(each) in (Make.LEAF, Make.TENSOR))
         for each in made
     )
 
