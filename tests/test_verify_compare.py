@@ -112,6 +112,17 @@ def test_runs_of_one_site_are_counted_and_the_worst_stands() -> None:
     assert (site.verdict, site.runs) == ("REFUTED", 3)
 
 
+def test_zeros_alone_are_told() -> None:
+    zeros = (call(3, f32(0, 0), None), call(4, f32(0)), call(4, f32(1)), call(4, f32(0)))
+    others = (call(5, f32()), call(6, None), call(7, f32(0), f32(1)))
+    found = compare(observation(*zeros, *others), observation(*zeros, *others))
+    assert {site.verdict for site in found.sites} == {"VERIFIED"}
+    assert {site.row: "is 0 on both sides" in site.detail for site in found.sites} == {
+        3: True,
+        **dict.fromkeys([4, 5, 6, 7], False),
+    }
+
+
 def test_what_could_not_be_looked_at_is_not_verified() -> None:
     before = observation(call(3, wire.Unseen("in a loop")))
     [site] = compare(before, observation(call(3, f32(1)))).sites

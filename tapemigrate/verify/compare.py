@@ -40,6 +40,8 @@ GPU_TOLERANCES: Mapping[str, float] = {
 FLOOR = 1e-3
 # Of larger arrays only the shape is told.
 _SHOWN_ELEMENTS = 12
+# A term that is lost does not show where all terms are 0.
+_ALL_ZERO = "all of it is 0 on both sides, which other inputs may tell apart"
 
 # From best to worst.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -62,6 +64,7 @@ class Site:
     """A gradient call of the old program: how often it ran, how what it returned compares.
 
     ``before`` and ``after`` are the first gradient that has no equal and the nearest there is.
+    ``detail`` tells why the verdict is not VERIFIED, or that nothing but zeros was compared.
     """
 
     filename: str
@@ -290,7 +293,14 @@ def _run(
                 before=shown(gradient),
                 after="" if nearest is None else shown(nearest),
             )
-    return site("VERIFIED")
+    return site("VERIFIED", _ALL_ZERO if _all_zero(call.gradients) else "")
+
+
+def _all_zero(gradients: Sequence[Any]) -> bool:
+    arrays = [each for each in gradients if isinstance(each, wire.Array)]
+    return any(each.values.size for each in arrays) and not any(
+        each.values.any() for each in arrays
+    )
 
 
 def _unmatched(call: wire.Call, gradient: Any, pool: Sequence[Any]) -> tuple[str, Any]:
@@ -326,6 +336,8 @@ def _equal(
 def worse(known: Site, run: Site) -> Site:
     """A site over its runs: the worst verdict, and why."""
     worst = max(known, run, key=lambda site: VERDICTS.index(site.verdict))
+    if worst.verdict == "VERIFIED" and known.detail != run.detail:
+        worst = replace(worst, detail="")
     return replace(worst, runs=known.runs + run.runs, largest=max(known.largest, run.largest))
 
 
