@@ -213,3 +213,39 @@ def test_eager_and_inside_a_function(tmp_path: Path, after: str, expected: list[
     lines = Trial([sys.executable, str(script)], script.parent, changes, calls).run(lambda _: None)
     assert [line.site.verdict for line in lines] == expected
     assert [line.site.runs for line in lines] == [2, 2, 0]
+
+
+LOOP = """
+    import tensorflow as tf
+
+    tf.compat.v1.disable_control_flow_v2()
+    x = tf.placeholder(tf.float32, [])
+
+
+    def slope(x):
+        return tf.gradients(x * x, x)[0]
+
+
+    first, unused = slope(x), slope(x)
+    rest = tf.while_loop(lambda i, s: i < 3.0, lambda i, s: (i + 1.0, s + slope(i)), [x, x])
+    with tf.Session() as sess:
+        sess.run(FETCHES, {x: 1.0})
+"""
+
+
+@pytest.mark.parametrize(
+    ("fetches", "verdict", "runs", "detail"),
+    [
+        ("rest", "UNVERIFIED", 0, "it is in the body of a loop or branch of a graph"),
+        ("[first, rest]", "VERIFIED", 1, ""),
+    ],
+)
+def test_inside_a_loop_of_a_v1_graph(
+    tmp_path: Path, fetches: str, verdict: str, runs: int, detail: str
+) -> None:
+    script = tmp_path.resolve() / "loop.py"
+    script.write_text(textwrap.dedent(LOOP).replace("FETCHES", fetches))
+    calls = [Rewritten("loop.py", 9, 9, "TM101")]
+    command = [sys.executable, str(script)]
+    [line] = Trial(command, script.parent, {}, calls).run(lambda _: None)
+    assert (line.site.verdict, line.site.runs, line.site.detail) == (verdict, runs, detail)

@@ -18,6 +18,8 @@ from tapemigrate.verify.log import Writer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_IN_A_BODY = "it is in the body of a loop or branch of a graph"
+
 
 def install(tf: Any, settings: dict[str, Any]) -> None:
     """Prepares ``tf``, freshly imported: old names, seeds, probes that write to a log.
@@ -51,7 +53,8 @@ class LiveRecorder(probes.Recorder):
 
     def add(self, call: probes.Recorded) -> None:
         """Notes a call that has just returned."""
-        graphs = {tensor.graph for tensor in _tensors(call.results) if not _is_eager(tensor)}
+        symbolic = [tensor for tensor in _tensors(call.results) if not _is_eager(tensor)]
+        graphs = {tensor.graph for tensor in symbolic}
         if not graphs:
             values = [_filled(result, _numpy) for result in call.results]
             self._writer.ran(_call(call, values))
@@ -62,12 +65,14 @@ class LiveRecorder(probes.Recorder):
             self._writer.unseen(_call(call, []), "it crosses from one graph into another")
         elif not hasattr(graph, "outer_graph"):
             self._built.setdefault(graph, []).append(call)
+            if any(tensor.op._get_control_flow_context() is not None for tensor in symbolic):
+                self._writer.unseen(_call(call, []), _IN_A_BODY)
         elif _compiled():
             self._writer.unseen(_call(call, []), "XLA compiles it, where it cannot be looked at")
         elif getattr(graph, "_add_control_dependencies", False):
             self._write_from_inside(call)
         else:
-            self._writer.unseen(_call(call, []), "it is in the body of a loop or branch of a graph")
+            self._writer.unseen(_call(call, []), _IN_A_BODY)
 
     def _write_from_inside(self, call: probes.Recorded) -> None:
         tensors = list(_tensors(call.results))
