@@ -67,11 +67,9 @@ class SourceReader:
             case ast.ListComp() | ast.GeneratorExp():
                 return self._comprehension(node, depth)
             case ast.BinOp() if isinstance(node.op, ast.Add):
-                left, right = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
-                if left.single is False and right.single is False:
-                    return Sources(
-                        left.leaves + right.leaves, False, None, left.listed and right.listed
-                    )
+                joined = self._joined(node, depth)
+                if joined is not None:
+                    return joined
             case ast.Call():
                 return self._call(node, depth)
             case ast.Constant():
@@ -97,6 +95,25 @@ class SourceReader:
             found.leaves += part.leaves
             found.refusal = found.refusal or part.refusal
             found.nested |= part.single is False
+        return found
+
+    def _joined(self, node: ast.BinOp, depth: int) -> Sources | None:
+        """``a + b`` of two lists, None where it is one tensor.
+
+        Nothing depends on a sum of tensors that the call itself makes: there, lists are meant.
+        """
+        found = Sources(single=False, listed=True)
+        for side in (node.left, node.right):
+            part = self.read(side, depth + 1)
+            if part.single or (part.single is None and depth):
+                return None
+            if part.single is None:
+                part.leaves = [_with(x, f"`{ast.unparse(side)}` is a list") for x in part.leaves]
+            found.leaves += part.leaves
+            found.refusal = found.refusal or part.refusal
+            found.references += part.references
+            found.nested |= part.nested
+            found.listed &= part.listed
         return found
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, depth: int) -> Sources:
@@ -467,6 +484,11 @@ class SourceReader:
                 )
             return Sources([leaf], None)
         return Sources([Leaf(defs, text, False, None, found=self._may_find(value))], None)
+
+
+def _with(leaf: Leaf, assumption: str) -> Leaf:
+    both = f"{leaf.assumption} and {assumption}" if leaf.assumption else assumption
+    return replace(leaf, assumption=both)
 
 
 def _plain(leaf: Leaf) -> Leaf:

@@ -226,7 +226,7 @@ def known_sources(producer: View, stmt: ast.stmt, wanted: list[str]) -> Sources 
             known.leaves.append(variables)
             continue
         if any(isinstance(d.value, ast.List | ast.Dict | ast.Set) for d in own):
-            return refused(f"`self.{name}` is filled there, one by one")
+            return refused(f"the elements of `self.{name}` go by other names there")
         if len(own) > 1 or any(d.stmt is None or d.stmt.lineno > stmt.lineno for d in own):
             return refused(f"`self.{name}` is set after the target")
         entry = [d for d in made if d.kind is Kind.ENTRY] or [Def(path, Kind.ENTRY, None)]

@@ -69,6 +69,8 @@ class ShapeEvidence:
         unit = view.unit
         parent = unit.parents.get(node)
         match parent:
+            case ast.BinOp(op=ast.Add()) if self._are_sources(view, parent):
+                return None
             case ast.BinOp():
                 other = parent.right if parent.left is node else parent.left
                 if isinstance(parent.op, ast.Add | ast.Mult) and isinstance(
@@ -99,6 +101,15 @@ class ShapeEvidence:
             case ast.Call() if parent.func is not node:
                 return self._argument(view, parent, node, None, depth)
         return None
+
+    def _are_sources(self, view: View, joined: ast.BinOp) -> bool:
+        """``tf.gradients(y, a + b)``: nothing depends on a sum that is made there, but on lists."""
+        call = view.unit.parents.get(joined)
+        return (
+            isinstance(call, ast.Call)
+            and joined in call.args[1:2]
+            and short(view.unit.names.qualified(call.func)) == "gradients"
+        )
 
     def _in_op(self, view: View, part: ast.expr) -> bool:
         call = view.unit.parents.get(part)
