@@ -13,6 +13,7 @@ from tapemigrate.flow.functions import Scope
 from tapemigrate.rules import arguments
 from tapemigrate.rules.callgraph.callers import place_of
 from tapemigrate.rules.calls import Calls, collect, refused, trouble
+from tapemigrate.rules.conditions import right_if
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.handing.closures import adopt
 from tapemigrate.rules.handing.lending import tell
@@ -209,7 +210,7 @@ class Tapes:
             more = f", and {len(without) - 1} more" if len(without) > 1 else ""
             message += f", and the old call stays for those that hand in none: {without[0]}{more}"
         if assumptions:
-            message += f"; right if {' and '.join(region.assumptions or assumptions)}"
+            message += right_if(region.assumptions or assumptions)
         span = unit.lines.span(request.call)
         self._add(
             unit,
@@ -294,4 +295,4 @@ def _fix_message(parts: list[_Part], assumptions: list[str]) -> str:
     message = "Record the forward pass on a tape" if count < 2 else f"Record on {count} tapes"
     if any(t.given for p in parts for t in p.layout.tapes):
         message = "Hand the tape on to where the gradient is asked for"
-    return message + (f"; right if {' and '.join(assumptions)}" if assumptions else "")
+    return message + right_if(assumptions)

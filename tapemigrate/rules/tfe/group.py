@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from tapemigrate.model import Applicability
+from tapemigrate.rules.conditions import right_if
 from tapemigrate.rules.finding import Rewrite, Unit
 from tapemigrate.rules.tfe.block import Block
 from tapemigrate.rules.tfe.imports import import_tensorflow
@@ -45,8 +46,3 @@ class Group:
         self.rewrite = Rewrite(
             kind, message + right_if(assumptions), {unit.filename: tuple(self.ops)}
         )
-
-
-def right_if(assumptions: list[str]) -> str:
-    """The end of a message that names assumptions."""
-    return f"; right if {' and '.join(assumptions)}" if assumptions else ""

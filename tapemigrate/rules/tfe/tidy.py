@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from tapemigrate.model import Applicability
+from tapemigrate.rules.conditions import right_if
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
-from tapemigrate.rules.tfe.group import Group, right_if
+from tapemigrate.rules.tfe.group import Group
 from tapemigrate.rules.tfe.imports import Binding, unneeded
 from tapemigrate.rules.tfe.scopes import Scopes
 from tapemigrate.rules.tfe.symbols import CODE, is_contrib_eager

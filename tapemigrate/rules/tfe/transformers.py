@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from tapemigrate.rules.conditions import right_if
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.tfe.block import Block
 from tapemigrate.rules.tfe.callee import Callees
 from tapemigrate.rules.tfe.decorators import Decorated
-from tapemigrate.rules.tfe.group import Group, right_if
+from tapemigrate.rules.tfe.group import Group
 from tapemigrate.rules.tfe.layout import inserted, put_in_place
 from tapemigrate.rules.tfe.scopes import Scopes
 from tapemigrate.rules.tfe.sites import Site, Stray, find
