@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -195,6 +195,8 @@ class Hazards:
         if isinstance(node, ast.FunctionDef):
             return _DEFUN if any(map(_is_defun, node.decorator_list)) else None
         if isinstance(node, ast.Call):
+            if _is_defun(node):
+                return _DEFUN
             if not self.unit.once(_may_make_ops):
                 return None
             return _RAW_OPS if self._call(node) is _RAW_OPS else None
@@ -246,10 +248,17 @@ class Hazards:
     def _in_defun(self, request: Request) -> bool:
         node: ast.AST | None = request.call
         while node is not None:
-            if isinstance(node, ast.FunctionDef) and any(map(_is_defun, node.decorator_list)):
-                return True
+            if isinstance(node, ast.FunctionDef):
+                if any(map(_is_defun, node.decorator_list)) or node.name in self._wrapped():
+                    return True
             node = self.unit.parents.get(node)
         return False
+
+    def _wrapped(self) -> frozenset[str]:
+        """The functions that are given to a ``Defun(…)`` by name."""
+        calls = [n for n in self.unit.parents if isinstance(n, ast.Call)]
+        wraps = [n for n in calls if isinstance(n.func, ast.Call) and _is_defun(n.func)]
+        return frozenset(a.id for n in wraps for a in n.args if isinstance(a, ast.Name))
 
     def ops(self) -> list[Op]:
         """The switches that turn on what a tape needs in a file that turned TensorFlow 2 off."""
@@ -308,6 +317,8 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
                 whole = whole or _WHOLE_FILE["use_resource"]
         elif isinstance(node, ast.FunctionDef):
             defuns |= any(map(_is_defun, node.decorator_list))
+        elif isinstance(node, ast.Call):
+            defuns |= _is_defun(node)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             if short(unit.names.qualified(node.value.func)) == "disable_v2_behavior":
                 if isinstance(node.value.func, ast.Attribute):
@@ -356,6 +367,9 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
             refusal = here.made_by_hand(node)
             if refusal is not None:
                 found[top.name] = refusal
+    for stmt in unit.tree.body if "Defun" in unit.text else ():
+        if isinstance(stmt, ast.Assign) and any(map(_is_defun, _calls_in(stmt))):
+            found |= dict.fromkeys((t.id for t in stmt.targets if isinstance(t, ast.Name)), _DEFUN)
     tops = {top.name for top in defined}
     asking = dict.fromkeys(sorted(Collected(unit, None).readers() & tops), COLLECTED)
     return asking | with_users(unit, found)
@@ -404,6 +418,10 @@ _REPLACED = Refusal(
     "the file replaces the gradient function by another one, so what the call means is not fixed",
     "Remove the replacement first.",
 )
+
+
+def _calls_in(stmt: ast.stmt) -> Iterator[ast.Call]:
+    return (node for node in walk(stmt) if isinstance(node, ast.Call))
 
 
 def _is_defun(node: ast.expr) -> bool:
