@@ -10,7 +10,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.aliases import Aliases
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, taken_for_variables
@@ -66,12 +66,16 @@ class Beside:
             if holder is not None and (len(holder) > 1 or not self._is_counted(request, leaf)):
                 return _together(text_of(holder))
             if holder is not None:
-                part = leaf.watch or "the source"
-                found.append(f"no other part of `{holder[0]}` was computed from `{part}`")
+                own = leaf.watch in (None, holder[0])
+                part = "the source" if own else f"`{leaf.watch}`"
+                found.append(f"no other part of `{holder[0]}` was computed from {part}")
             me = self._kinds.self_name
             if me is not None and (leaf.watch or "").startswith(f"{me}."):
                 if (me,) in self._read_for(request, target, stops):
                     return _together(me)
+            picked = self._picked_beside(request, target, leaf, stops)
+            if picked is not None:
+                return _together(text_of(picked))
             made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
             if not made or leaf.watch is None:
                 continue
@@ -381,6 +385,49 @@ class Beside:
             for index in found
         )
 
+    def _picked_beside(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> Path | None:
+        """The list of whose elements the sources are one part, and the target another one.
+
+        ``ys = [p[k][0] for k in range(n)]; xs = [p[k][1] for k in range(n)]``
+        """
+        own: set[Def] = set()
+        picks: list[ast.expr] = []
+        stack: list[ast.AST] = [request.sources]
+        while stack:
+            node = stack.pop()
+            match node:
+                case ast.ListComp(elt=elt) | ast.GeneratorExp(elt=elt):
+                    picks.append(elt)
+                case ast.List() | ast.Tuple() | ast.Call() | ast.BinOp() | ast.Starred():
+                    stack += children(node)
+            for made in origins(self._flow.reads.get(node, ())) if path_of(node) else ():
+                if made.kind is Kind.ASSIGN and made.value is not None and made not in own:
+                    own.add(made)
+                    stack.append(made.value)
+        chosen = [each for pick in picks if (each := self._indices(pick)) is not None]
+        if not chosen:
+            return None
+        behind = self._ops.cut(target, leaf.defs | own, frozenset(stops)).made - own
+        for root in [request.target, *(d.value for d in behind if d.value is not None)]:
+            for node in walk(root):
+                read = self._indices(node) if isinstance(node, ast.Subscript) else None
+                for held, indices in chosen if read is not None else ():
+                    if read is not None and held & read[0] and _are_other(indices, read[1]):
+                        return min(held, key=lambda d: d.path).path
+        return None
+
+    def _indices(self, node: ast.expr) -> tuple[frozenset[Def], list[ast.expr]] | None:
+        """What ``p[k][1]`` looks up in what: the definitions of ``p``, and ``k`` and ``1``."""
+        indices: list[ast.expr] = []
+        while isinstance(node, ast.Subscript):
+            indices.insert(0, node.slice)
+            node = node.value
+        if not indices or path_of(node) is None:
+            return None
+        return frozenset(origins(self._flow.reads.get(node, frozenset()))), indices
+
     def _unpacked_beside(
         self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
     ) -> str | Refusal | None:
@@ -453,6 +500,16 @@ def _calls_as(made: Def, call: ast.expr) -> bool:
     same = ast.dump(call)
     nodes = walk(made.value) if made.value is not None else ()
     return any(isinstance(n, ast.Call) and n is not call and ast.dump(n) == same for n in nodes)
+
+
+def _are_other(one: list[ast.expr], two: list[ast.expr]) -> bool:
+    """Whether the indices differ in a constant, so that they name parts which are not the same."""
+    return any(
+        isinstance(mine, ast.Constant)
+        and isinstance(theirs, ast.Constant)
+        and mine.value != theirs.value
+        for mine, theirs in zip(one, two, strict=False)
+    )
 
 
 def _choices(value: ast.expr) -> list[ast.expr]:

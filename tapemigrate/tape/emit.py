@@ -172,7 +172,9 @@ class Emitter:
             wishes = [f"tape{tape.order}"] if several else ["tape"]
             target = path_of(tape.regions[0].request.target)
             if target is not None:
-                wishes.append(f"{target[-1].lstrip('.')}_tape")
+                # ``self.outs[0]``: the last step that is a name.
+                step = next(s for s in reversed(target) if not s.startswith("["))
+                wishes.append(f"{step.lstrip('.')}_tape")
                 if not tape.empty and self._is_asked_elsewhere(tape):
                     # Whatever makes the target anew makes this tape anew, in what order ever.
                     wishes.reverse()

@@ -69,7 +69,7 @@ class Elements:
                     "could watch that one",
                     SOURCE,
                 )
-            if None in apart and region.sources.single is False and not leaf.found:
+            if None in apart and region.sources.single is False:
                 found.append(f"no element of `{leaf.watch}` was computed from another")
         return found
 
@@ -79,10 +79,13 @@ class Elements:
             case ast.List() | ast.Tuple():
                 inner = [e.value for e in node.elts if isinstance(e, ast.Starred)]
             case ast.ListComp() | ast.GeneratorExp():
+                # ``xs[k] for k in …``, ``x for x in xs``
                 inner = [node.generators[0].iter]
+                if isinstance(node.elt, ast.Subscript):
+                    inner.append(node.elt.value)
             case ast.BinOp():
                 inner = [node.left, node.right]
-            case ast.Subscript(slice=ast.Slice(), value=value):
+            case ast.Subscript(value=value):
                 inner = [value]
             case ast.Call(func=ast.Attribute(value=value, attr=name), args=[]) if name in _SAME:
                 inner = [value]

@@ -12,7 +12,7 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.syntax import only_iterates
+from tapemigrate.tape.syntax import gives_data, only_iterates
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION)
 _RECIPE = (
@@ -50,7 +50,7 @@ def parts_beside(region: Region, view: View) -> list[str]:
     found = [
         f"no other part of `{ast.unparse(container)}` was computed from `{text_of(made.path)}`"
         for made, container in _containers(region, view)
-        if _is_passed_in(container, view)
+        if _is_assumed(container, view)
     ]
     return list(dict.fromkeys(found))
 
@@ -58,15 +58,16 @@ def parts_beside(region: Region, view: View) -> list[str]:
 def kept_together(region: Region, view: View) -> Refusal | None:
     """That a source was taken out of something that is kept, and so was what stands beside it."""
     for made, container in _containers(region, view):
-        if not _is_passed_in(container, view):
+        if not _is_assumed(container, view):
             how = "made before, with more in it than the source"
             return wrong(ast.unparse(container), how, f"`{text_of(made.path)}`")
     cut = {d for leaf in region.sources.leaves for d in leaf.defs}
     around = view.blocks.loops_around(region.block.body[0])
     behind = backward(view.flow.uses_in(region.request.target)).made
-    for made in sorted((d for d in cut if d.kind is Kind.LOOP), key=lambda d: d.order):
+    taken = (d for d in cut if d.kind is Kind.ELEMENT or d.stmt in around)
+    for made in sorted(taken, key=lambda d: d.order):
         for twin in sorted((behind | cut) - {made}, key=lambda d: d.path):
-            if made.stmt in around and twin.stmt is made.stmt and _are_mixed(made, twin, view):
+            if twin.stmt is made.stmt and _are_mixed(made, twin, view):
                 how = "listed beside the source, where one was made from another"
                 return wrong(text_of(twin.path), how, f"`{text_of(made.path)}`")
     return None
@@ -74,10 +75,10 @@ def kept_together(region: Region, view: View) -> Refusal | None:
 
 def _are_mixed(made: Def, twin: Def, view: View) -> bool:
     """Whether what a loop's header lists for ``twin`` was made of what it lists for ``made``."""
-    loop = made.stmt
-    if not isinstance(loop, ast.For) or twin.kind is not Kind.LOOP:
+    header = _header(made, view)
+    if header is None or twin.kind is not made.kind:
         return False
-    mine, others = (_column(loop.iter, loop.target, d.path) for d in (made, twin))
+    mine, others = (_column(*header, d.path) for d in (made, twin))
     return any(
         path_of(one) is not None
         and path_of(one) != path_of(other)
@@ -85,6 +86,43 @@ def _are_mixed(made: Def, twin: Def, view: View) -> bool:
         for one in mine
         for other in others
     )
+
+
+def _header(made: Def, view: View) -> tuple[ast.expr, ast.expr] | None:
+    """What is gone through, and what an element is unpacked to, there or from its name later."""
+    stmt = made.stmt
+    if isinstance(stmt, ast.For) and made.kind is Kind.LOOP:
+        return stmt.iter, stmt.target
+    if made.kind is Kind.ELEMENT and isinstance(stmt, ast.Assign) and len(stmt.targets) == 1:
+        rows = _rows_of(made.value, view)
+        return (rows, stmt.targets[0]) if rows is not None else None
+    return None
+
+
+def _rows_of(value: ast.expr | None, view: View) -> ast.expr | None:
+    """What holds ``value`` and others like it: ``pairs`` for ``pair``, and for ``pairs[0]``."""
+    if isinstance(value, ast.Subscript) and not isinstance(value.slice, ast.Slice):
+        return value.value
+    named = {u.made for u in view.flow.reads.get(value, ())} if value is not None else set()
+    loops = [d for d in named if d.kind is Kind.LOOP and isinstance(d.stmt, ast.For)]
+    if len(named) != 1 or not loops or loops[0].path != path_of(value):
+        return None
+    assert isinstance(loops[0].stmt, ast.For)
+    return _elements_for(loops[0].stmt.iter, loops[0].stmt.target, loops[0].path)
+
+
+def _elements_for(iterated: ast.expr, target: ast.expr, path: Path) -> ast.expr | None:
+    """What the elements come out of that a loop calls by the name ``path``."""
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    match iterated:
+        case _ if path_of(target) == path:
+            return iterated
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]) if len(parts) == 2:
+            return _elements_for(inner, parts[1], path)
+        case ast.Call(func=ast.Name(id="zip"), args=args) if len(parts) == len(args):
+            found = [_elements_for(a, p, path) for a, p in zip(args, parts, strict=True)]
+            return next((each for each in found if each is not None), None)
+    return None
 
 
 def _column(iterated: ast.expr, target: ast.expr, path: Path) -> list[ast.expr]:
@@ -109,7 +147,10 @@ def _column(iterated: ast.expr, target: ast.expr, path: Path) -> list[ast.expr]:
     return []
 
 
-def _is_passed_in(container: ast.expr, view: View) -> bool:
+def _is_assumed(container: ast.expr, view: View) -> bool:
+    """Whether it is a caller's, or data by its name, so that its parts are taken to be apart."""
+    if isinstance(container, ast.Call) and gives_data(container):
+        return True
     made = {u.made for u in view.flow.reads.get(container, frozenset())}
     return any(d.kind is Kind.PARAM for d in made)
 
@@ -129,6 +170,10 @@ def _containers(region: Region, view: View) -> list[tuple[Def, ast.expr]]:
             together = made.kind is not Kind.ELEMENT and len(containers) == 1 and any(twins)
             if whole or together:
                 found.append((made, container))
+        if made.kind is Kind.ELEMENT and any(d for d in behind - cut if d.value is made.value):
+            rows = _rows_of(made.value, view)
+            if rows is not None and not isinstance(rows, ast.List | ast.Tuple):
+                found.append((made, rows))
     return found
 
 
