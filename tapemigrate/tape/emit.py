@@ -211,10 +211,14 @@ class Emitter:
                 entry += [name] if name not in entry else []
                 continue
             named = [d for d in leaf.defs if d.kind not in (Kind.LOOP, Kind.COMPREHENSION)]
+            called = [d for d in named if d.path == (leaf.watch,)]
+            if called and all(self._where(tape, d, region) == "entry" for d in called):
+                # ``x = x[0]`` has run: what it was made of may mean something else by now.
+                named = called
             for made in sorted(named or leaf.defs, key=_row):
                 text = leaf.watch or ""
                 own = text_of(made.path)
-                if text.isidentifier() and not text.startswith((f"{own}.", f"{own}[")):
+                if text.isidentifier() and own != text:
                     text = _part_of(own, leaf) or own
                 where = self._where(tape, made, region)
                 if where == "entry":
