@@ -17,6 +17,7 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.independence import Asked, Independence, enclosing
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values, global_values
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE
@@ -69,9 +70,16 @@ class Elements:
                     "could watch that one",
                     SOURCE,
                 )
-            if None in apart and region.sources.single is False:
+            # What a call found and listed is variables; what it gave by name may be layers.
+            listed = leaf.found and not any(map(_gives_values, self._values(sources)))
+            if None in apart and region.sources.single is False and not listed:
                 found.append(f"no element of `{leaf.watch}` was computed from another")
         return found
+
+    def _values(self, node: ast.expr) -> list[ast.AST]:
+        """The nodes of what the sources are, at the call or under the name that they have there."""
+        made = origins(self._view.flow.reads.get(node, frozenset()))
+        return [n for root in [node, *(d.value for d in made if d.value)] for n in walk(root)]
 
     def _names(self, node: ast.expr, depth: int) -> set[str]:
         """The names of the lists that the sources are, or are put together from."""
@@ -277,6 +285,10 @@ class Elements:
             return None
         holder = self._project.view(unit, self._project.scope_of(unit, values[0]))
         return self._listed(values[0], holder, depth - 1)
+
+
+def _gives_values(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "values"
 
 
 def _is_list(leaf: Leaf) -> bool:
