@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
@@ -54,12 +54,18 @@ class Aliases:
             found |= {d for d in among if d.kind in _FOLLOWED and self.behind(d) & names}
         return found
 
-    def computes(self, made: Def, names: set[Def]) -> bool:
-        """Whether an op works on one of ``names`` where ``made`` is defined."""
+    def computes(
+        self, made: Def, names: set[Def], but: Callable[[ast.Call], bool] = lambda call: False
+    ) -> bool:
+        """Whether an op works on one of ``names`` where ``made`` is defined.
+
+        ``but`` tells methods that do not, whatever their object holds.
+        """
         if made.value is None:
             return any(d in names for u in made.uses for d in origins([u]))
         calls = [n for n in ast.walk(made.value) if isinstance(n, ast.Call)]
-        handed = {*self._names(made.value), *(c.func for c in calls if self._given_back(c))}
+        handed = {*self._names(made.value)}
+        handed |= {c.func for c in calls if self._given_back(c) or but(c)}
         read = [n for n in self._operands.paths(made.value) if n not in handed]
         return bool(self._closed(read) & names)
 

@@ -20,7 +20,9 @@ from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.same import asked_for, may_be
 from tapemigrate.tape.syntax import (
+    SETTINGS,
     STATIC,
     VARIABLES_BY_NAME,
     container_of,
@@ -36,9 +38,6 @@ Apart = Callable[[Def, Def], "bool | None"]
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
-_SETTINGS = frozenset(
-    {"FLAGS", "args", "cfg", "conf", "config", "hps", "hparams", "opts", "options", "settings"}
-)
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
 
 
@@ -146,6 +145,46 @@ class Beside:
                         return _together(text_of(min(names, key=lambda d: d.path).path))
         return None
 
+    def perhaps_named_twice(
+        self, region: Region, target: frozenset[Use], stops: list[Def]
+    ) -> list[str]:
+        """What is assumed of sources that nothing shows to be new tensors where they are named."""
+        found: list[str] = []
+        for leaf in region.sources.leaves:
+            own = [d for d in leaf.defs if leaf.watch is not None and d.kind not in _OUTSIDE]
+            if leaf.fresh or not own:
+                continue
+            behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+            for made in own:
+                looped = made.kind in _COUNTED and text_of(made.path) != leaf.watch
+                if looped or (made.value is not None and self._makes_variable(made.value)):
+                    continue
+                names = may_be(made, self._flow, self._kinds) - leaf.defs
+                owners = asked_for(made, self._flow, self._kinds) - leaf.defs
+                for user in behind if names or owners else ():
+                    if user.value is made.value or self._is_recorded_after(user, made, region):
+                        continue
+                    if self._ops.is_barren(user) or not self._ops.makes_ops(user):
+                        continue
+                    if met := self._works_on(user, names, owners):
+                        found.append(f"`{leaf.watch}` is another tensor than `{met}`")
+        return list(dict.fromkeys(found))
+
+    def _works_on(self, user: Def, names: frozenset[Def], owners: frozenset[Def]) -> str:
+        """Which of ``names``, or what part of ``owners``, an op works on where ``user`` is made."""
+        value = user.value
+        if value is None or any(u.made.kind is Kind.FUNCTION for u in user.uses):
+            used = origins(user.uses) & names
+            return text_of(min(used, key=lambda d: d.path).path) if used else ""
+        if names and self._aliases.computes(user, set(names), but=self._kinds.reads_no_object):
+            return text_of(min(names, key=lambda d: d.path).path)
+        for node in self._ops.value_paths(value) if owners else ():
+            path = path_of(node) or ()
+            met = origins(self._flow.reads.get(node, frozenset())) & owners
+            if any(len(d.path) < len(path) and path[-1] not in STATIC for d in met):
+                return text_of(path)
+        return ""
+
     def _is_recorded_after(self, user: Def, made: Def, region: Region) -> bool:
         """Whether the tape records ``user``, after it was told of the source ``made``."""
         if user.stmt is None or made.stmt is None or user.stmt.lineno <= made.stmt.lineno:
@@ -201,7 +240,7 @@ class Beside:
                 for d in origins([u])
                 if not self._ops.is_barren(d) and d in behind
             }
-            given = {d for d in given if self._is_passed(d, value) and d.path[0] not in _SETTINGS}
+            given = {d for d in given if self._is_passed(d, value) and d.path[0] not in SETTINGS}
             given = {d for d in given if self._is_used_before(d, made, behind)}
             again = unknown and not gives_data(value)
             if again and any(_calls_as(d, value) for d in behind - {made}):
@@ -333,7 +372,7 @@ class Beside:
             made = stack.pop()
             unknown = isinstance(made.value, ast.Call) and self._ops.make(made) is Make.UNKNOWN
             if made.kind is Kind.ASSIGN and unknown and made not in found:
-                if made.path[0] not in _SETTINGS:
+                if made.path[0] not in SETTINGS:
                     found.add(made)
                     stack += origins(made.uses)
         return found

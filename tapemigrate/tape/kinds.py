@@ -114,6 +114,13 @@ _NO_TENSORS = sys.stdlib_module_names - _HANDS_ON | frozenset(
     {"numpy", "gym", "pandas", "scipy", "sklearn", "matplotlib", "cv2", "PIL", "h5py", "absl"}
     | {"skimage", "imageio", "yaml", "nltk", "requests", "pylab", "seaborn", "mpi4py"}
 )
+# https://www.tensorflow.org/api_docs/python/tf/cast: no new tensor where nothing is to be done.
+GIVES_BACK = frozenset(
+    {"cast", "to_float", "to_double", "saturate_cast", "convert_to_tensor", "real", "conj", "add_n"}
+    | {"dropout", "convert_to_tensor_or_indexed_slices"}
+)
+# Through how many functions it is looked what they give.
+_DEPTH = 3
 # Where ``tf.nest`` was found before it was public.
 _NEST = ("python.util.nest.", "contrib.framework.nest.")
 # What may put a loss into a graph collection: beside the plain way, a regularizer's.
@@ -281,7 +288,7 @@ class Kinds:
             for n in ast.walk(function)
         )
 
-    def gives_tensors(self, call: ast.Call) -> bool:
+    def gives_tensors(self, call: ast.Call, depth: int = _DEPTH) -> bool:
         """Whether a function of this file is called that gives nothing but what its ops make."""
         function = self._function(call)
         if function is None or function.decorator_list or not self._is_named(call.func):
@@ -293,22 +300,46 @@ class Kinds:
         taken += Counter(
             n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         )
-        made = {
-            n.targets[0].id: n.value
-            for n in nodes
-            if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)
-        }
+        made: dict[str, list[ast.expr]] = {}
+        for node in nodes:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                made.setdefault(node.targets[0].id, []).append(node.value)
         given = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
+        seen: set[str] = set()
         while given:
             value = given.pop()
             if isinstance(value, ast.Tuple | ast.List):
                 given += value.elts
-                continue
-            if isinstance(value, ast.Name) and taken[value.id] == 1 and value.id in made:
-                value = made[value.id]
-            if self.make(value) not in (Make.TENSOR, Make.LEAF, Make.PYTHON):
+            elif isinstance(value, ast.Name) and value.id in made:
+                if taken[value.id] > len(made[value.id]):
+                    return False
+                if value.id not in seen:
+                    seen.add(value.id)
+                    given += made[value.id]
+            elif not self._is_op(value, depth):
                 return False
         return True
+
+    def _is_op(self, value: ast.expr, depth: int) -> bool:
+        """Whether the value is what an op makes, in a function that is called for it too."""
+        if isinstance(value, ast.Call):
+            name = self.tensorflow(value.func)
+            if name is not None and name.split(".")[-1] in GIVES_BACK:
+                return False
+            if depth and self.make(value) is Make.UNKNOWN:
+                return self.gives_tensors(value, depth - 1)
+        return self.make(value) in (Make.TENSOR, Make.LEAF, Make.PYTHON)
+
+    def reads_no_object(self, call: ast.Call) -> bool:
+        """Whether a method is called that, in every class of this file, makes no use of self."""
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        methods = self._effects.functions(call.func.attr)
+        return bool(methods) and not any(
+            isinstance(n, ast.Name) and n.id in {a.arg for a in method.args.args[:1]}
+            for method in methods
+            for n in ast.walk(method)
+        )
 
     def _is_named(self, func: ast.expr) -> bool:
         """Whether a function is called by its name, or a method of the object at hand."""

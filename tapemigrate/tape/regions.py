@@ -186,6 +186,8 @@ class RegionFinder:
         if isinstance(hidden, Refusal):
             return hidden
         region.assumptions += hidden
+        perhaps = self._beside.perhaps_named_twice(region, target, stops)
+        region.assumptions += [s for s in perhaps if s not in region.assumptions]
         region.assumptions += _of_leaves(sources)
         return region
 

@@ -12,15 +12,14 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import children, walk
-from tapemigrate.tape.kinds import Kinds, short
+from tapemigrate.tape.kinds import GIVES_BACK, Kinds, short
 
 # What gives the elements of its argument as they are.
 _IN_TURN = frozenset({"enumerate", "sorted", "list", "tuple", "reversed"})
 STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
-# https://www.tensorflow.org/api_docs/python/tf/cast: no new tensor where nothing is to be done.
-_GIVES_BACK = frozenset(
-    {"cast", "to_float", "to_double", "saturate_cast", "convert_to_tensor", "real", "conj", "add_n"}
-    | {"dropout", "convert_to_tensor_or_indexed_slices"}
+# Names under which programs pass about what holds no tensors.
+SETTINGS = frozenset(
+    {"FLAGS", "args", "cfg", "conf", "config", "hps", "hparams", "opts", "options", "settings"}
 )
 VARIABLES_BY_NAME = late(r"param|var|weight|theta", re.IGNORECASE)
 _DATA_BY_NAME = late(r"next|batch|read|load|data|input|dequeue|parse|placeholder|iterator")
@@ -294,4 +293,4 @@ def may_give_back(value: ast.expr, kinds: Kinds) -> bool:
     if not isinstance(value, ast.Call):
         return False
     name = short(kinds.name(value.func))
-    return name is not None and name.split(".")[-1] in _GIVES_BACK
+    return name is not None and name.split(".")[-1] in GIVES_BACK

@@ -8,6 +8,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import View
+from tapemigrate.tape.same import may_be
 from tapemigrate.tape.syntax import given_back
 
 
@@ -26,6 +27,11 @@ def with_aliases(made: frozenset[Def], view: View) -> frozenset[Def]:
             found |= new
             stack += new
     return frozenset(found)
+
+
+def perhaps(made: frozenset[Def], view: View) -> frozenset[Def]:
+    """The definitions, and those whose tensors they may be as far as anything shows."""
+    return made.union(*(may_be(d, view.flow, view.kinds) for d in made))
 
 
 def _listed(value: ast.expr, view: View) -> list[ast.expr]:

@@ -13,6 +13,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.captured import captured, globals_read, outer_definitions
 from tapemigrate.rules.proof.elements import Elements
 from tapemigrate.rules.proof.guards import come_with
@@ -22,7 +23,7 @@ from tapemigrate.rules.proof.new_graph import opens_with_graph
 from tapemigrate.rules.proof.one_object import comes_with, holders, tensors_in
 from tapemigrate.rules.proof.other_names import aliased, passed_on
 from tapemigrate.rules.proof.own_graph import begins_here
-from tapemigrate.rules.proof.shared_origin import share
+from tapemigrate.rules.proof.shared_origin import may_share, share
 from tapemigrate.rules.proof.siblings import unpacked_beside
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import kept_together, name_of, names_of, parts_beside, wrong
@@ -293,6 +294,10 @@ class Judge:
                     )
                 if attribute is not None and attribute == name:
                     continue
+                if attribute is not None and may_share(
+                    self._project, self._view, attribute, traced
+                ):
+                    return f"`{text}` was not computed from `self.{attribute}`"
                 if attribute is not None:
                     handed = self._handed_in_with(attribute, name, traced, text)
                     if handed is not None:
@@ -409,10 +414,13 @@ class Judge:
             return f"`{text}` was not computed from {names_of(leaves)}"
         if are_variables(self._project, view.unit, name):
             return None
-        if traced.globals & sources or any(d.path[0] in sources for d in traced.defs):
+        named = with_aliases(frozenset(own), module)
+        if traced.globals & sources or any(d in named or d.path[0] in sources for d in traced.defs):
             return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
         if traced.network and any(x.variables for x in leaves):
             return wrong(text, "computed at module level", "the variables")
+        if traced.defs & perhaps(named, module):
+            return f"`{text}` was not computed from {names_of(leaves)}"
         part = next((x for x in leaves if traced.defs and holders(x, view)), None)
         if part is not None:
             return wrong(text, "computed at module level", f"`{part.watch}`")
@@ -460,11 +468,13 @@ class Judge:
                 continue
             for source in leaf.defs:
                 defs = holder.flow.defs.values()
-                mine = [d for d in defs if d.path == source.path[: len(d.path)]]
-                if source.kind is Kind.ENTRY and set(mine) & behind:
-                    if source.path == made[0].path:
-                        continue
-                    return wrong(text, "computed in the enclosing function", names_of(leaves))
+                mine = frozenset(d for d in defs if d.path == source.path[: len(d.path)])
+                mine = with_aliases(mine, holder)
+                if source.kind is Kind.ENTRY and source.path != made[0].path:
+                    if mine & behind:
+                        return wrong(text, "computed in the enclosing function", names_of(leaves))
+                    if perhaps(mine, holder) & behind:
+                        return f"`{text}` was not computed from {names_of(leaves)}"
                 if source.kind is Kind.PARAM:
                     verdict = self._by_callers(source, text, closure=frozenset(behind), same=same)
                     if verdict is not None:

@@ -17,7 +17,7 @@ from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.callgraph.reached import is_reached_otherwise
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.proof.aliases import named_by, with_aliases
+from tapemigrate.rules.proof.aliases import named_by, perhaps, with_aliases
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.one_object import tensors_in
 from tapemigrate.rules.proof.shared_origin import share
@@ -25,6 +25,7 @@ from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.same import value_may_be
 
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
@@ -142,8 +143,7 @@ class Independence:
         """True: independent at this call. False or a call: dependent. None: it cannot be seen."""
         scope = view.scope
         assert isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
-        method, source, parameter = view.cls is not None, asked.source, asked.parameter
-        attribute, traced = asked.attribute, asked.traced
+        method, source = view.cls is not None, asked.source
         caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
         given = None
         if source.kind is Kind.PARAM:
@@ -165,6 +165,30 @@ class Independence:
             cut = with_aliases(own, caller) | self._put_into(view, source, caller)
         if asked.part and given is not None:
             cut |= tensors_in(caller, self._tracer.behind(caller, given))
+        verdict = self._apart(view, site, asked, caller, given, cut, depth)
+        more = perhaps(cut, caller)
+        if given is not None:
+            more |= value_may_be(given, caller.flow, caller.kinds)
+        if verdict is True and more != cut:
+            # By another name, it may be what the other value was made of.
+            also = self._apart(view, site, asked, caller, given, more, depth)
+            return True if also is True else None
+        return verdict
+
+    def _apart(
+        self,
+        view: View,
+        site: CallSite,
+        asked: Asked,
+        caller: View,
+        given: ast.expr | None,
+        cut: frozenset[Def],
+        depth: int,
+    ) -> bool | CallSite | None:
+        """The same where the source is ``cut`` at the call."""
+        scope, parameter = view.scope, asked.parameter
+        assert isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
+        method, attribute, traced = view.cls is not None, asked.attribute, asked.traced
         if asked.closure is not None:
             return self._beside_closure(caller, asked, cut, depth)
         if parameter is not None:

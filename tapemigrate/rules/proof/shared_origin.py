@@ -12,6 +12,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
+from tapemigrate.tape.same import value_may_be
 
 
 def share(project: Project, tracer: Tracer, view: View, attribute: str, traced: Provenance) -> bool:
@@ -33,6 +34,21 @@ def share(project: Project, tracer: Tracer, view: View, attribute: str, traced: 
     return bool(given & traced.defs) or _is_passed_between(
         project, tracer, view, attribute, traced, given
     )
+
+
+def may_share(project: Project, view: View, attribute: str, traced: Provenance) -> bool:
+    """Whether ``self.attribute`` may be, by another name, what the other value is made of."""
+    for value in attribute_values(project, view, attribute):
+        inner = project.view(view.unit, project.scope_of(view.unit, value))
+        names = value_may_be(value, inner.flow, inner.kinds)
+        own = {d.path[1].lstrip(".") for d in names if _is_of(inner, d)}
+        if names & traced.defs or own & traced.attributes:
+            return True
+    return False
+
+
+def _is_of(view: View, made: Def) -> bool:
+    return len(made.path) > 1 and made.path[0] == view.kinds.self_name
 
 
 def _given(project: Project, view: View, values: list[ast.expr]) -> frozenset[Def]:

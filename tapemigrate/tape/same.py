@@ -1,0 +1,218 @@
+"""Which definitions a value may be, or hold, the very tensors of: nothing shows that it is new.
+
+A tensor that goes by two names is watched by one of them: what was computed of it before, by the
+other, a tape that is told of the first one has not seen.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Kinds, Make, short
+from tapemigrate.tape.syntax import SETTINGS, may_give_back, only_iterates
+
+_TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
+_LISTED = (ast.List, ast.Tuple, ast.Set, ast.ListComp)
+_NEW = (Make.TENSOR, Make.LEAF, Make.PYTHON)
+_NO_TENSORS = (Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
+# Ops that give a list of tensors: what is taken out of it is no new one.
+_LISTS = frozenset({"split", "unstack", "unpack", "meshgrid", "gradients", "dynamic_partition"})
+
+
+def may_be(made: Def, flow: Flow, kinds: Kinds) -> frozenset[Def]:
+    """The other definitions whose tensors ``made`` may be, or hold."""
+    search = _Search(flow, kinds)
+    search.definition(made, False)
+    return search.tensors() - {made}
+
+
+def asked_for(made: Def, flow: Flow, kinds: Kinds) -> frozenset[Def]:
+    """The objects whose methods may have given ``made``: it may be one of their attributes."""
+    search = _Search(flow, kinds)
+    search.definition(made, False)
+    return frozenset(d for d in search.holders if d.kind not in _NO_TENSORS)
+
+
+def value_may_be(value: ast.expr, flow: Flow, kinds: Kinds) -> frozenset[Def]:
+    """The same of a value that has no name."""
+    search = _Search(flow, kinds)
+    search.value(value, False)
+    return search.tensors()
+
+
+class _Search:
+    def __init__(self, flow: Flow, kinds: Kinds) -> None:
+        self._flow = flow
+        self._kinds = kinds
+        self._found: set[Def] = set()
+        self._done: set[tuple[Def, bool]] = set()
+        self.holders: set[Def] = set()
+
+    def tensors(self) -> frozenset[Def]:
+        """What was found, without what certainly is no tensor, and holds none."""
+        me = (self._kinds.self_name,)
+        return frozenset(
+            d
+            for d in self._found
+            if d.path not in (me, HIDDEN)
+            and d.path[0] not in SETTINGS
+            and not all(self._is_plain(o) for o in origins([Use(d)]))
+        )
+
+    def _is_plain(self, made: Def) -> bool:
+        if made.kind in _NO_TENSORS:
+            return True
+        if made.value is None or made.kind is Kind.MUTATE:
+            return False
+        if made.kind in _TAKEN and self._only_lists(made.value):
+            return not value_may_be(made.value, self._flow, self._kinds)
+        literal = not any(
+            isinstance(n, ast.Call) or (isinstance(n, ast.Name) and self._kinds.name(n) is None)
+            for n in walk(made.value)
+        )
+        return literal or self._kinds.make(made.value) is Make.PYTHON
+
+    def _only_lists(self, value: ast.expr) -> bool:
+        """Whether nothing but what is written there can come out: ``zip(a, b)``, ``[x, y]``."""
+        if not isinstance(value, ast.Call):
+            return isinstance(value, (*_LISTED, ast.Dict)) or path_of(value) is not None
+        known = (self._kinds.name(value.func) or "").startswith("itertools.")
+        return known or only_iterates(value)
+
+    def definition(self, made: Def, part: bool) -> None:
+        """Follows a definition; ``part``: it is an element, or an attribute, that is meant."""
+        if (made, part) in self._done or made.path == (self._kinds.self_name,):
+            return
+        self._done.add((made, part))
+        if made.kind is Kind.MUTATE and not _is_put_in(made):
+            for use in made.before:
+                self._add(use.made, part)
+        elif made.kind in (Kind.MUTATE, Kind.FUNCTION, Kind.CLASS) or (
+            made.value is None and made.kind is not Kind.ENTRY
+        ):
+            for use in (*made.before, *made.uses):
+                # What a function reads of the module is looked at by itself.
+                if made.kind is Kind.MUTATE or use.made.kind is not Kind.ENTRY:
+                    self._add(use.made, part)
+        elif made.value is not None:
+            if made.kind is Kind.AUGMENT:
+                for use in made.uses:
+                    self._add(use.made, part)
+            self.value(made.value, part or made.kind in _TAKEN)
+
+    def _add(self, made: Def, part: bool) -> None:
+        self._found.add(made)
+        self.definition(made, part)
+
+    def value(self, node: ast.expr, part: bool) -> None:
+        """Follows what an expression hands on as it is."""
+        path = path_of(node)
+        if path is not None and node in self._flow.reads:
+            for use in self._flow.reads[node]:
+                made = use.made
+                below = len(made.path) < len(path)
+                if not (below and isinstance(node, ast.Subscript) and self._is_tensor(made)):
+                    self._add(made, part or below)
+            return
+        match node:
+            case ast.Call():
+                self._call(node)
+            case ast.BinOp() if self._kinds.make(node) not in _NEW:
+                if part or any(isinstance(e, _LISTED) for e in (node.left, node.right)):
+                    self.value(node.left, True)
+                    self.value(node.right, True)
+            case ast.Subscript(slice=ast.Tuple()):
+                pass  # only a tensor is indexed so, which gives another one
+            case ast.Subscript(slice=ast.Slice()) if not part:
+                pass  # of a list, a list
+            case ast.Subscript() | ast.Attribute():
+                self.value(node.value, True)
+            case ast.Lambda():
+                for use in self._flow.reads.get(node, ()):
+                    self.definition(use.made, True)
+            case ast.Starred() | ast.NamedExpr():
+                self.value(node.value, part)
+            case ast.IfExp():
+                self.value(node.body, part)
+                self.value(node.orelse, part)
+            case ast.BoolOp() | ast.Dict():
+                # Of a display, the elements are meant as they are.
+                for each in node.values:
+                    self.value(each, False)
+            case ast.List() | ast.Tuple() | ast.Set():
+                for each in node.elts:
+                    self.value(each, False)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                self.value(node.elt, False)
+            case ast.DictComp():
+                self.value(node.value, False)
+
+    def _call(self, call: ast.Call) -> None:
+        if self._is_new(call):
+            return
+        func, name = call.func, self._kinds.tensorflow(call.func)
+        given = [*call.args, *(k.value for k in call.keywords)]
+        if name is not None and not name.startswith("nest."):
+            given = given[:1]
+        for each in given:
+            self.value(each, True)
+        if self._kinds.name(func) is not None:
+            return
+        owner = func.value if isinstance(func, ast.Attribute) else func
+        if path_of(owner) is None:
+            self.value(owner, True)
+        me = (self._kinds.self_name,)
+        own = _attributes_read(self._kinds.called(call)) if path_of(owner) == me else None
+        for use in self._flow.reads.get(owner, ()):
+            if own is None:
+                self._holder(use.made)
+            elif len(use.made.path) > 1 and use.made.path[1].lstrip(".") in own:
+                self._add(use.made, True)
+
+    def _holder(self, made: Def) -> None:
+        """What an object was made of, or what a function reads where it stands."""
+        if made in self.holders or made.path == (self._kinds.self_name,):
+            return
+        self.holders.add(made)
+        if made.kind is Kind.MUTATE:
+            for use in made.before:
+                self._holder(use.made)
+            for use in made.uses - made.before if _is_put_in(made) else ():
+                self._add(use.made, True)
+        else:
+            self.definition(made, True)
+
+    def _is_new(self, call: ast.Call) -> bool:
+        """Whether nothing that was there before can be what the call gives."""
+        make = self._kinds.make(call)
+        if make is Make.UNKNOWN:
+            return self._kinds.is_new(call) or self._kinds.gives_tensors(call)
+        return not may_give_back(call, self._kinds)
+
+    def _is_tensor(self, made: Def) -> bool:
+        """Whether it is a tensor, an element of which is another one."""
+        value = made.value
+        if made.kind is not Kind.ASSIGN or value is None:
+            return False
+        if self._kinds.make(value) not in (Make.TENSOR, Make.LEAF):
+            return False
+        return not isinstance(value, ast.Call) or short(self._kinds.name(value.func)) not in _LISTS
+
+
+def _is_put_in(made: Def) -> bool:
+    """Whether the container itself is told to take something in."""
+    call = made.value
+    if not isinstance(call, ast.Call):
+        return True
+    return isinstance(call.func, ast.Attribute) and path_of(call.func.value) == made.path
+
+
+def _attributes_read(method: ast.FunctionDef | ast.AsyncFunctionDef | None) -> frozenset[str]:
+    """The attributes that a method reads: one of them may be what it gives."""
+    nodes = ast.walk(method) if method is not None else ()
+    return frozenset(n.attr for n in nodes if isinstance(n, ast.Attribute))
