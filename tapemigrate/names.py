@@ -151,6 +151,12 @@ class Names:
                 return found[path]
         return "tf" if self._is_tensorflow("tf", root) else None
 
+    def is_v1(self, name: str, expr: ast.expr) -> bool:
+        """Whether ``name`` is the module ``tensorflow.compat.v1`` where ``expr`` stands."""
+        root = _first_name(expr)
+        meaning = self._lookup(name, root, 0) if root in self._scopes.of_name else None
+        return meaning is not None and meaning.path == "tensorflow.compat.v1"
+
     def bound_names(self, scope_node: ast.AST) -> frozenset[str]:
         """The names that a new local of the module, class, function or lambda must not take."""
         scope = self._scopes.of_node[scope_node]

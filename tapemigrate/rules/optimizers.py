@@ -155,6 +155,7 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
         unit.parents,
         unit.names.bound_names(view.scope),
         tensorflow.at,
+        tensorflow.v1_at,
         lambda row: 0 if unit.notebook is None else unit.notebook.cell_of(row),
     )
     span = unit.lines.span(call.node)

@@ -181,6 +181,7 @@ class Tapes:
             unit.parents,
             self._taken(view),
             tensorflow.at,
+            tensorflow.v1_at,
             lambda row: 0 if unit.notebook is None else unit.notebook.cell_of(row),
         )
         ops = Emitter(part.layout, around).ops()

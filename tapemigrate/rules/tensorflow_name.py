@@ -42,6 +42,12 @@ class TensorFlowName:
         ]
         return name
 
+    def v1_at(self, node: ast.expr) -> str:
+        """What has the functions for v1 graphs there: ``tf``, or ``tf.compat.v1``."""
+        name = self.at(node)
+        is_v1 = self._unit.names.is_v1(name, getattr(node, "func", node))
+        return name if is_v1 else f"{name}.compat.v1"
+
     def _around(self) -> list[ast.AST]:
         """The functions and the module whose names can be read in the scope."""
         found: list[ast.AST] = []

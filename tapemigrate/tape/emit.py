@@ -230,10 +230,30 @@ class Emitter:
                         inner.append(self._watch_after(tape, made, made.stmt, text))
             if not leaf.defs and leaf.watch not in entry:
                 entry.append(leaf.watch or "")
+        first = self._uncached(tape)
         if not entry:
-            return [], inner
+            return first, inner
         listed = entry[0] if len(entry) == 1 else f"[{', '.join(entry)}]"
-        return [f"{tape.name}.watch({listed})"], inner
+        return [*first, f"{tape.name}.watch({listed})"], inner
+
+    def _uncached(self, tape: Tape) -> list[str]:
+        """What has variables made without a cache, unless a tape that opens first says so."""
+        ours = [t for t in self._layout.tapes if any(g.uncached for g in t.regions)]
+        first = [
+            t
+            for t in ours
+            if t.block is tape.block and (t.start, -t.order) < (tape.start, -tape.order)
+        ]
+        if tape not in ours or first:
+            return []
+        v1 = self._around.v1(tape.regions[0].request.call)
+        return [
+            "# A tape does not see variables that are read through a cache.",
+            f"{v1}.get_variable_scope().set_custom_getter(",
+            "    lambda getter, *args, **kwargs: "
+            'getter(*args, **{**kwargs, "caching_device": None})',
+            ")",
+        ]
 
     def _where(self, tape: Tape, made: Def, region: Region) -> str:
         if made.stmt is None or not self._around.blocks.holds(made.stmt):

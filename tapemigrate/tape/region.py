@@ -20,7 +20,8 @@ class Region:
     outside the scope whose values enter the region. ``itself``: the target is the source.
     ``given``: the name of a tape that is handed in, and has recorded what the scope was given.
     ``resumes``: the name of one that goes on recording here. ``needed`` are the statements that
-    lie on a path from a source to the target.
+    lie on a path from a source to the target. ``uncached``: variables that are made there must not
+    be read through a cache.
     """
 
     request: Request
@@ -39,3 +40,4 @@ class Region:
     given: str = ""
     resumes: str = ""
     needed: frozenset[ast.stmt] = frozenset()
+    uncached: bool = False

@@ -14,7 +14,8 @@ from tapemigrate.source.positions import Lines
 class Surroundings:
     """The file around a scope.
 
-    ``cell`` gives the notebook cell of a row, in which a ``with`` has to end.
+    ``tensorflow`` names the module where an expression stands, and ``v1`` what has the functions
+    for v1 graphs. ``cell`` gives the notebook cell of a row, in which a ``with`` has to end.
     """
 
     lines: Lines
@@ -22,4 +23,5 @@ class Surroundings:
     parents: dict[ast.AST, ast.AST]
     taken: frozenset[str]
     tensorflow: Callable[[ast.expr], str]
+    v1: Callable[[ast.expr], str]
     cell: Callable[[int], int]

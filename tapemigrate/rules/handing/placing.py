@@ -217,8 +217,7 @@ class Places:
             region = cells.refuse(region, self._view.unit) or region
         if isinstance(region, Region):
             run = _run_by(region, self._view)
-            unit, project = self._view.unit, self._project
-            region = self._danger.unseen(run) or caches.refuse(region, run, unit, project) or region
+            region = self._danger.unseen(run) or self._uncached(region, run)
             if isinstance(region, Region) and (what := self._danger.collected(run)):
                 region = self._before(region, requests, kept, what)
         if isinstance(region, Region) and _asks_a_tape_from_outside(region, self._view):
@@ -236,6 +235,9 @@ class Places:
                     return _ANEW if again else self._kept(request, kept)
         return region
 
+    def _uncached(self, region: Region, run: Sequence[ast.AST]) -> Region | Refusal:
+        return caches.settle(region, run, self._view, self._project)
+
     def _before(
         self, region: Region, requests: Sequence[Request], kept: Keeping | None, what: str
     ) -> Region | Refusal:
@@ -246,7 +248,7 @@ class Places:
         first = wider.block.body[wider.first].lineno
         run = _run_by(wider, self._view)
         refusal = self._danger.unseen(run) or cells.refuse(wider, self._view.unit)
-        if refusal is not None or caches.refuse(wider, run, self._view.unit, self._project):
+        if refusal is not None or isinstance(self._uncached(wider, run), Refusal):
             return refusal or COLLECTED
         wider.assumptions.append(
             f"nothing that {what} was computed, not even in part, before line {first}"

@@ -2,18 +2,20 @@
 
 `dynamic_rnn`, `map_fn` and their like set the `caching_device` of their variable scope there. A
 tape does not see that such a variable is read: it gives None, without a word, where `tf.gradients`
-gave the gradient.
+gave the gradient. A custom getter of the scope around them takes the device out again
+(tensorflow/python/ops/variable_scope.py): what is inside of it inherits it, unless it was opened
+before.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project
+from tapemigrate.rules.project import Project, View
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -26,6 +28,10 @@ _CELLS = frozenset(
         *("stack_bidirectional_dynamic_rnn", "stack_bidirectional_rnn", "state_saving_rnn"),
     }
 )
+# What sets a getter of its own, or keeps the scope in which variables are made.
+_SCOPES_OF_THEIR_OWN = ("custom_getter", "set_custom_getter", "make_template", "sonnet")
+# What has `get_variable` give a variable that is there.
+_REUSING = ("reuse", "reuse_variables", "AUTO_REUSE")
 _LOOPS = frozenset({"map_fn", "scan", "foldl", "foldr"})
 # What makes variables in the function that a loop is given.
 _MAKERS = frozenset({"get_variable", "Variable", "layers", "slim", "contrib", "keras", "dense"})
@@ -37,21 +43,64 @@ _Running = dict[str, str]
 _RUNNING: WeakKeyDictionary[Project, dict[str, _Running]] = WeakKeyDictionary()
 
 
-def refuse(
-    region: Region, nodes: Iterable[ast.AST], unit: Unit, project: Project
-) -> Refusal | None:
-    """Why a tape round ``nodes`` would miss variables among the sources of ``region``."""
+def settle(
+    region: Region, nodes: Sequence[ast.AST], view: View, project: Project
+) -> Region | Refusal:
+    """``region``, if a tape round ``nodes`` sees all variables among its sources.
+
+    It may have to have them made without a cache.
+    """
+    unit = view.unit
     if not (region.request.variables or any(map(_may_be_made_anywhere, region.sources.leaves))):
-        return None
-    name = next((n for node in nodes for n in [_runs(node, unit, project)] if n is not None), None)
+        return region
+    name = _first(nodes, unit, project)
     if name is None:
-        return None
-    return Refusal(
-        f"variables that are made inside `{name}` are read through a cache in a v1 graph, and a "
-        "tape gives None for them without a word",
-        f"Make the variables before `{name}` runs (`cell.build(input_shape)`, or the layer called "
-        "once outside) and differentiate by them by name; or write the loop with `tf.keras`.",
+        return region
+    before = _before(view.scope, region.block.body[region.first].lineno)
+    if _stands(project, _SCOPES_OF_THEIR_OWN) or _may_have_made_them(before, unit, project):
+        return Refusal(
+            f"variables that are made inside `{name}` are read through a cache in a v1 graph, and "
+            "a tape gives None for them without a word",
+            f"Make the variables before `{name}` runs (`cell.build(input_shape)`, or the layer "
+            "called once outside) and differentiate by them by name; or write the loop with "
+            "`tf.keras`.",
+        )
+    region.uncached = True
+    region.assumptions.append(
+        f"the variables that `{name}` reads are made on the tape, in scopes that are opened there"
     )
+    return region
+
+
+def _may_have_made_them(before: list[ast.AST], unit: Unit, project: Project) -> bool:
+    """Whether what ran ``before`` may have made variables that are used again."""
+    if any(_direct(n, unit) is not None for node in before for n in ast.walk(node)):
+        return True
+    return _stands(project, _REUSING) and _first(before, unit, project) is not None
+
+
+def _stands(project: Project, words: Sequence[str]) -> bool:
+    """Whether one of the words stands in a file."""
+    return any(word in unit.text for unit in project.units.having(*words) for word in words)
+
+
+def _before(node: ast.AST, row: int) -> list[ast.AST]:
+    """What runs in a scope before the statement in ``row``: not what is in the other branch."""
+    found: list[ast.AST] = []
+    children = ast.iter_child_nodes(node)
+    if isinstance(node, ast.If):
+        children = iter(node.orelse if (node.body[-1].end_lineno or 0) < row else node.body)
+    for child in children:
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.arguments):
+            continue
+        end = getattr(child, "end_lineno", None)
+        found += [child] if end is not None and end < row else _before(child, row)
+    return found
+
+
+def _first(nodes: Iterable[ast.AST], unit: Unit, project: Project) -> str | None:
+    """The first function of that kind that ``nodes`` run."""
+    return next((n for node in nodes for n in [_runs(node, unit, project)] if n is not None), None)
 
 
 def _may_be_made_anywhere(leaf: Leaf) -> bool:
