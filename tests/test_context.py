@@ -229,7 +229,9 @@ def test_what_makes_ops_by_hand_counts_where_its_name_stands(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("parameters", "target", "shared"),
     [
-        ("self", "self.loss", False),
+        ("self", "self.loss", True),
+        ("self", "2.0 * self.loss", True),
+        ("self", "tf.exp(W)", False),
         ("self, loss", "loss", True),
         ("self, params", "self.loss", True),
     ],

@@ -166,8 +166,9 @@ class Helper(object):
     ("call", "left"),
     [
         ("self.other = tf.exp(u)", 0),
-        ("self.other = self.penalty()", 1),
-        ("self.other = self.through()", 1),
+        # The constructor hands it the tape that records, and keeps none.
+        ("self.other = self.penalty()", 0),
+        ("self.other = self.through()", 0),
         ("self.other = Helper(self)", 1),
         ("self.other = tf.map_fn(self.through, u)", 1),
     ],

@@ -41,6 +41,8 @@ class Flow:
         self.yields = False
         self.defs: dict[tuple[ast.AST | None, Path], Def] = {}
         self._effect = effect
+        # What an object is, and its parts are, where a method of it is called.
+        self._met: dict[ast.AST, State] = {}
         # The longer paths that are known, by each path that they begin with.
         self._below: dict[Path, set[Path]] = {}
         self._outside: dict[Def, bool] = {}
@@ -78,6 +80,17 @@ class Flow:
         for use in holder.uses:
             state.setdefault(use.made.path, set()).add(use)
         self._read({path: frozenset(uses) for path, uses in state.items()}, node, path)
+
+    def read_at(self, node: ast.AST, path: Path, owner: ast.expr) -> bool:
+        """Has ``node`` read a part of the object ``owner`` as it is where a method of it is called.
+
+        False where no such call is.
+        """
+        state = self._met.get(owner)
+        if state is None:
+            return False
+        self._read(dict(state), node, path)
+        return True
 
     def read_as(self, node: ast.AST, path: Path, value: ast.expr | None, stmt: ast.stmt) -> None:
         """Has a name of a nested function, made in ``stmt`` of this scope, read as its value."""
@@ -433,6 +446,7 @@ class Flow:
         if isinstance(call.func, ast.Attribute) and path_of(call.func) is not None:
             # A method sees all of its object, not only the attribute by which it is reached.
             found |= self._eval(call.func.value, state)
+            self._meet(call.func.value, state)
         for arg in call.args:
             found |= self._eval(arg, state)
         for keyword in call.keywords:
@@ -451,6 +465,13 @@ class Flow:
             if path is not None and any(_is_container(u.made) for u in self._lookup(state, path)):
                 self._change(state, call, path, found)
         return found
+
+    def _meet(self, owner: ast.expr, state: State) -> None:
+        path = path_of(owner)
+        assert path is not None
+        above = (path[:end] for end in range(1, len(path) + 1))
+        here = {p: state[p] for p in (*above, *self._below.get(path, ())) if p in state}
+        self._met[owner] = self._join(self._met.get(owner), here) or here
 
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, state: State

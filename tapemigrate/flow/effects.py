@@ -104,8 +104,21 @@ class Effects:
             if method is None:
                 self._memo[key] = name not in assigned_attributes(self.lineage(cls))
             else:
-                self._memo[key] = self._changes_self(cls, method)
+                # On objects of a subclass, another one runs.
+                self._memo[key] = _is_left_open(method) or any(
+                    self._changes_self(each, other) for each, other in self._meant(cls, name)
+                )
         return self._memo[key]
+
+    def _meant(
+        self, cls: ast.ClassDef, name: str
+    ) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """The methods that ``self.name`` may mean in ``cls``, and in what extends it here."""
+        for each in self._classes.values():
+            if each is cls or cls in self.lineage(each):
+                method = self.method(each, name)
+                if method is not None:
+                    yield each, method
 
     def _changes_self(self, cls: ast.ClassDef, method: ast.AST) -> bool:
         args = getattr(method, "args", None)
@@ -178,6 +191,15 @@ class Effects:
             if root is not None and root not in bound:
                 found.add(root)
         return found
+
+
+def _is_left_open(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the method is there for others to write: it raises ``NotImplementedError``."""
+    raised = method.body[-1]
+    if not isinstance(raised, ast.Raise) or raised.exc is None:
+        return False
+    error = raised.exc.func if isinstance(raised.exc, ast.Call) else raised.exc
+    return (path_of(error) or ("",))[-1].endswith("NotImplementedError")
 
 
 def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:

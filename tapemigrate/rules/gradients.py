@@ -98,7 +98,8 @@ def links(project: Project, unit: Unit) -> Links:
             if is_called_by_python(scope):
                 continue
             passed = any(_is_passed_in(r.target, scope) for r in requests)
-            each = _handed(project, unit, scope, passed)
+            own = any(_is_of_object(r.target, scope) for r in requests)
+            each = _handed(project, unit, scope, passed or own)
             names |= {each.name, name_outside(project, unit, scope)} - {""}
             held = object_links(scope, requests)
             if scope.name != "__init__" or passed or held:
@@ -152,12 +153,24 @@ def _is_passed_in(value: ast.expr, scope: ast.FunctionDef | ast.AsyncFunctionDef
     return path is not None and path[0] in names and names != ["self"]
 
 
+def _is_of_object(target: ast.expr, scope: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the target may be made of what other methods put on the object."""
+    names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+    values = [target]
+    for stmt in ast.walk(scope) if "self" not in names else ():
+        if isinstance(stmt, ast.Assign):
+            if any(isinstance(t, ast.Name) and t.id in names for t in stmt.targets):
+                values.append(stmt.value)
+    return any(path_of(n) == ("self",) for value in values for n in ast.walk(value))
+
+
 def _handed(
     project: Project, unit: Unit, scope: ast.FunctionDef | ast.AsyncFunctionDef, passed: bool
 ) -> Handed:
     """By what a file calls the function: a constructor goes by its class.
 
-    A method that is ``passed`` what it differentiates may be called by who does not name its class.
+    A method that is ``passed`` what it differentiates, or is so by its object, may be called by who
+    does not name its class.
     """
     cls = project.class_of(unit, scope)
     name = cls.name if cls is not None and scope.name == "__init__" else scope.name

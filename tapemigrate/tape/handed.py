@@ -19,6 +19,16 @@ def is_passed_in(leaf: Leaf) -> bool:
     )
 
 
+def own_attribute(leaf: Leaf, me: str | None) -> str:
+    """The attribute of the object ``me`` that the source is, as the method finds it; else none."""
+    paths = {d.path for d in leaf.defs}
+    path = next(iter(paths)) if len(paths) == 1 else ()
+    found = len(path) == 2 and path[0] == me and path[1].startswith(".")
+    if not found or leaf.watch != text_of(path) or leaf.looked_up:
+        return ""
+    return path[1].lstrip(".") if all(d.kind is Kind.ENTRY for d in leaf.defs) else ""
+
+
 def is_read_outside(leaf: Leaf) -> bool:
     """Whether the source is a plain name of the module or the function around."""
     return bool(leaf.defs) and all(

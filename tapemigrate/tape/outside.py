@@ -54,6 +54,7 @@ def elsewhere(
             f"the target `{what}` was computed before this method runs, outside of it",
             THREAD,
             keeps=_attribute(request.target) or keeps,
+            own=True,
         )
     passed = {
         d.path[0]
@@ -71,6 +72,7 @@ def elsewhere(
         f"the target `{what}` is computed outside this function, or not from the source",
         THREAD,
         keeps=keeps,
+        own=bool(names),
     )
 
 

@@ -14,7 +14,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.arguments import NONE_AMONG_SEEDS, may_hold_none, stopped_at
 from tapemigrate.tape.beside import Apart, Beside
-from tapemigrate.tape.handed import is_passed_in, is_read_outside
+from tapemigrate.tape.handed import is_passed_in, is_read_outside, own_attribute
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.leaf import Leaf, Sources, taken_for_variables
 from tapemigrate.tape.operands import Operands
@@ -258,7 +258,8 @@ class RegionFinder:
             )
         sources.leaves = [self._as_variables(leaf) for leaf in sources.leaves]
         for leaf in sources.leaves:
-            if not is_passed_in(leaf) and not is_read_outside(leaf):
+            own = own_attribute(leaf, self._kinds.self_name)
+            if not own and not is_passed_in(leaf) and not is_read_outside(leaf):
                 name = leaf.watch or "a source"
                 return Refusal(
                     f"the target's forward pass runs in the callers, and `{name}` is not among "

@@ -53,14 +53,17 @@ class Refusal:
     """Why a call stays as it is, and what its author can write instead.
 
     ``threads``: the forward pass runs in the callers, who could hand in a tape. ``keeps`` is
-    the attribute of ``self`` that another method computes, which could keep one. ``lends``: a
-    function makes a source, and could be handed a tape to watch it. ``gathers``: a graph collection
-    is asked for, and a tape that opens before it is filled would serve.
+    the attribute of ``self`` that another method computes, which could keep one. ``own``: other
+    methods put on ``self`` what the target is made of, and whoever calls them before this one could
+    hand one in. ``lends``: a function makes a source, and could be handed a tape to watch it.
+    ``gathers``: a graph collection is asked for, and a tape that opens before it is filled would
+    serve.
     """
 
     reason: str
     recipe: str
     threads: bool = False
     keeps: str = ""
+    own: bool = False
     lends: bool = False
     gathers: bool = False

@@ -82,11 +82,14 @@ def _is_tensor(view: View, node: ast.expr, depth: int) -> bool | None:
         return parent.attr in _STATIC
     if isinstance(parent, ast.Subscript) and parent.value is node:
         return _is_tensor(view, parent, depth)
+    child: ast.AST = node
+    while isinstance(parent, ast.IfExp) and child is not parent.test:
+        child, parent = parent, view.unit.parents[parent]
+    # What another name of it is used for is looked at by itself.
+    named = isinstance(parent, ast.Assign) and parent.value is child
     while isinstance(parent, ast.List | ast.Tuple | ast.keyword | ast.Starred):
         parent = view.unit.parents[parent]
     if not isinstance(parent, ast.Call):
-        # What another name of it is used for is looked at by itself.
-        named = isinstance(parent, ast.Assign) and parent.value is node
         return isinstance(parent, _OPERATORS) or named or None
     if parent.func is node:
         return False

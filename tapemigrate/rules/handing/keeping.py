@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import Path, path_of, text_of
@@ -67,12 +68,12 @@ class Keeper:
             reason = self._of_objects.get(request)
             if reason and isinstance(outcome, Refusal) and reason != outcome.reason:
                 told = f"{outcome.reason}, and no tape can be kept on it: {reason}"
-                placed.found[request] = Refusal(told, outcome.recipe)
+                placed.found[request] = Refusal(told, outcome.recipe, own=outcome.own)
 
     def _on_self(self, placed: Placed, request: Request, outcome: Refusal) -> None:
         if request in self._failed:
             reason = f"{outcome.reason}: {self._failed[request]}"
-            placed.found[request] = Refusal(reason, outcome.recipe)
+            placed.found[request] = Refusal(reason, outcome.recipe, own=outcome.own)
             return
         sources = placed.places.sources(request)
         if isinstance(sources, Refusal):
@@ -82,7 +83,7 @@ class Keeper:
         if isinstance(found, Refusal):
             # The attribute that an expression is made of may be none that the target is of.
             if path_of(base(request.target)) is not None:
-                placed.found[request] = found
+                placed.found[request] = replace(found, own=outcome.own)
             return
         me = placed.view.kinds.self_name or "self"
         recorded = frozenset({(me, f".{outcome.keeps}")})
@@ -93,7 +94,7 @@ class Keeper:
         if refusal is not None:
             self._failed[request] = refusal.reason
             reason = f"{outcome.reason}: {refusal.reason}"
-            placed.found[request] = Refusal(reason, refusal.recipe)
+            placed.found[request] = Refusal(reason, refusal.recipe, own=outcome.own)
         elif self._ask(placed, request, keeping) is not None:
             self._failed[request] = "that is not all of it"
 

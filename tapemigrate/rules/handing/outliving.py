@@ -6,15 +6,15 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from tapemigrate.flow.functions import Scope
+from tapemigrate.rules.callgraph.setters import runs_once
 from tapemigrate.rules.handing.placed import Placed
-from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.planner import Layout, Tape
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
 
 _LEAVES = (ast.Return, ast.Continue, ast.Break)
-_DEPTH = 4
 
 
 def left_behind(
@@ -29,7 +29,7 @@ def left_behind(
                     continue
                 looped = bool(view.blocks.loops_around(tape.block.body[0]))
                 if not _always_given(tape, region) and (
-                    looped or not _runs_once(project, view, scope, _DEPTH)
+                    looped or not runs_once(project, view, scope)
                 ):
                     what = "a loop" if looped else f"`{scope.name}`"
                     yield region.request, f"{what} may run again, and leave the target as it was"
@@ -71,25 +71,3 @@ def _sets(rows: Sequence[ast.stmt], made: Set[ast.stmt]) -> bool:
         if isinstance(stmt, ast.If) and _sets(stmt.body, made) and _sets(stmt.orelse, made):
             return True
     return False
-
-
-def _runs_once(project: Project, view: View, scope: ast.FunctionDef, depth: int) -> bool:
-    """Whether the method runs once for each object: from its constructor, and in no loop."""
-    if scope.name == "__init__":
-        return True
-    mentions = project.mentions(scope.name)
-    if depth == 0 or mentions.others or len(mentions.calls) != 1:
-        return False
-    (site,) = mentions.calls
-    caller = project.scope_of(site.unit, site.call)
-    if site.unit is not view.unit or not isinstance(caller, ast.FunctionDef):
-        return False
-    there = project.view(site.unit, caller)
-    if there.cls is None or there.cls not in project.family(view.unit, view.cls or there.cls):
-        return False
-    node: ast.AST = site.call
-    while node is not caller:
-        node = site.unit.parents[node]
-        if isinstance(node, ast.For | ast.While | ast.comprehension | ast.Lambda | ast.ListComp):
-            return False
-    return _runs_once(project, there, caller, depth - 1)

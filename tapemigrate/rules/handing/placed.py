@@ -22,6 +22,7 @@ TAPE = "tape"
 class Placed:
     """The gradient calls of one scope, those of functions that are handed its tapes among them.
 
+    ``own``: callers may be asked for a tape that has recorded what is kept on ``self``.
     ``handed`` maps such a call to the function, and what a tape is kept for to the method that
     asks it. ``kept`` are the tapes that other methods keep for calls of this one. ``found`` says
     what became of each.
@@ -31,6 +32,7 @@ class Placed:
     calls: Calls
     places: Places
     requests: list[Request]
+    own: bool = True
     handed: dict[Request, Scope] = field(default_factory=dict)
     kept: dict[Request, Keeping] = field(default_factory=dict)
     found: dict[Request, Region | Refusal] = field(default_factory=dict)
@@ -60,7 +62,7 @@ class Placed:
 
         requests = [*self.requests, *self.handed]
         tape = self.tape if handed else ""
-        self.found = self.places.find(requests, named, tape, self.kept)
+        self.found = self.places.find(requests, named, tape, self.kept, self.own)
 
     def settle(self, request: Request, handed: bool) -> None:
         """Finds the region of a request anew, of whose sources more is known now."""
@@ -72,7 +74,8 @@ class Placed:
 class Helper:
     """A function that is handed a tape: what of its parameters the tape has to have recorded.
 
-    ``standing`` are sources that it reads outside of itself. ``without`` says why some of its
+    ``standing`` are sources that it reads outside of itself, ``own_targets`` and ``own_sources``
+    attributes of its object. ``without`` says why some of its
     callers hand in none; for them the old call stays. ``late``: it may be asked after the function
     has returned.
     ``circle`` are the methods that a call of it may mean as well, which share one ``without``.
@@ -83,6 +86,8 @@ class Helper:
     targets: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     standing: tuple[str, ...] = ()
+    own_targets: tuple[str, ...] = ()
+    own_sources: tuple[str, ...] = ()
     variables: bool = False
     records: bool = False
     joins: bool = True
@@ -96,4 +101,5 @@ class Helper:
     def needs(self) -> tuple[object, ...]:
         """What its callers have to know of it."""
         kinds = (self.variables, self.records, self.joins, self.often, self.late)
-        return (self.targets, self.sources, self.standing, *kinds)
+        own = (self.own_targets, self.own_sources)
+        return (self.targets, self.sources, self.standing, *own, *kinds)

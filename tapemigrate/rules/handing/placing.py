@@ -76,7 +76,7 @@ class Places:
             lambda n: unit.lines.segment(unit.lines.span(n)),
             ShapeEvidence(project, view),
             lambda path: _holds_variables(tracer, view, path),
-            lambda path: _kept_values(project, view, path),
+            lambda path: kept_values(project, view, path),
             lambda node: gives_variables(project, view, node),
         )
         self._project = project
@@ -102,11 +102,13 @@ class Places:
         named: Callable[[Request], bool],
         tape: str,
         kept: Mapping[Request, Keeping],
+        own: bool = False,
     ) -> dict[Request, Region | Refusal]:
         """The regions of ``requests``; ``named`` tells which of them give their ops a name.
 
-        ``tape`` is the name of a parameter that may hold the tape of the callers; ``kept`` are the
-        tapes that other methods keep.
+        ``tape`` is the name of a parameter that may hold the tape of the callers; ``own``: also
+        where other methods put on ``self`` what is differentiated. ``kept`` are the tapes that
+        other methods keep.
         """
         found: dict[Request, Region | Refusal] = {}
         seeded: dict[Request, list[str]] = defaultdict(list)
@@ -133,6 +135,9 @@ class Places:
                     region = self._kept(request, kept[request])
             elif isinstance(region, Refusal) and region.threads and tape and inner is request:
                 region = self._given(request, requests, tape)
+            elif isinstance(region, Refusal) and region.own and own and tape and inner is request:
+                given = self._given(request, requests, tape)
+                region = given if isinstance(given, Region) else region
             found[inner] = region
             if inner is not request:
                 found[request] = (
@@ -380,7 +385,7 @@ def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:
     return tracer.attribute(view, path[1].lstrip(".")).network
 
 
-def _kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
+def kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
     """What the methods of the class assign to an attribute of ``self``; empty if others do too.
 
     For an optional parameter: what callers give. A variable of the module is nothing else.

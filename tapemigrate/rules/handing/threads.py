@@ -13,16 +13,20 @@ from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.callers import is_called_from_outside, meant_by
+from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.companions import companions
 from tapemigrate.rules.callgraph.namesakes import Namesakes, namesakes
 from tapemigrate.rules.handing.keeping import Keeper
 from tapemigrate.rules.handing.lending import Lendings, PlacedFor
+from tapemigrate.rules.handing.own_parts import read_of_object, set_out_of_sight, unfit
 from tapemigrate.rules.handing.placed import TAPE, Helper, Placed
-from tapemigrate.rules.handing.placing import ASKS
+from tapemigrate.rules.handing.placing import ASKS, kept_values
 from tapemigrate.rules.handing.standing import read_by_caller
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.values.shape_evidence import argument_for
+from tapemigrate.tape.handed import own_attribute
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.planner import Layout, lay_out
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -41,6 +45,8 @@ class Threads:
         self._project = project
         self._placed = placed
         self._failed: dict[Scope, str] = {}
+        self._called: dict[Scope, bool] = {}
+        self._not_own: dict[Scope, str] = {}
         self._failed_sites: dict[ast.Call, str] = {}
         self._circles: dict[Scope, Namesakes | str] = {}
         self._touched: dict[Scope, Placed] = {}
@@ -82,7 +88,19 @@ class Threads:
                 self._spread()
                 self._assume()
                 return layouts
-            self._failed[failure[0]] = failure[1]
+            self._fail(*failure)
+
+    def _fail(self, scope: Scope, reason: str) -> None:
+        """Keeps in mind that the function takes no tape, or none of what is kept on ``self``."""
+        placed, helper = self._touched[scope], self.helpers.get(scope)
+        own = any(isinstance(f, Refusal) and f.own for f in placed.found.values())
+        own = own or (helper is not None and bool(helper.own_targets))
+        if placed.own and own:
+            placed.own = False
+            self._not_own[scope] = reason
+            self._failed_sites.clear()
+        else:
+            self._failed[scope] = reason
 
     def _lost_call(self, layouts: dict[Scope, Layout]) -> bool:
         """Whether a caller that was to hand in a tape could not lay it after all."""
@@ -91,7 +109,7 @@ class Threads:
             placed = self._touched[scope]
             for request, refusal in layout.refused.items():
                 helper = self.helpers.get(placed.handed.get(request, scope))
-                if request in placed.handed and helper is not None:
+                if request in placed.handed and request.api != "kept" and helper is not None:
                     where = self._where(helper, CallSite(placed.view.unit, request.call))
                     reason = f"at its call in {where}, {refusal.reason}"
                     self._failed_sites[request.call] = reason
@@ -219,22 +237,37 @@ class Threads:
         caller.evaluate(caller.view.scope in self.helpers)
         self.lendings.lend(caller, caller.view.scope in self.helpers)
         outcome = caller.found[request]
-        if isinstance(outcome, Refusal) and not (outcome.threads and self._may_be_handed(caller)):
+        waits = isinstance(outcome, Refusal) and self._waits(outcome, caller)
+        if isinstance(outcome, Refusal) and not (waits and self._may_be_handed(caller)):
             del caller.handed[request]
             caller.evaluate(caller.view.scope in self.helpers)
             return f"at its call in {where}, {outcome.reason}"
-        waits = isinstance(outcome, Refusal) or self._is_open(caller)
-        if waits and caller not in work:
+        if (waits or self._is_open(caller)) and caller not in work:
             work.append(caller)
         return ""
 
     def _is_open(self, placed: Placed) -> bool:
         """Whether a request of the scope waits for a tape that is handed in."""
         return self._may_be_handed(placed) and any(
-            (isinstance(f, Refusal) and f.threads)
+            (isinstance(f, Refusal) and self._waits(f, placed))
             or (isinstance(f, Region) and f.given == placed.tape)
             for f in placed.found.values()
         )
+
+    def _waits(self, outcome: Refusal, placed: Placed) -> bool:
+        """Whether a tape of the callers may do, to whom ``self`` is known as well."""
+        return outcome.threads or (outcome.own and placed.own and self._is_called(placed))
+
+    def _is_called(self, placed: Placed) -> bool:
+        """Whether anybody in sight calls the method."""
+        scope, unit = placed.view.scope, placed.view.unit
+        if scope not in self._called:
+            method = isinstance(scope, ast.FunctionDef) and placed.view.cls is not None
+            self._called[scope] = False
+            if method and isinstance(scope, ast.FunctionDef) and scope.name != "__init__":
+                found = callers(self._project, unit, scope)
+                self._called[scope] = bool(not found.problem and (found.calls or found.unsure))
+        return self._called[scope]
 
     def _may_be_handed(self, placed: Placed) -> bool:
         scope = placed.view.scope
@@ -252,6 +285,8 @@ class Threads:
         targets: set[str] = set()
         sources: set[str] = set()
         standing: set[str] = set()
+        own_targets: set[str] = set()
+        own_sources: set[str] = set()
         count = 0
         for request, region in placed.found.items():
             if isinstance(region, Refusal):
@@ -264,14 +299,27 @@ class Threads:
             if isinstance(given, Refusal):
                 return given.reason
             count += 1
-            targets |= given[0]
+            targets |= given.parameters
+            own_targets |= given.attributes
             helper.records |= placed.places.records(region)
             helper.joins &= placed.places.joins(region)
             helper.often |= request.often or placed.repeats(request)
             further = self.helpers.get(placed.handed.get(request, scope))
             helper.late |= request.late or (further is not None and further.late)
-            helper.assumptions += [a for a in given[1] if a not in helper.assumptions]
+            new = [a for a in given.assumptions if a not in helper.assumptions]
+            helper.assumptions += new
+            me = placed.view.kinds.self_name
+            parts = {x: name for x in region.sources.leaves if (name := own_attribute(x, me))}
+            asked = (given.attributes, parts.values())
+            if problem := unfit(self._project, placed.view, request, *asked):
+                return problem
             for leaf in region.sources.leaves:
+                if leaf in parts:
+                    path = next(iter(leaf.defs)).path
+                    variable = kept_values(self._project, placed.view, path) == {Make.VARIABLE}
+                    helper.variables |= variable
+                    own_sources |= set() if variable else {parts[leaf]}
+                    continue
                 sources |= {d.path[0] for d in leaf.defs if d.kind is Kind.PARAM}
                 if leaf.watch is not None:
                     standing |= {d.path[0] for d in leaf.defs if d.kind is Kind.ENTRY}
@@ -282,6 +330,8 @@ class Threads:
         helper.targets = tuple(sorted(targets))
         helper.sources = tuple(sorted(sources))
         helper.standing = tuple(sorted(standing))
+        helper.own_targets = tuple(sorted(own_targets))
+        helper.own_sources = tuple(sorted(own_sources))
         return helper
 
     def _sites(self, helper: Helper) -> list[CallSite] | str:
@@ -298,6 +348,9 @@ class Threads:
             calls, unseen = found.calls, found.unseen
         else:
             helper.circle, calls, unseen = circle, circle.calls, circle.unseen
+        own = (*helper.own_targets, *helper.own_sources)
+        if own and (problem := set_out_of_sight(self._project, helper.placed.view, own, calls)):
+            return problem
         helper.without += unseen
         cls = helper.placed.view.cls
         named = {helper.function.name} if cls is None else {helper.function.name, cls.name}
@@ -306,6 +359,10 @@ class Threads:
             helper.without.append(f"{unread} may call it and cannot be read")
         if helper.without and not calls:
             return helper.without[0]
+        if own and cls is not None:
+            if classes(self._project).may_be_called_back(unit, cls):
+                if not helper.function.name.startswith("_"):
+                    helper.without.append(f"a library may call `{helper.function.name}`")
         if not calls:
             if is_called_from_outside(self._project, unit, helper.function):
                 return f"a library may call `{helper.function.name}`"
@@ -314,6 +371,8 @@ class Threads:
                     "more is computed in it before the gradient is asked for, and no caller can be "
                     "seen whose tape would still record"
                 )
+            if own:
+                return f"no caller can be seen whose tape has recorded `self.{own[0]}`"
             if helper.standing:
                 return f"no caller can be seen that would watch `{helper.standing[0]}`"
             names = " and ".join(f"`{t}`" for t in helper.targets)
@@ -364,6 +423,15 @@ class Threads:
                 if isinstance(read, str):
                     return read
                 sources.append(read)
+            for names, values in (
+                (helper.own_targets, targets),
+                (helper.own_sources, sources),
+            ):
+                for name in names:
+                    part = read_of_object(self._project, site, name)
+                    if isinstance(part, str):
+                        return part
+                    values.append(part)
         variables = any(h.variables for h in helpers)
         if not targets or not (sources or variables):
             return "it is not told what to differentiate"
@@ -399,8 +467,10 @@ class Threads:
 
     def _withdraw(self, helper: Helper) -> None:
         """Takes the calls of ``helper`` back out of its callers."""
+        scope = helper.placed.view.scope
         for caller in self._touched.values():
-            for request in [r for r, s in caller.handed.items() if s is helper.placed.view.scope]:
+            calls = [r for r, s in caller.handed.items() if s is scope and r.api != "kept"]
+            for request in calls:
                 del caller.handed[request]
                 caller.found.pop(request, None)
 
@@ -411,11 +481,12 @@ class Threads:
 
     def _explain(self, placed: Placed) -> None:
         """Says of what is left why no tape can be handed in."""
-        reason = self._failed.get(placed.view.scope)
-        if reason is None:
-            return
         for request, outcome in placed.found.items():
-            if isinstance(outcome, Refusal) and outcome.threads and reason != outcome.reason:
+            if not isinstance(outcome, Refusal):
+                continue
+            why = self._failed if outcome.threads else self._not_own if outcome.own else {}
+            reason = why.get(placed.view.scope)
+            if reason is not None and reason != outcome.reason:
                 placed.found[request] = Refusal(
                     f"{outcome.reason}, and no tape can be handed in: {reason}", outcome.recipe
                 )

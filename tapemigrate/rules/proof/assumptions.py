@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 from tapemigrate.flow.definitions import Def, Kind, Use
@@ -55,6 +55,18 @@ _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 # Stands for the variables of a collection, which no name in the code holds.
 _VARIABLES = Def(("<variables>",), Kind.ASSIGN, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a tape from outside must have recorded: parameters, and attributes of ``self``.
+
+    ``assumptions``: why that is enough.
+    """
+
+    parameters: frozenset[str]
+    attributes: frozenset[str]
+    assumptions: list[str]
 
 
 class Judge:
@@ -171,9 +183,10 @@ class Judge:
             self._project, self._tracer, self._view, self._kept, self._is_module, self._steps
         )
 
-    def given(self, region: Region) -> tuple[frozenset[str], list[str]] | Refusal:
-        """The parameters that a tape from outside must have recorded for ``region``."""
+    def given(self, region: Region) -> Given | Refusal:
+        """What a tape from outside must have recorded for ``region``."""
         targets: set[str] = set()
+        own: dict[str, list[str | Refusal]] = {}
         assumptions: list[str] = []
         for root in sorted(region.roots, key=lambda d: d.path):
             if root.path[0] in self._parameters:
@@ -184,20 +197,36 @@ class Judge:
                 targets.add(root.path[0])
                 continue
             verdict = self._root(root, region.sources.leaves)
+            if verdict is not None and self._is_own(root):
+                own.setdefault(root.path[1].lstrip("."), []).append(verdict)
+                continue
             if isinstance(verdict, Refusal):
                 return verdict
             if verdict:
                 assumptions.append(verdict)
-        if not targets:
-            return wrong("what the target is made of", "made out of sight", "the source")
         behind = backward(self._view.flow.uses_in(region.request.target)).made
         run = [d.value for d in behind if d.value is not None]
         for verdict in self._methods().of(region, region.sources.leaves, frozenset(), run):
+            if isinstance(verdict, Refusal) and verdict.keeps:
+                own.setdefault(verdict.keeps, []).append(verdict)
+                continue
             if isinstance(verdict, Refusal):
                 return verdict
             if verdict not in assumptions:
                 assumptions.append(verdict)
-        return frozenset(targets), assumptions
+        # Where callers pass what is differentiated, they need not know what else there is.
+        for name, found in list(own.items()) if targets else ():
+            if not any(isinstance(each, Refusal) for each in found):
+                assumptions += [str(each) for each in own.pop(name)]
+        if not targets and not own:
+            return wrong("what the target is made of", "made out of sight", "the source")
+        return Given(frozenset(targets), frozenset(own), assumptions)
+
+    def _is_own(self, root: Def) -> bool:
+        """Whether it is an attribute of the object of the method, or an element of such a one."""
+        path = root.path
+        own = path[0] == self._view.kinds.self_name and len(path) > 1
+        return own and all(step.startswith("[") for step in path[2:])
 
     # -- one value that enters ------------------------------------------------------------------
 

@@ -10,9 +10,12 @@ from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.callers import set_by_text
+from tapemigrate.rules.callgraph.setters import runs_of_setters, runs_once
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.properties import asked_for_within
 from tapemigrate.rules.proof.replacements import in_its_place
+from tapemigrate.rules.values.attributes import sets_without_name
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.recipes import SOURCE
@@ -38,6 +41,8 @@ class Steps:
         self._set: set[str] = set()
         self._late: set[str] = set()
         self._anew = asked_for_within(project, view, region)
+        self._region = region
+        self._confined: dict[str, bool] = {}
         me = view.kinds.self_name
         if me is None or view.cls is None or view.flow.yields or region.given or region.resumes:
             return
@@ -74,7 +79,34 @@ class Steps:
 
     def settle(self, name: str) -> bool:
         """Whether ``self.name`` is nothing but what the region has given it, or runs in it."""
-        return name in self._anew or (name in self._given and not self._before & {name, _ANYTHING})
+        if name in self._anew or (name in self._given and not self._before & {name, _ANYTHING}):
+            return True
+        if name not in self._confined:
+            self._confined[name] = self._confine(name)
+        return self._confined[name]
+
+    def _confine(self, name: str) -> bool:
+        """Whether nothing but what runs in the region, once for each object, sets ``self.name``.
+
+        What is read of it then was computed there, or is not there at all.
+        """
+        view, region = self._view, self._region
+        scope, cls = view.scope, view.cls
+        if cls is None or not isinstance(scope, ast.FunctionDef):
+            return False
+        if not runs_once(self._project, view, scope):
+            return False
+        if region.given or region.resumes or self._project.foreign_stores(view.unit, cls, name):
+            return False
+        runs = runs_of_setters(self._project, view.unit, cls, [name], {scope})
+        rows = region.block.body[region.first : max(region.last + 1, region.call)]
+        inside = {node for row in rows for node in walk(row)}
+        return (
+            not isinstance(runs, str)
+            and all(node in inside for _, node in runs)
+            and not set_by_text(self._project, view.unit, name)
+            and not sets_without_name(self._project, view)
+        )
 
     def leave_out(self, name: str) -> bool:
         """Whether a parameter is but kept on ``self``, where nothing in the region reads it."""
@@ -120,9 +152,13 @@ class Steps:
         """The attributes that may be read, by methods as well, before these nodes give them."""
         found: set[str] = set()
         parents = self._view.unit.parents
+        owners: set[ast.AST] = set()  # also of what does not stand in the file
         for node in (n for root in nodes for n in walk(root)):
+            if isinstance(node, ast.Attribute):
+                owners.add(node.value)
             if isinstance(node, ast.Name):
-                whole = node.id == me and not isinstance(parents.get(node), ast.Attribute)
+                part = node in owners or isinstance(parents.get(node), ast.Attribute)
+                whole = node.id == me and not part
                 if whole or node.id == "super":
                     found.add(_ANYTHING)
             if not isinstance(node, ast.Attribute) or path_of(node.value) != (me,):

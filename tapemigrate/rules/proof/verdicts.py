@@ -29,6 +29,7 @@ def wrong(text: str, how: str, source: str, threads: bool = False, keeps: str = 
         _RECIPE,
         threads,
         keeps,
+        own=bool(keeps),
     )
 
 
