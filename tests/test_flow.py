@@ -57,6 +57,8 @@ def behind(source: str) -> set[int]:
         ("def f(x):\n  try:\n    y = 1\n  except E:\n    y = 2\n  return y", {3, 5}),
         ("def f(x):\n  y = 1\n  while True:\n    y = 2\n    break\n  return y", {4}),
         ("def f(x):\n  y = x\n  del y\n  y = 1\n  return y", {4}),
+        ("def f(x):\n  y = []\n  z = y\n  y.append(x)\n  y.append(1)\n  return z", {2, 3, 4, 5}),
+        ("def f(x):\n  y = []\n  z = y\n  y = []\n  y.append(x)\n  return z", {2, 3}),
     ],
 )
 def test_what_does_not_reach_is_left_out(source: str, expected: set[int]) -> None:

@@ -46,6 +46,8 @@ class Flow:
         # The longer paths that are known, by each path that they begin with.
         self._below: dict[Path, set[Path]] = {}
         self._outside: dict[Def, bool] = {}
+        # The names that were given what a path holds.
+        self._named: dict[Path, set[Path]] = {}
         self._loops: list[Loop] = []
         self._exits: list[tuple[list[State], list[State]]] = []
         self._shared = shared_names(scope)
@@ -128,6 +130,8 @@ class Flow:
         made.uses |= uses
         if value is not None and _passes_code_on(value):
             made.code = made.code.union(*(u.made.code for u in uses))
+        if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
+            self._named.setdefault(other, set()).add(path)
         for known in self._below.get(path, ()):
             state.pop(known, None)
         self._know(path)
@@ -154,6 +158,12 @@ class Flow:
             alias = path_of(use.made.value) if use.made.value is not None else None
             if use.made.kind is Kind.ASSIGN and alias is not None and alias in state:
                 state[alias] = state[alias] | {here}
+        for name in self._named.get(path, ()) if aliases else ():
+            # What has the object by another name still, and was given it as it was then.
+            own = state.get(name, _NONE)
+            given = {use for u in own if _is_name_of(u.made, path) for use in u.made.uses}
+            if (given | own) & before:
+                state[name] = own | {here}
 
     def _lookup(self, state: State, path: Path) -> Uses:
         """What the path itself may hold (not the parts of it that were set on their own)."""
@@ -537,6 +547,10 @@ class Flow:
             stack.extend(u.made for u in current.before)
         known.update(dict.fromkeys(seen, True))
         return True
+
+
+def _is_name_of(made: Def, path: Path) -> bool:
+    return made.kind is Kind.ASSIGN and made.value is not None and path_of(made.value) == path
 
 
 def _pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:

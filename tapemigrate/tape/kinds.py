@@ -253,6 +253,24 @@ class Kinds:
             for node in ast.walk(method)
         )
 
+    def fills(self, attribute: str, scope: ast.AST) -> bool:
+        """Whether a method other than ``scope`` puts something into an attribute of self."""
+        lineage = [] if self.cls is None else list(self._effects.lineage(self.cls))
+        nodes = (n for c in lineage for m in c.body if m is not scope for n in ast.walk(m))
+        for node in nodes:
+            match node:
+                case ast.Subscript(value=ast.Attribute(attr=name), ctx=ast.Store() | ast.Del()):
+                    found = name
+                case ast.AugAssign(target=ast.Attribute(attr=name)):
+                    found = name
+                case ast.Call(func=ast.Attribute(value=ast.Attribute(attr=name), attr=method)):
+                    found = name if method in CHANGERS else ""
+                case _:
+                    continue
+            if found == attribute:
+                return True
+        return False
+
     def keeps_arguments(self, call: ast.Call) -> bool:
         """Whether the call makes a named tuple, or an object of a class of this file."""
         name = call.func.id if isinstance(call.func, ast.Name) else ""

@@ -241,9 +241,11 @@ class SourceReader:
         made = origins(uses)
         own = frozenset(d for d in made if d.path == path and d.kind not in _OUTSIDE)
         changed = [u.made for u in uses if u.made.kind is Kind.MUTATE and u.made.path == path]
-        filled = any(_is_filled(d) for d in changed) or (
-            changed and any(isinstance(d.value, _DISPLAYS) for d in own)
-        )
+        listed = any(isinstance(d.value, _DISPLAYS) for d in own)
+        filled = any(_is_filled(d) for d in changed) or (changed and listed)
+        if listed and any(u.made.kind is Kind.MUTATE for u in uses):
+            # Methods that are called may put something into a list as well.
+            filled = filled or self._kinds.fills(path[-1].lstrip("."), self._flow.scope)
         if not own or filled or len(path) != 2 or path[0] != self._kinds.self_name:
             return uses, False
         if any(d.path == path for d in made - own):
