@@ -92,10 +92,9 @@ class Threads:
 
     def _fail(self, scope: Scope, reason: str) -> None:
         """Keeps in mind that the function takes no tape, or none of what is kept on ``self``."""
-        placed, helper = self._touched[scope], self.helpers.get(scope)
-        own = any(isinstance(f, Refusal) and f.own for f in placed.found.values())
-        own = own or (helper is not None and bool(helper.own_targets))
-        if placed.own and own:
+        placed = self._touched[scope]
+        placed.evaluate(False)
+        if placed.own and any(isinstance(f, Refusal) and f.own for f in placed.found.values()):
             placed.own = False
             self._not_own[scope] = reason
             self._failed_sites.clear()
