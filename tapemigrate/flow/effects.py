@@ -54,6 +54,7 @@ class Effects:
                 self._functions.setdefault(node.name, []).append(node)
         self._outside: dict[str, frozenset[str]] = {}
         self._memo: dict[tuple[str, str], bool] = {}
+        self._parameters: dict[ast.AST, frozenset[str]] = {}
 
     def functions(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Every function or method of that name in the file."""
@@ -147,6 +148,46 @@ class Effects:
                 if len(owner) == 1 and self.writes_self(cls, func.attr):
                     return True
         return False
+
+    def changed_arguments(self, call: ast.Call) -> list[ast.expr]:
+        """The arguments of a function of this file whose objects it sets parts of, or has set."""
+        if not isinstance(call.func, ast.Name):
+            return []
+        given = {k.arg: k.value for k in call.keywords if k.arg is not None}
+        found: list[ast.expr] = []
+        for function in self._functions.get(call.func.id, ()):
+            names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+            passed = {**dict(zip(names, call.args, strict=False)), **given}
+            changed = self._changed_parameters(function)
+            found += [passed[name] for name in names if name in passed and name in changed]
+        return found
+
+    def _changed_parameters(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> frozenset[str]:
+        if function in self._parameters:
+            return self._parameters[function]
+        self._parameters[function] = frozenset()  # one that calls itself adds nothing by doing so
+        found: set[str | None] = set()
+        for node in walk(function):
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+                found.add(_root(node))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                if isinstance(node.func.value, ast.Name) and self._sets_parts(node.func.attr):
+                    found.add(node.func.value.id)
+            elif isinstance(node, ast.Call):
+                found |= {a.id for a in self.changed_arguments(node) if isinstance(a, ast.Name)}
+        names = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+        self._parameters[function] = frozenset(name for name in found if name in names)
+        return self._parameters[function]
+
+    def _sets_parts(self, name: str) -> bool:
+        """Whether a method of that name, of a class of this file, changes its object."""
+        return any(
+            getattr(stmt, "name", "") == name and self.writes_self(cls, name)
+            for cls in self._classes.values()
+            for stmt in cls.body
+        )
 
     def rebound_names(self, name: str) -> frozenset[str]:
         """The outer names to which functions called ``name`` may give another value."""

@@ -458,7 +458,10 @@ class Kinds:
             if qualified is None and hasattr(builtins, func.id) and func.id != "setattr":
                 return Effect()
             outside = self._effects.outside_names(func.id)
-            changed = tuple(ast.Name(n, ast.Load()) for n in sorted(outside))
+            changed = (
+                *(ast.Name(n, ast.Load()) for n in sorted(outside)),
+                *self._effects.changed_arguments(call),
+            )
             rebinds = self._effects.rebound_names(func.id)
             return Effect(changed, rebinds, args, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
