@@ -144,10 +144,12 @@ def hidden(file: SourceFile) -> Hidden:
     Raises:
         SourceError: where it does not parse.
     """
-    from tapemigrate.rules.unseen import elsewhere
+    from tapemigrate.rules.unseen import caches, elsewhere
 
     with _project({file.filename: file}, {}, Settings()) as project:
-        return elsewhere.held(project.units[file.filename])
+        unit = project.units[file.filename]
+        found = elsewhere.held(unit)
+        return replace(found, names=found.names | caches.running(unit))
 
 
 def why(

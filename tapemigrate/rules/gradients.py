@@ -116,7 +116,7 @@ def links(project: Project, unit: Unit) -> Links:
             break
         handed |= more
         names |= {h.name for h in more if not h.followed}
-    imports = others if names else frozenset()
+    imports = others if names or calls.by_scope else frozenset()
     return Links(frozenset(names), frozenset(handed | objects), imports, frozenset(sources))
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 
 from tapemigrate.model import SET, Handed, Hidden, Links
 from tapemigrate.patterns import late
+from tapemigrate.running.passing import Passing
 from tapemigrate.running.reading import read, searchable
 from tapemigrate.running.texts import BESIDE, CALLED, DEFINED, FOREIGN, HOME, USED, Text
 from tapemigrate.source.decoding import SourceError, is_notebook
@@ -26,6 +27,8 @@ TENSORFLOW = "tensorflow"
 
 #: What files hold of the kind, by their paths, in order; None: not known.
 HiddenIn = Callable[[list[str]], Iterable[Hidden | None]]
+#: Of files, those that have to be read beside them.
+Reached = dict[str, list[str]]
 
 # The functions and classes of a module itself.
 _TOP = late(rb"^(?:def|class)[\s\\]+([^\s(:\\\[]+)", re.MULTILINE)
@@ -33,10 +36,12 @@ _TOP = late(rb"^(?:def|class)[\s\\]+([^\s(:\\\[]+)", re.MULTILINE)
 
 def words(links: Iterable[Links]) -> frozenset[str]:
     """What has to be looked for to know the files that concern files with these links."""
+    links = list(links)
+    imports = any(each.imports for each in links)
     links = [each for each in links if each.names or each.handed]
     found = {word for each in links for name in each.names for word in (name, FOREIGN + name)}
     found |= ways(handed for each in links for handed in each.handed)
-    return frozenset(found) | _marks() if found else frozenset()
+    return frozenset(found) | (_marks() if found or imports else frozenset())
 
 
 def ways(functions: Iterable[Handed]) -> frozenset[str]:
@@ -100,6 +105,9 @@ class Choice:
         self._places = places
         marked = (path for mark in sorted(_marks()) for path in places.get(mark, ()))
         self._marked = tuple(dict.fromkeys(marked))
+        making = (path for mark in sorted(_marks(making=True)) for path in places.get(mark, ()))
+        #: The files that may make such ops themselves.
+        self.making = tuple(dict.fromkeys(making))
         self._tops: dict[str, frozenset[bytes] | None] = {}
 
     def callers(self, links: Links) -> Iterator[str]:
@@ -149,7 +157,7 @@ class Choice:
         here: dict[str, Text] = {}
         for filename, each in links.items():
             paths = [p for p in self._marked if p != filename and may_import(each, p)]
-            if paths and each.names:
+            if paths:
                 text = here[filename] = _text(filename)
                 near[filename] = [p for p in paths if _may_name(text, self._tops_of(p))]
         asked = sorted({path for paths in near.values() for path in paths})
@@ -164,6 +172,20 @@ class Choice:
                 or any(o and o is not hidden and o.names & hidden.uses for o in made.values())
             ]
         return chosen
+
+    def reached(self, links: Mapping[str, Links], passing: Mapping[str, Passing]) -> Reached:
+        """For each file with links those that it may call, and through them such ops."""
+        found: Reached = {}
+        for filename, each in links.items():
+            near = {p: q for p, q in passing.items() if p != filename and may_import(each, p)}
+            text = _text(filename) if near else Text(b"")
+            found[filename] = [
+                one
+                for path, far in near.items()
+                if _may_name(text, frozenset(map(_encoded, far.names)))
+                for one in (path, *far.through)
+            ]
+        return found
 
     def _tops_of(self, path: str) -> frozenset[bytes] | None:
         """The names of a module's own functions and classes; None where its bytes do not tell."""
@@ -185,11 +207,15 @@ def _encoded(name: str) -> bytes:
     return name.encode("utf-8", "backslashreplace")
 
 
-def _marks() -> frozenset[str]:
-    """The words without which a file makes no ops that a tape does not record."""
-    from tapemigrate.rules.unseen.hazards import MARKS
+def _marks(making: bool = False) -> frozenset[str]:
+    """The words without which a file makes no ops, or variables, that a tape does not record.
 
-    return frozenset(FOREIGN + mark for mark in MARKS)
+    ``making``: those of them that are hardly ever meant otherwise.
+    """
+    from tapemigrate.rules.unseen.caches import CELLS
+    from tapemigrate.rules.unseen.hazards import MAKING, MARKS
+
+    return frozenset(FOREIGN + mark for mark in (MAKING if making else MARKS) | CELLS)
 
 
 def _text(path: str) -> Text:

@@ -13,6 +13,7 @@ from tapemigrate.running.context import Choice, Modules, may_import, words
 from tapemigrate.running.facts import Question
 from tapemigrate.running.grouping import grouped
 from tapemigrate.running.packages import Packages
+from tapemigrate.running.passing import passing
 from tapemigrate.running.tasks import Task
 from tapemigrate.running.words import Words, words_in
 from tapemigrate.running.workers import Workers
@@ -74,6 +75,10 @@ def with_others(
     choice = Choice(find(known_words | words(further.values())))
     rank = {path: number for number, path in enumerate(everything)}
     marked = choice.marked(links, hidden_in)
+    making = list(choice.making) if links else []
+    held = zip(making, hidden_in(making), strict=True)
+    passed = passing({path: h.names for path, h in held if h is not None}, find)
+    reached = choice.reached(links, passed)
     modules = Modules(everything)
     found: dict[str, Task] = {}
     for task in tasks:
@@ -86,6 +91,7 @@ def with_others(
             context.update(dict.fromkeys(choice.callers(here)))
             context.update(dict.fromkeys(choice.callers(further.get(member, Links()))))
             context.update(dict.fromkeys(marked.get(member, ())))
+            context.update(dict.fromkeys(reached.get(member, ())))
             context.update(dict.fromkeys(modules.meant(member, here.givers)))
             for other, beyond in marked.items():
                 if beyond and may_import(here, other):

@@ -148,6 +148,14 @@ def short(qualified: str | None) -> str | None:
     return None
 
 
+def flattens(qualified: str | None) -> bool:
+    """Whether a function lists what a nest of tensors holds: ``tf.nest.flatten``, or its own self.
+
+    https://github.com/google-deepmind/tree
+    """
+    return qualified == "tree.flatten" or short(qualified) == "nest.flatten"
+
+
 class Kinds:
     """Reads kinds and effects off the source of one file."""
 

@@ -15,7 +15,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.built_late import BuiltLate
 from tapemigrate.tape.filled_lists import is_empty, of_variables
-from tapemigrate.tape.kinds import Kinds, Make, short
+from tapemigrate.tape.kinds import Kinds, Make, flattens, short
 from tapemigrate.tape.leaf import Leaf, Sources, beside_variables
 
 Segment = Callable[[ast.expr], str]
@@ -162,7 +162,7 @@ class SourceReader:
             return False
         if isinstance(call.func, ast.Name) and call.func.id in _LISTERS:
             return True
-        return short(self._kinds.name(call.func)) == "nest.flatten"
+        return flattens(self._kinds.name(call.func))
 
     def _sum(self, value: ast.BinOp, defs: frozenset[Def], text: str, depth: int) -> Sources:
         """``a + b``: a tensor if one of the two is, a list if both are, else the one or the other.

@@ -18,7 +18,7 @@ from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.independence import Asked, Independence, enclosing
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values, global_values
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.kinds import Make, flattens
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
@@ -235,7 +235,7 @@ class Elements:
         if view.kinds.make(call) in _NEW:
             return [_Part(view, call, several=True)]
         lister = isinstance(func, ast.Name) and func.id in _LISTERS
-        if lister or short(view.kinds.name(func)) == "nest.flatten":
+        if lister or flattens(view.kinds.name(func)):
             return self._listed(call.args[0], view, depth) if len(call.args) == 1 else None
         if isinstance(func, ast.Attribute) and func.attr in _SAME and not call.args:
             return self._listed(func.value, view, depth)

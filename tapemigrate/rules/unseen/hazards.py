@@ -99,6 +99,9 @@ MARKS = frozenset(_SPREADING) | {
     *ASKING,
 }
 
+#: Those of them that are hardly ever meant otherwise: who calls what holds one is followed further.
+MAKING = MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub"}
+
 # In a file without one of these words ``_call``, ``_taint`` and ``hidden`` find nothing.
 _MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")
 _TAINTING = (*_MAKING_OPS, *(word for word, why in _UNSEEN.items() if why is not _KERAS))

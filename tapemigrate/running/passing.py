@@ -1,0 +1,83 @@
+"""Files that only call what makes ops which no tape records, and are called by others in turn."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from tapemigrate.running.reading import read
+from tapemigrate.running.texts import FOREIGN
+from tapemigrate.source.decoding import SourceError, decode, is_notebook
+from tapemigrate.source.parsing import parse
+from tapemigrate.source.trees import walk
+
+# Through how many such files a call is followed.
+_MOST_STEPS = 2
+# A name that stands in more files than this (``build``) says little about who calls it.
+_MOST_MENTIONS = 60
+
+#: The files in which each of some words stands.
+Find = Callable[[Collection[str]], Mapping[str, Collection[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """The functions and classes of a file that run such things, and ``through`` which files."""
+
+    names: frozenset[str]
+    through: tuple[str, ...]
+
+
+def passing(making: Mapping[str, frozenset[str]], find: Find) -> dict[str, Passing]:
+    """The files through which others reach the functions that ``making`` tells of files."""
+    found: dict[str, Passing] = {}
+    ahead = {path: Passing(names, ()) for path, names in making.items() if names}
+    for _ in range(_MOST_STEPS if ahead else 0):
+        words = {FOREIGN + name for each in ahead.values() for name in each.names}
+        places = find(words)
+        nearer: dict[str, Passing] = {}
+        for user, givers in sorted(_users(ahead, places).items()):
+            names = _running(user, {n for path in givers for n in ahead[path].names})
+            if names and user not in found:
+                behind = (each for path in givers for each in (path, *ahead[path].through))
+                nearer[user] = Passing(names, tuple(dict.fromkeys(behind)))
+        found |= nearer
+        ahead = nearer
+    return found
+
+
+def _users(
+    ahead: Mapping[str, Passing], places: Mapping[str, Collection[str]]
+) -> dict[str, list[str]]:
+    """Of each file that may use such a function those that it may have it from."""
+    users: dict[str, list[str]] = {}
+    for path, each in ahead.items():
+        named = [places[FOREIGN + name] for name in each.names]
+        for user in sorted({u for files in named if len(files) <= _MOST_MENTIONS for u in files}):
+            if user != path and not is_notebook(user):
+                users.setdefault(user, []).append(path)
+    return users
+
+
+def _running(path: str, names: Iterable[str]) -> frozenset[str]:
+    """The functions and classes of a file that use one of ``names``, through each other too."""
+    try:
+        tree = parse(decode(read(path), path).text, path)
+    except SourceError:
+        return frozenset()
+    tops = [s for s in tree.body if isinstance(s, ast.FunctionDef | ast.ClassDef)]
+    used = {top.name: {_last(node) for node in walk(top)} for top in tops}
+    aliases = [a for n in walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names]
+    found: set[str] = set()
+    wanted = set(names)
+    wanted |= {a.asname for a in aliases if a.asname and a.name.rpartition(".")[2] in wanted}
+    while new := {name for name in used if used[name] & (wanted | found)} - found:
+        found |= new
+    return frozenset(found)
+
+
+def _last(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
