@@ -96,7 +96,7 @@ class Keeper:
             reason = f"{outcome.reason}: {refusal.reason}"
             placed.found[request] = Refusal(reason, refusal.recipe, own=outcome.own)
         elif self._ask(placed, request, keeping) is not None:
-            self._failed[request] = "that is not all of it"
+            self._failed[request] = "a tape that is kept there does not record all of it"
 
     def _on_object(self, placed: Placed, request: Request) -> None:
         sources = placed.places.sources(request)

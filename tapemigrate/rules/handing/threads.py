@@ -33,6 +33,8 @@ from tapemigrate.tape.request import Refusal, Request
 
 # A tape that passes through more hands than this is no help to anybody.
 _MOST_STEPS = 200
+# What makes a call wait for a tape has gone by then: its own reason is all that there is to tell.
+_NO_NEED = "nothing in it needs a tape from outside"
 
 
 class Threads:
@@ -324,7 +326,7 @@ class Threads:
                     standing |= {d.path[0] for d in leaf.defs if d.kind is Kind.ENTRY}
                 helper.variables |= leaf.watch is None
         if not count:
-            return "nothing in it needs a tape from outside"
+            return _NO_NEED
         helper.often |= count > 1
         helper.targets = tuple(sorted(targets))
         helper.sources = tuple(sorted(sources))
@@ -485,7 +487,7 @@ class Threads:
                 continue
             why = self._failed if outcome.threads else self._not_own if outcome.own else {}
             reason = why.get(placed.view.scope)
-            if reason is not None and reason != outcome.reason:
+            if reason not in (None, _NO_NEED, outcome.reason):
                 placed.found[request] = Refusal(
                     f"{outcome.reason}, and no tape can be handed in: {reason}", outcome.recipe
                 )

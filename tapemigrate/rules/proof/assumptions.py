@@ -26,7 +26,14 @@ from tapemigrate.rules.proof.own_graph import begins_here
 from tapemigrate.rules.proof.shared_origin import may_share, share
 from tapemigrate.rules.proof.siblings import unpacked_beside
 from tapemigrate.rules.proof.steps import Steps
-from tapemigrate.rules.proof.verdicts import kept_together, name_of, names_of, parts_beside, wrong
+from tapemigrate.rules.proof.verdicts import (
+    NOTHING_PASSED,
+    kept_together,
+    name_of,
+    names_of,
+    parts_beside,
+    wrong,
+)
 from tapemigrate.rules.values.constants import is_constant_of_class
 from tapemigrate.rules.values.counts import is_count
 from tapemigrate.rules.values.estimators import is_fed_data
@@ -219,7 +226,7 @@ class Judge:
             if not any(isinstance(each, Refusal) for each in found):
                 assumptions += [str(each) for each in own.pop(name)]
         if not targets and not own:
-            return wrong("what the target is made of", "made out of sight", "the source")
+            return NOTHING_PASSED
         return Given(frozenset(targets), frozenset(own), assumptions)
 
     def _is_own(self, root: Def) -> bool:

@@ -20,6 +20,9 @@ _RECIPE = (
     "`with tf.GradientTape() as tape:` has to surround every path from the source to the target."
 )
 
+#: That a tape of the callers would have nothing to record.
+NOTHING_PASSED = Refusal("what the callers pass is no part of what the source leads to", _RECIPE)
+
 
 def wrong(text: str, how: str, source: str, threads: bool = False, keeps: str = "") -> Refusal:
     """That a value which enters the forward pass may come from the source."""

@@ -9,6 +9,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.shape_evidence import argument_for
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
 
@@ -30,8 +31,30 @@ def is_no_function(project: Project, view: View, name: str) -> bool:
     """Whether every caller gives a tensor or a number: nothing that runs a forward pass."""
     if not isinstance(view.scope, ast.FunctionDef):
         return False
+    default = _default(view.scope, name)
+    if isinstance(default, ast.Constant) and default.value is not None:
+        return True
+    if any(_is_reckoned_with(view, node, name) for node in walk(view.scope)):
+        return True
     found = _given(project, view, view.scope, name)
     return bool(found) and all(_is_value(project, site, value) for site, value in found)
+
+
+def _is_reckoned_with(view: View, node: ast.AST, name: str) -> bool:
+    """Whether arithmetic is done with the parameter, before the name means anything else."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            operands = [left, right]
+        case ast.UnaryOp(operand=operand):
+            operands = [operand] if not isinstance(node.op, ast.Not) else []
+        case _:
+            return False
+    return any(
+        isinstance(each, ast.Name)
+        and each.id == name
+        and {u.made.kind for u in view.flow.reads.get(each, ())} == {Kind.PARAM}
+        for each in operands
+    )
 
 
 def _is_value(project: Project, site: CallSite, value: ast.expr) -> bool:
@@ -70,12 +93,14 @@ def _given(
 
 def _is_optional(scope: ast.FunctionDef, name: str) -> bool:
     """Whether the parameter is None unless a call gives it."""
+    default = _default(scope, name)
+    return isinstance(default, ast.Constant) and default.value is None
+
+
+def _default(scope: ast.FunctionDef, name: str) -> ast.expr | None:
     args = [*scope.args.posonlyargs, *scope.args.args]
-    optional = dict(zip(reversed(args), reversed(scope.args.defaults), strict=False))
-    return any(
-        a.arg == name and isinstance(d, ast.Constant) and d.value is None
-        for a, d in optional.items()
-    )
+    optional = zip(reversed(args), reversed(scope.args.defaults), strict=False)
+    return next((value for arg, value in optional if arg.arg == name), None)
 
 
 def _makes(project: Project, site: CallSite, value: ast.expr) -> set[Make]:
