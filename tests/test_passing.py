@@ -78,7 +78,19 @@ grads = tf.gradients(loss, tf.trainable_variables())
 """
     texts = {"cells.py": cells, "encoders.py": encoders, "program.py": program}
     (found,) = messages(tmp_path, texts)
-    assert "made inside `dynamic_rnn`" in found
+    assert "the variables that `dynamic_rnn` reads are made on the tape" in found
+
+
+def test_what_is_named_after_cells_may_run_them_out_of_sight(tmp_path: Path) -> None:
+    program = """\
+import tensorflow as tf
+from recurrent import *
+
+loss = tf.reduce_sum(create_rnn(tf.zeros([2, 3, 2])))
+grads = tf.gradients(loss, tf.trainable_variables())
+"""
+    (found,) = messages(tmp_path, {"program.py": program})
+    assert "the variables that `create_rnn` reads are made on the tape" in found
 
 
 def test_the_files_are_followed(tmp_path: Path) -> None:
