@@ -149,7 +149,8 @@ def running(unit: Unit) -> frozenset[str]:
     """The functions and classes of a file, by itself, that run a cell."""
     if not any(word in unit.text for word in CELLS):
         return frozenset()
-    return frozenset(n for n, runs in _find(unit, None, {}).items() if runs in CELLS)
+    found = _at_the_top(unit, _find(unit, None, {}))
+    return frozenset(name for name, runs in found.items() if runs in CELLS)
 
 
 def _imported(unit: Unit, project: Project) -> _Running:
@@ -163,7 +164,7 @@ def _follow(project: Project) -> dict[str, _Running]:
     """What files import that runs a cell, also in files which they import in turn."""
     known: dict[str, dict[str, tuple[Unit, str]]] = {}
     for unit in project.units.with_text(CELLS):
-        for name, runs in _running(unit, project).items():
+        for name, runs in _at_the_top(unit, _running(unit, project)).items():
             known.setdefault(name, {})[unit.filename] = (unit, runs)
     files: dict[str, _Running] = {}
     for _ in range(_MOST_STEPS if known else 0):
@@ -174,9 +175,15 @@ def _follow(project: Project) -> dict[str, _Running]:
                 files[unit.filename] = names
                 more.append((unit, _find(unit, project, names)))
         for unit, found in more:
-            for name, runs in found.items():
+            for name, runs in _at_the_top(unit, found).items():
                 known.setdefault(name, {})[unit.filename] = (unit, runs)
     return files
+
+
+def _at_the_top(unit: Unit, found: _Running) -> _Running:
+    """Those that other files can import."""
+    tops = {getattr(stmt, "name", None) for stmt in unit.tree.body}
+    return {name: runs for name, runs in found.items() if name in tops}
 
 
 def _meant(unit: Unit, known: dict[str, dict[str, tuple[Unit, str]]]) -> _Running:
@@ -199,7 +206,12 @@ def _find(unit: Unit, project: Project | None, imported: _Running) -> _Running:
     """Such functions and classes of a file, those included that run one of ``imported``."""
     if not imported and not any(word in unit.text for word in (*CELLS, *_LOOPS, "_rnn", "rnn_")):
         return {}
-    pending = [n for n in unit.parents if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    pending = [
+        n
+        for n in unit.parents
+        # ``Layer.__init__(self)`` says nothing of the classes that have one: they are found whole.
+        if isinstance(n, ast.FunctionDef | ast.ClassDef) and not n.name.startswith("__")
+    ]
     found: _Running = {}
     before = -1
     while len(found) > before:
