@@ -70,13 +70,15 @@ Uses = frozenset[Use]
 class Effect:
     """What a call changes in place, and whether it touches the state that no name shows.
 
-    ``contents`` are arguments that change only where they are lists, dicts or sets; ``rebinds``
+    ``contents`` are arguments that change only where they are lists, dicts or sets, ``objects``
+    those that change where they are of a class that the scope shows; ``rebinds``
     are names that get another value, while the object they had stays what it was.
     """
 
     changes: tuple[ast.expr, ...] = ()
     rebinds: frozenset[str] = frozenset()
     contents: tuple[ast.expr, ...] = ()
+    objects: tuple[ast.expr, ...] = ()
     writes_hidden: bool = False
     reads_hidden: bool = False
 

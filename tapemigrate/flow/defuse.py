@@ -8,15 +8,20 @@ Loops are run twice, so that a value carried round is seen; a use that came roun
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import cast
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
+from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import Scope, _defaults, free_names, parameters, shared_names
+from tapemigrate.flow.objects import Objects, is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.source.trees import children, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
+# What reads names that do not stand there, and gives access to them.
+_READING_ALL = frozenset({"eval", "locals"})
+_OF_SCOPES = {("globals",), ("locals",), ("vars",)}
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -30,12 +35,19 @@ _FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
 class Flow:
     """The definitions and uses of one scope.
 
-    ``effect`` says what a call changes. ``reads`` gives, for every path that is read, the
+    ``effect`` says what a call changes, ``properties`` are attributes that methods compute of their
+    object, or set on it. ``reads`` gives, for every path that is read, the
     definitions that may reach it; ``returns`` lists the return statements.
     """
 
-    def __init__(self, scope: Scope, effect: Callable[[ast.Call], Effect]) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        effect: Callable[[ast.Call], Effect],
+        properties: Set[str] = frozenset(),
+    ) -> None:
         self.scope = scope
+        self._properties = properties
         self.reads: dict[ast.AST, Uses] = {}
         self.returns: list[ast.Return] = []
         self.yields = False
@@ -43,6 +55,7 @@ class Flow:
         self._effect = effect
         # What an object is, and its parts are, where a method of it is called.
         self._met: dict[ast.AST, State] = {}
+        self._objects = Objects(self.reads)
         # The longer paths that are known, by each path that they begin with.
         self._below: dict[Path, set[Path]] = {}
         self._outside: dict[Def, bool] = {}
@@ -115,6 +128,8 @@ class Flow:
             stmt = None if outside else self._stmt
             made = Def(path, kind, stmt, value, loops=loops, order=len(self.defs))
             self.defs[key] = made
+            if outside:
+                self._objects.bound(made)
         return made
 
     def _bind(
@@ -132,6 +147,7 @@ class Flow:
             made.code = made.code.union(*(u.made.code for u in uses))
         if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
             self._named.setdefault(other, set()).add(path)
+        self._objects.bound(made)
         for known in self._below.get(path, ()):
             state.pop(known, None)
         self._know(path)
@@ -147,6 +163,7 @@ class Flow:
         if made in self._outside and not earlier <= made.before:
             self._outside.clear()
         made.before |= earlier
+        self._objects.changed(made, earlier)
         made.uses |= {use for use in before | uses if use.made is not made or use.carried}
         here = Use(made)
         for known in self._below.get(path, ()):
@@ -164,6 +181,23 @@ class Flow:
             given = {use for u in own if _is_name_of(u.made, path) for use in u.made.uses}
             if (given | own) & before:
                 state[name] = own | {here}
+
+    def _change_everywhere(
+        self, state: State, node: ast.AST, path: Path, uses: Uses, held: bool = False
+    ) -> None:
+        """The object at ``path`` has changed: so it has by its other names, and what holds it.
+
+        ``held``: what it holds may have changed as well.
+        """
+        before = self._lookup(state, path)
+        search = self._objects.reached if held else self._objects.meant
+        changed = search(before, path)
+        for other in self._objects.names(changed):
+            if other == HIDDEN or other[: len(path)] == path or path[: len(other)] == other:
+                continue
+            there = state.get(other)
+            if there and not changed.isdisjoint(self._objects.reached(there, other)):
+                self._change(state, node, other, uses, aliases=False)
 
     def _lookup(self, state: State, path: Path) -> Uses:
         """What the path itself may hold (not the parts of it that were set on their own)."""
@@ -188,6 +222,9 @@ class Flow:
         found = set(self._lookup(state, path))
         for known in self._below.get(path, ()):
             found |= state.get(known, _NONE)
+        for place, step in enumerate(path) if self._properties else ():
+            for known in self._below.get(path[:place], ()) if step in self._properties else ():
+                found |= state.get(known, _NONE)
         self._captured(state, found)
         result = frozenset(found) | self.reads.get(node, _NONE)
         self.reads[node] = result
@@ -389,6 +426,14 @@ class Flow:
         if path is not None:
             if len(path) > 1:
                 self._lookup(state, path[:-1])
+                owner = path[: path.index(".__dict__")] if ".__dict__" in path else path[:-1]
+                self._change_everywhere(state, target, owner, uses)
+                if owner != path[:-1] or path[-1] in self._properties:
+                    self._change(state, target, owner, uses)
+                if path[-1] in self._properties:
+                    return
+            if kind is Kind.AUGMENT and any(is_object(d) for d in self._meant(state, path)):
+                self._change_everywhere(state, target, path, uses)
             self._bind(state, target, path, kind, value, uses)
             return
         base = target
@@ -396,11 +441,21 @@ class Flow:
             if isinstance(base, ast.Subscript):
                 uses |= self._eval(base.slice, state)
             base = base.value
+        if isinstance(base, ast.Call) and path_of(base.func) == ("vars",) and base.args:
+            base = base.args[0]
+        elif isinstance(base, ast.Call) and path_of(base.func) in _OF_SCOPES:
+            for known in list(state):
+                self._change(state, target, known, uses, aliases=False)
+            return
         path = path_of(base)
         if path is not None:
+            self._change_everywhere(state, target, path, uses)
             self._change(state, target, path, uses)
         else:
             self._eval(base, state)
+
+    def _meant(self, state: State, path: Path) -> set[Def]:
+        return self._objects.meant(self._lookup(state, path), path)
 
     def _take(
         self, target: ast.expr, iterated: ast.expr, uses: Uses, state: State, kind: Kind
@@ -453,6 +508,8 @@ class Flow:
 
     def _call(self, call: ast.Call, state: State) -> Uses:
         found = self._eval(call.func, state)
+        if isinstance(call.func, ast.Name) and call.func.id in _READING_ALL:
+            found = found.union(*state.values())
         if isinstance(call.func, ast.Attribute) and path_of(call.func) is not None:
             # A method sees all of its object, not only the attribute by which it is reached.
             found |= self._eval(call.func.value, state)
@@ -466,13 +523,22 @@ class Flow:
             found |= self._lookup(state, HIDDEN)
         if effect.writes_hidden:
             self._change(state, call, HIDDEN, found)
-        for expr in effect.changes:
+        changes = [*effect.changes, *self._bound(call)]
+        for expr in effect.objects:
+            path = path_of(expr)
+            if path is not None and any(is_object(d) for d in self._meant(state, path)):
+                changes.append(expr)
+        for expr in changes:
             path = path_of(expr)
             if path is not None:
+                if ".__dict__" in path:
+                    path = path[: path.index(".__dict__")]
+                self._change_everywhere(state, call, path, found, held=True)
                 self._change(state, call, path, found, aliases=path[0] not in effect.rebinds)
         for expr in effect.contents:
             path = path_of(expr)
             if path is not None and any(_is_container(u.made) for u in self._lookup(state, path)):
+                self._change_everywhere(state, call, path, found)
                 self._change(state, call, path, found)
         return found
 
@@ -482,6 +548,14 @@ class Flow:
         above = (path[:end] for end in range(1, len(path) + 1))
         here = {p: state[p] for p in (*above, *self._below.get(path, ())) if p in state}
         self._met[owner] = self._join(self._met.get(owner), here) or here
+
+    def _bound(self, call: ast.Call) -> list[ast.expr]:
+        """What methods change that are passed on, or have a name: ``map(found.append, x)``."""
+        given: list[ast.expr] = [*call.args, *(k.value for k in call.keywords)]
+        if isinstance(call.func, ast.Name):
+            made = (u.made for u in self.reads.get(call.func, _NONE))
+            given += [d.value for d in made if d.value is not None and d.kind is Kind.ASSIGN]
+        return [e.value for e in given if isinstance(e, ast.Attribute) and e.attr in CHANGERS]
 
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, state: State

@@ -26,7 +26,7 @@ class Effects:
     """What the functions and classes of one file write to, read off their source once.
 
     ``reuses_variables``: a function that makes a variable may give back one that was there.
-    ``tuples`` are the names of named tuples.
+    ``tuples`` are the names of named tuples, ``properties`` the attributes that methods compute.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -34,6 +34,7 @@ class Effects:
         self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self.reuses_variables = False
         self.tuples: set[str] = set()
+        self.properties: set[str] = set()
         for node in walk(tree):
             cls = node.__class__
             if cls in _NAMING:
@@ -52,7 +53,10 @@ class Effects:
                     self.tuples.update(t.id for t in node.targets if isinstance(t, ast.Name))
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._functions.setdefault(node.name, []).append(node)
+                if any(_is_property(d) for d in node.decorator_list):
+                    self.properties.add(f".{node.name}")
         self._outside: dict[str, frozenset[str]] = {}
+        self._arguments: dict[str, frozenset[str]] = {}
         self._memo: dict[tuple[str, str], bool] = {}
         self._parameters: dict[ast.AST, frozenset[str]] = {}
 
@@ -209,6 +213,44 @@ class Effects:
             self._outside[name] = frozenset(found)
         return self._outside[name]
 
+    def filled_parameters(self, name: str) -> frozenset[str]:
+        """The parameters of functions called ``name`` in which they set or put something.
+
+        ``*``: it may be in any, or in what they hold.
+        """
+        if name not in self._arguments:
+            self._arguments[name] = frozenset()  # a function that calls itself adds nothing
+            found: set[str] = set()
+            for function in self._functions.get(name, ()):
+                found |= self._changed_in(function)
+            self._arguments[name] = frozenset(found)
+        return self._arguments[name]
+
+    def _changed_in(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+        own = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
+        bound = own | {
+            n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        found: set[str] = set()
+        for node in walk(function):
+            owner: ast.expr | None = None
+            match node:
+                case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                    owner = node
+                case ast.Call(func=ast.Name(id="setattr" | "vars"), args=[first, *_]):
+                    owner = first
+                case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGERS:
+                    owner = value
+                case ast.Call(func=ast.Name(id=name), args=args):
+                    if self.filled_parameters(name):
+                        found |= {_root(a) or "" for a in args} & own
+            root = _root(owner) if owner is not None else None
+            if root in own:
+                found.add(root or "")
+            elif root in bound:
+                found.add("*")
+        return found
+
     def _outside_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
         bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
         bound |= {
@@ -255,6 +297,11 @@ def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
             ):
                 found.add(node.attr)
     return frozenset(found)
+
+
+def _is_property(decorator: ast.expr) -> bool:
+    path = path_of(decorator)
+    return path == ("property",) or (path is not None and path[-1] in (".setter", ".getter"))
 
 
 def _root(node: ast.expr) -> str | None:

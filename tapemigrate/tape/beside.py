@@ -162,7 +162,8 @@ class Beside:
                 names = may_be(made, self._flow, self._kinds) - leaf.defs
                 owners = asked_for(made, self._flow, self._kinds) - leaf.defs
                 for user in behind if names or owners else ():
-                    if user.value is made.value or self._is_recorded_after(user, made, region):
+                    given = user.value is made.value and isinstance(made.value, ast.Call)
+                    if given or self._is_recorded_after(user, made, region):
                         continue
                     if self._ops.is_barren(user) or not self._ops.makes_ops(user):
                         continue

@@ -463,15 +463,16 @@ class Kinds:
         args = (*call.args, *(k.value for k in call.keywords))
         func = call.func
         if isinstance(func, ast.Name):
-            if qualified is None and hasattr(builtins, func.id) and func.id != "setattr":
-                return Effect()
+            if qualified is None and hasattr(builtins, func.id):
+                return Effect(tuple(call.args[:1])) if func.id == "setattr" else Effect()
             outside = self._effects.outside_names(func.id)
             changed = (
                 *(ast.Name(n, ast.Load()) for n in sorted(outside)),
                 *self._effects.changed_arguments(call),
             )
             rebinds = self._effects.rebound_names(func.id)
-            return Effect(changed, rebinds, args, writes_hidden=True)
+            objects = self._filled_by(call, func.id, 0)
+            return Effect(changed, rebinds, args, objects, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
             return Effect(contents=args, writes_hidden=True)
         owner = path_of(func.value)
@@ -487,10 +488,25 @@ class Kinds:
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
             return Effect(contents=args, writes_hidden=True)
+        objects = self._filled_by(call, func.attr, 1)
         if owner == (self.self_name,) and self.cls is not None:
             if not self._effects.writes_self(self.cls, func.attr):
-                return Effect(contents=args, writes_hidden=True)
-        return Effect((func.value,), contents=args, writes_hidden=True)
+                return Effect(contents=args, objects=objects, writes_hidden=True)
+        return Effect((func.value,), contents=args, objects=objects, writes_hidden=True)
+
+    def _filled_by(self, call: ast.Call, name: str, first: int) -> tuple[ast.expr, ...]:
+        """The arguments in which functions of that name may set or put something."""
+        filled = self._effects.filled_parameters(name)
+        found: list[ast.expr] = []
+        for function in self._effects.functions(name) if filled else ():
+            own = [a.arg for a in parameters(function.args)][first:]
+            named = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
+            named += [(k.value, k.arg or "") for k in call.keywords]
+            for value, parameter in named:
+                if "*" in filled or parameter in filled or parameter not in own:
+                    parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+                    found += parts
+        return tuple(found)
 
 
 _BARREN = {Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.blocks import Block
 from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.patterns import late
@@ -129,7 +130,19 @@ def fills_state(function: ast.AST | None) -> bool:
     nodes = [n for s in function.body for n in walk(s)]
     names = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
     own = {n.id for n in names} | {a.arg for a in parameters(function.args)}
-    return any(isinstance(node, ast.Global) or stores_beyond(node, own) for node in nodes)
+    defaults = [*function.args.defaults, *function.args.kw_defaults]
+    kept = any(isinstance(d, ast.List | ast.Dict | ast.Set) for d in defaults)
+    return any(
+        isinstance(node, ast.Global) or stores_beyond(node, own) or (kept and _takes_in(node))
+        for node in nodes
+    )
+
+
+def _takes_in(node: ast.AST) -> bool:
+    """``found.append(x)``, ``found[k] = x``"""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS
+    return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
 
 
 def stores_beyond(node: ast.AST, own: set[str]) -> bool:

@@ -1,0 +1,157 @@
+"""Which objects names mean, and hold: what is put into one by one name is there by the others.
+
+An object is told by the definition that makes it, or by which it came into the scope.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+
+from tapemigrate.flow.definitions import Def, Kind, Use, Uses
+from tapemigrate.flow.paths import Path, path_of
+
+_DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_CHOICES = (ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Starred)
+_LISTERS = frozenset({"list", "tuple", "dict", "set", "sorted", "reversed", "zip", "enumerate"})
+_CONTAINERS = _LISTERS | {"OrderedDict", "defaultdict", "deque"}
+_NO_OBJECTS = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, Kind.EXCEPT)
+
+
+class Objects:
+    """Looks through the definitions of one scope, whose reads are ``reads``."""
+
+    def __init__(self, reads: Mapping[ast.AST, Uses]) -> None:
+        self._reads = reads
+        self._paths: dict[Def, set[Path]] = {}
+        self._changed: dict[Def, set[Def]] = {}
+
+    def bound(self, made: Def) -> None:
+        """Takes note of a definition, by which an object may have one more name."""
+        self._paths.setdefault(made, set()).add(made.path)
+        for each in self.reached({Use(made)}, made.path) if _may_name(made) else ():
+            self._paths.setdefault(each, set()).add(made.path)
+
+    def changed(self, made: Def, before: Iterable[Use]) -> None:
+        """Takes note that ``before`` changed in place."""
+        known = self._changed.setdefault(made, set())
+        for use in before:
+            known |= self._changed.get(use.made, {use.made})
+        for each in known:
+            self._paths.setdefault(each, set()).add(made.path)
+
+    def names(self, objects: Iterable[Def]) -> list[Path]:
+        """The paths that meant one of the objects, or held one, at some time."""
+        found: dict[Path, None] = {}
+        for each in objects:
+            found.update(dict.fromkeys(sorted(self._paths.get(each, ()))))
+        return list(found)
+
+    def meant(self, uses: Iterable[Use], path: Path) -> set[Def]:
+        """The objects that ``path`` may mean, which reads ``uses``."""
+        found: set[Def] = set()
+        seen: set[tuple[Def, bool]] = set()
+        for use in uses:
+            self._definition(use.made, len(use.made.path) < len(path), found, seen)
+        return found
+
+    def reached(self, uses: Iterable[Use], path: Path) -> set[Def]:
+        """The same, and the objects that these hold."""
+        found = self.meant(uses, path)
+        stack = list(found)
+        while stack:
+            held: set[Def] = set()
+            self._definition(stack.pop(), True, held, set())
+            new = {d for d in held if is_object(d)} - found
+            found |= new
+            stack += new
+        return found
+
+    def _definition(
+        self, made: Def, part: bool, found: set[Def], seen: set[tuple[Def, bool]]
+    ) -> None:
+        if (made, part) in seen or made.kind in _NO_OBJECTS:
+            return
+        seen.add((made, part))
+        if made.kind is Kind.MUTATE:
+            for each in self._changed.get(made, ()):
+                if each is not made:
+                    self._definition(each, part, found, seen)
+        elif made.kind is Kind.AUGMENT:
+            for use in made.uses:
+                if use.made.path == made.path:
+                    self._definition(use.made, part, found, seen)
+        elif made.value is None:
+            found.add(made)
+        else:
+            self._value(made.value, part or made.kind is not Kind.ASSIGN, made, found, seen)
+
+    def _value(
+        self,
+        node: ast.expr,
+        part: bool,
+        made: Def,
+        found: set[Def],
+        seen: set[tuple[Def, bool]],
+    ) -> None:
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            node = node.value
+        path = path_of(node)
+        if path is not None:
+            for use in self._reads.get(node, ()):
+                below = len(use.made.path) < len(path)
+                self._definition(use.made, part or below, found, seen)
+            return
+        parts: list[ast.expr] = []
+        inner = False
+        match node:
+            case ast.IfExp():
+                parts, inner = [node.body, node.orelse], part
+            case ast.BoolOp():
+                parts, inner = node.values, part
+            case ast.NamedExpr() | ast.Starred():
+                parts, inner = [node.value], part
+            case ast.Subscript():
+                parts, inner = [node.value], True
+            case ast.Call(func=ast.Name(id="vars"), args=[owner]):
+                parts, inner = [owner], part
+            case ast.Call(func=ast.Attribute(value=owner, attr="values" | "items"), args=[]):
+                parts, inner = [owner], True
+            case _ if not part:
+                found.add(made)
+            case ast.List() | ast.Tuple() | ast.Set():
+                parts = node.elts
+            case ast.Dict():
+                parts = node.values
+            case ast.ListComp() | ast.SetComp():
+                parts = [node.elt]
+            case ast.Call() if is_object(made) or _name(node) in _LISTERS:
+                parts = [*node.args, *(k.value for k in node.keywords)]
+                inner = _name(node) in _LISTERS
+        for each in parts:
+            self._value(each, inner, made, found, seen)
+
+
+def is_object(made: Def) -> bool:
+    """Whether it is a container, or what the call of a class has made, and no tensor."""
+    if made.kind is not Kind.ASSIGN:
+        return False
+    if isinstance(made.value, ast.Call):
+        name = _name(made.value)
+        return name in _CONTAINERS or name[:1].isupper()
+    return isinstance(made.value, _DISPLAYS)
+
+
+def _may_name(made: Def) -> bool:
+    """Whether the definition may be another name of an object, or hold one."""
+    value = made.value
+    if value is None:
+        return False
+    if isinstance(value, ast.Call):
+        return is_object(made) or _name(value) in ("vars", "values", "items", *_LISTERS)
+    return isinstance(value, (*_DISPLAYS, *_CHOICES, ast.Name, ast.Attribute, ast.Subscript))
+
+
+def _name(call: ast.Call) -> str:
+    path = path_of(call.func)
+    return path[-1].lstrip(".") if path is not None else ""
