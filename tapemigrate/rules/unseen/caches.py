@@ -28,6 +28,9 @@ CELLS = frozenset(
         *("dynamic_rnn", "static_rnn", "raw_rnn", "static_state_saving_rnn", "dynamic_decode"),
         *("bidirectional_dynamic_rnn", "static_bidirectional_rnn", "bidirectional_rnn"),
         *("stack_bidirectional_dynamic_rnn", "stack_bidirectional_rnn", "state_saving_rnn"),
+        # They encode with `static_rnn` (contrib/legacy_seq2seq/python/ops/seq2seq.py).
+        *("basic_rnn_seq2seq", "tied_rnn_seq2seq", "embedding_rnn_seq2seq"),
+        *("embedding_tied_rnn_seq2seq", "embedding_attention_seq2seq", "one2many_rnn_seq2seq"),
     }
 )
 # What sets a getter of its own, or keeps the scope in which variables are made.
