@@ -272,7 +272,10 @@ class Judge:
             traced = self._tracer.attribute(view, name)
             if len(root.path) > 2 and variables and traced.blind:
                 return wrong(text, "an object made elsewhere", "the variables")
-            return self._kept(text, name, traced, leaves)
+            verdict = self._kept(text, name, traced, leaves)
+            if isinstance(verdict, Refusal) and self._steps is not None:
+                return self._steps.left_over(name) or verdict
+            return verdict
         if len(root.path) > 1:
             if any(d.path[0] == root.path[0] for d in sources):
                 return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")

@@ -171,6 +171,8 @@ class HiddenReads:
             if variables and not passed and unmade:
                 continue
             verdict = self._kept(f"self.{attribute}", attribute, inner, leaves)
+            if isinstance(verdict, Refusal) and self._steps is not None:
+                verdict = self._steps.left_over(attribute) or verdict
             if isinstance(verdict, Refusal) and variables and not self._is_computed(attribute):
                 verdict = sentence
             if verdict:

@@ -81,20 +81,30 @@ class Steps:
         """Whether ``self.name`` is nothing but what the region has given it, or runs in it."""
         if name in self._anew or (name in self._given and not self._before & {name, _ANYTHING}):
             return True
+        scope = self._view.scope
+        once = isinstance(scope, ast.FunctionDef) and runs_once(self._project, self._view, scope)
+        return once and self._is_confined(name)
+
+    def left_over(self, name: str) -> str:
+        """What is assumed of ``self.name`` that only the region sets, which may run again."""
+        scope = self._view.scope
+        if not isinstance(scope, ast.FunctionDef) or not self._is_confined(name):
+            return ""
+        return f"`self.{name}` is not left over from an earlier run of `{scope.name}`"
+
+    def _is_confined(self, name: str) -> bool:
         if name not in self._confined:
             self._confined[name] = self._confine(name)
         return self._confined[name]
 
     def _confine(self, name: str) -> bool:
-        """Whether nothing but what runs in the region, once for each object, sets ``self.name``.
+        """Whether nothing but what runs in the region sets ``self.name``.
 
-        What is read of it then was computed there, or is not there at all.
+        What is read of it then was computed there, is not there, or is left from an earlier run.
         """
         view, region = self._view, self._region
         scope, cls = view.scope, view.cls
         if cls is None or not isinstance(scope, ast.FunctionDef):
-            return False
-        if not runs_once(self._project, view, scope):
             return False
         if region.given or region.resumes or self._project.foreign_stores(view.unit, cls, name):
             return False
@@ -103,6 +113,7 @@ class Steps:
         inside = {node for row in rows for node in walk(row)}
         return (
             not isinstance(runs, str)
+            and bool(runs)
             and all(node in inside for _, node in runs)
             and not set_by_text(self._project, view.unit, name)
             and not sets_without_name(self._project, view)
@@ -134,6 +145,16 @@ class Steps:
                 before |= self._read(me, [i.context_expr for i in stmt.items], depth) - given
                 inner = given if runs else set(given)
                 runs &= self._run(me, stmt.body, inner, before, depth)
+                continue
+            if isinstance(stmt, ast.If):
+                before |= self._read(me, [stmt.test], depth) - given
+                ways = [set(given), set(given)]
+                ends = [
+                    self._run(me, body, way, before, depth)
+                    for body, way in zip((stmt.body, stmt.orelse), ways, strict=True)
+                ]
+                runs &= all(ends)
+                given |= ways[0] & ways[1] if runs else set()
                 continue
             before |= self._read(me, [stmt], depth) - given
             if depth < _DEPTH:
