@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callers import place_of, set_by_text
 from tapemigrate.rules.callgraph.setters import related, runs_of_setters
 from tapemigrate.rules.handing.as_tensors import may_be_object
@@ -68,16 +69,49 @@ def set_out_of_sight(
     """What may set one of the attributes where the callers at ``sites`` do not see it."""
     assert view.cls is not None
     drivers = {project.scope_of(site.unit, site.call) for site in sites}
-    runs = runs_of_setters(project, view.unit, view.cls, names, drivers)
+    owners = {_owner(site.call) for site in sites}
+    runs = runs_of_setters(project, view.unit, view.cls, names, {*drivers, view.scope})
     if isinstance(runs, str):
         return runs
     for unit, node in runs:
-        if isinstance(node, ast.Call):
-            effect = project.view(unit, project.scope_of(unit, node)).kinds.effect(node)
-            if not effect.changes:
-                where = place_of(view.unit, unit, node)
+        scope = project.scope_of(unit, node)
+        where = place_of(view.unit, unit, node)
+        if isinstance(node, ast.FunctionDef):
+            if any(map(_sets_up, drivers)):
+                return f"a constructor sets a part of the object in {where}"
+        elif isinstance(node, ast.Call):
+            there = project.view(unit, scope)
+            changes = there.kinds.effect(node).changes
+            if not changes or path_of(changes[0]) is None:
                 return f"what is called in {where} may set a part of the object in a subclass"
+            if _owner(node) not in owners | {("self",)} and not _is_another(there, node):
+                return f"what is called in {where} may be a method of the same object"
     return ""
+
+
+def _owner(call: ast.Call) -> Path | None:
+    return path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
+
+
+def _sets_up(scope: ast.AST) -> bool:
+    """Whether the constructor of a base class is called in it, which may set anything."""
+    calls = (n.func for n in ast.walk(scope) if isinstance(n, ast.Call))
+    return any(isinstance(func, ast.Attribute) and func.attr == "__init__" for func in calls)
+
+
+def _is_another(view: View, call: ast.Call) -> bool:
+    """Whether the method is called on an object that was made here, and has one name."""
+    assert isinstance(call.func, ast.Attribute)
+    made = origins(view.flow.reads.get(call.func.value, frozenset()))
+    path = _owner(call)
+    return bool(made) and all(
+        d.path == path
+        and d.kind is Kind.ASSIGN
+        and isinstance(d.value, ast.Call)
+        and (path_of(d.value.func) or ("",))[-1].lstrip(".")[:1].isupper()
+        for d in made
+        if d.path == path or len(d.path) <= len(path or ())
+    )
 
 
 def read_of_object(project: Project, site: CallSite, name: str) -> ast.Attribute | str:
