@@ -21,8 +21,8 @@ from tapemigrate.tape.plan import Op
 
 # The rules of single arguments, which go with that of their call.
 _ARGUMENTS = "TM2"
-# Trees of so much source take 40 MiB, without what is worked out on them.
-_MANY_CHARACTERS = 1_000_000
+# Trees of so much source take 20 MiB, without what is worked out on them.
+_MANY_CHARACTERS = 500_000
 
 Rule = Callable[[Project, Unit], list[Finding]]
 
@@ -197,11 +197,11 @@ def _project(
     settings: Settings,
     idle: frozenset[str] = frozenset(),
 ) -> Iterator[Project]:
-    characters = sum(len(file.text) for file in (*files.values(), *context.values()))
     parsed: list[Unit] = []
 
     def parse(file: SourceFile) -> Unit:
-        parsed.append(unit(file, one_of_many=characters > _MANY_CHARACTERS))
+        held = sum(len(each.text) for each in parsed)
+        parsed.append(unit(file, one_of_many=held > _MANY_CHARACTERS))
         return parsed[-1]
 
     try:

@@ -108,8 +108,8 @@ def test_what_is_no_name_may_stand_anywhere() -> None:
 def test_files_keep_their_order_and_are_parsed_once() -> None:
     files = Files({"c.py": "x = 1\n", "a.py": "y = 1\n", "b.py": "x = y\n"})
     assert names(files.units.having("x")) == ["c.py", "b.py"]
-    # What is parsed is told again, so that all that ask see the same file.
-    assert names(files.units.having("y")) == ["c.py", "a.py", "b.py"]
+    assert names(files.units.having("y")) == ["a.py", "b.py"]
+    assert names(files.units.having("x")) == ["c.py", "b.py"]
     assert list(files.units) == ["c.py", "a.py", "b.py"]
     assert files.parsed == ["c.py", "b.py", "a.py"]
     other = files.units.with_unit(Unit("a.py", "", parse("", "a.py")))
@@ -131,6 +131,14 @@ def test_pieces_and_places() -> None:
     assert names(files.units.with_text(["x", "w"])) == ["a.py"]
     assert names(files.units.at(lambda name: name == "c.py")) == ["c.py"]
     assert files.parsed == ["a.py", "c.py"]
+
+
+def test_one_after_the_other_is_parsed() -> None:
+    files = Files({"a.py": "def x(): ...\n", "b.py": "x = 1\n", "c.py": "def x(): ...\n"})
+    assert next(iter(files.units.having("x"))).filename == "a.py"
+    assert next(iter(files.units.defining("x"))).filename == "a.py"
+    assert files.parsed == ["a.py"]
+    assert names(files.units.defining("x")) == ["a.py", "c.py"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from tapemigrate.tape.kinds import Kinds
 
 if TYPE_CHECKING:
     from tapemigrate.rules.callgraph.callbacks import Arrival
+    from tapemigrate.rules.callgraph.callers import Callers
     from tapemigrate.rules.tapes import Tapes
 
 # Longer chains of attributes are no names of tensors.
@@ -173,6 +174,8 @@ class Project:
         self.meanings: dict[tuple[ast.AST, ast.AST], bool | None] = {}
         #: What ``callbacks`` found out about functions that are passed on.
         self.arrivals: dict[tuple[ast.AST, ast.AST], Arrival | str] = {}
+        #: What it found out about functions.
+        self.callers: dict[ast.AST, Callers] = {}
         self._mentions: dict[str, Mentions] = {}
 
     def with_unit(self, unit: Unit) -> Project:

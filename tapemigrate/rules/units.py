@@ -63,15 +63,17 @@ class Units(Mapping[str, Unit]):
         # All of them, where none is parsed later: asked for very often.
         self._all = tuple(file for file in files.values() if isinstance(file, Unit))
         self._some_later = len(self._all) < len(self._files)
+        # What was asked for, with the files that answer: the same names are asked about often.
+        self._known: dict[tuple[str, ...] | str, list[Unit | Later]] = {}
 
     def __getitem__(self, name: str) -> Unit:
-        unit = _parsed(self._files[name])
+        unit = parsed(self._files[name])
         if unit is None:
             raise KeyError(name)
         return unit
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, file in self._files.items() if _parsed(file) is not None)
+        return (name for name, file in self._files.items() if parsed(file) is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -79,44 +81,54 @@ class Units(Mapping[str, Unit]):
     def having(self, *names: str) -> Iterable[Unit]:
         """The files in which one of the names may stand: in the code, or as all of a text.
 
-        Those that are parsed anyway are among them, here and below.
+        Those that are not parsed later are among them, here and below.
         """
         if not self._some_later:
             return self._all
-        wanted = frozenset(names)
-        are_names = all(map(str.isidentifier, wanted))
-        return self._of(lambda file: not are_names or file.may_have(wanted))
+        if names not in self._known:
+            wanted = frozenset(names)
+            are_names = all(map(str.isidentifier, wanted))
+            self._known[names] = self._of(lambda file: not are_names or file.may_have(wanted))
+        return _each(self._known[names])
 
     def defining(self, name: str) -> Iterable[Unit]:
         """Those in which a function or class of that name may be defined."""
         if not self._some_later:
             return self._all
-        return self._of(lambda file: file.may_define(name))
+        if name not in self._known:
+            self._known[name] = self._of(lambda file: file.may_define(name))
+        return _each(self._known[name])
 
-    def with_text(self, pieces: Collection[str]) -> Iterator[Unit]:
+    def with_text(self, pieces: Collection[str]) -> Iterable[Unit]:
         """The files in whose text one of the pieces stands."""
-        return self._of(lambda file: any(piece in file.text for piece in pieces))
+        return _each(self._of(lambda file: any(piece in file.text for piece in pieces)))
+
+    def files(self) -> list[tuple[str, Unit | Later]]:
+        """All of them by name, for whoever can tell from their texts which need not be parsed."""
+        return list(self._files.items())
 
     def at(self, is_place: Callable[[str], object]) -> Iterator[Unit]:
         """The files of whose paths ``is_place`` is true."""
         for name, file in self._files.items():
             if is_place(name):
-                unit = _parsed(file)
+                unit = parsed(file)
                 if unit is not None:
                     yield unit
 
-    def _of(self, is_wanted: Callable[[Later], bool]) -> Iterator[Unit]:
-        for file in self._files.values():
-            if isinstance(file, Unit):
-                yield file
-            elif file.is_parsed or is_wanted(file):
-                if file.unit is not None:
-                    yield file.unit
+    def _of(self, is_wanted: Callable[[Later], bool]) -> list[Unit | Later]:
+        files = self._files.values()
+        return [file for file in files if isinstance(file, Unit) or is_wanted(file)]
 
     def with_unit(self, unit: Unit) -> Units:
         """The same files, ``unit`` in place of the one of its name."""
         return Units({**self._files, unit.filename: unit})
 
 
-def _parsed(file: Unit | Later) -> Unit | None:
+def _each(files: Iterable[Unit | Later]) -> Iterator[Unit]:
+    # One after the other: who has found what it looks for needs no more of them parsed.
+    return (unit for file in files if (unit := parsed(file)) is not None)
+
+
+def parsed(file: Unit | Later) -> Unit | None:
+    """The file, parsed; None where it cannot be."""
     return file if isinstance(file, Unit) else file.unit

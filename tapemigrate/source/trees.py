@@ -97,7 +97,7 @@ class _Shapes(dict[type[ast.AST], type]):
 
 
 _SHAPES = _Shapes()
-_ROWS = frozenset({"lineno", "end_lineno"})
+_ROWS = ("lineno", "end_lineno")
 
 
 def pack(tree: ast.AST) -> None:
@@ -112,8 +112,12 @@ def pack(tree: ast.AST) -> None:
         node = pending.pop()
         pending += children(node)
         shape = _SHAPES[node.__class__]()
-        for name, value in node.__dict__.items():
-            setattr(shape, name, rows.setdefault(value, value) if name in _ROWS else value)
+        fields = node.__dict__
+        for name in fields:
+            setattr(shape, name, fields[name])
+        if "lineno" in fields:
+            for name in _ROWS:
+                setattr(shape, name, rows.setdefault(fields[name], fields[name]))
         node.__dict__ = shape.__dict__
 
 

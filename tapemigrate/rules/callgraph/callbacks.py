@@ -59,7 +59,13 @@ class _Lost(Exception):
 
 
 def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
-    """Every call of ``function`` in the files at hand, by whatever name."""
+    """Every call of ``function`` in the files at hand, by whatever name. Nothing may change it."""
+    if function not in project.callers:
+        project.callers[function] = _callers(project, unit, function)
+    return project.callers[function]
+
+
+def _callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
     found = named_callers(project, unit, function)
     for there, node in found.passed:
         arrival = _follow(project, unit, function, there, node)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.functions import Function
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_library
 from tapemigrate.rules.callgraph.descent import descends, means_class
 from tapemigrate.rules.callgraph.imported import MOST_PACKAGES, leads_to
@@ -588,12 +588,21 @@ def constructors(unit: Unit, owner: ast.expr) -> list[ast.expr] | None:
     if wanted is None:
         return None
     found: list[ast.expr] = []
-    for node in unit.nodes(ast.Assign):
-        if any(path_of(t) == wanted for t in node.targets):
-            if not isinstance(node.value, ast.Call) or not _last(node.value.func)[:1].isupper():
-                return None
-            found.append(node.value.func)
+    for value in unit.once(_assigned).get(wanted, ()):
+        if not isinstance(value, ast.Call) or not _last(value.func)[:1].isupper():
+            return None
+        found.append(value.func)
     return found or None
+
+
+def _assigned(unit: Unit) -> dict[Path, list[ast.expr]]:
+    """What is assigned in the file, by the names and attributes that it is assigned to."""
+    found: dict[Path, list[ast.expr]] = {}
+    for node in unit.nodes(ast.Assign):
+        for path in dict.fromkeys(map(path_of, node.targets)):
+            if path is not None:
+                found.setdefault(path, []).append(node.value)
+    return found
 
 
 def _last(node: ast.expr) -> str:

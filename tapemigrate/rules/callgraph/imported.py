@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from weakref import WeakKeyDictionary
 
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import import_path, is_module, nearness, split_path, stem
@@ -13,6 +14,7 @@ from tapemigrate.rules.unseen.elsewhere import may_hold
 
 # Through how many packages an imported name is followed.
 MOST_PACKAGES = 4
+_PLACES: WeakKeyDictionary[Project, dict[tuple[str, str], frozenset[str]]] = WeakKeyDictionary()
 
 
 def leads_to(
@@ -45,8 +47,18 @@ def leads_to(
 
 def _handing_on(project: Project, module: str, user: Unit) -> list[Unit]:
     """The files of ``module``; all of the package, where its own file is not at hand."""
-    exact = list(project.units.at(lambda name: is_module(user.filename, module, name)))
+    exact = list(project.units.at(_places(project, module, user).__contains__))
     return exact or list(project.units.at(lambda name: may_hold(name, module)))
+
+
+def _places(project: Project, module: str, user: Unit) -> frozenset[str]:
+    """The names of the files that ``module`` may mean."""
+    known = _PLACES.setdefault(project, {})
+    key = (user.filename, module)
+    if key not in known:
+        files = project.units.files()
+        known[key] = frozenset(n for n, _ in files if is_module(user.filename, module, n))
+    return known[key]
 
 
 def _is_home(project: Project, module: str, user: Unit, home: Unit) -> bool | None:
@@ -57,7 +69,7 @@ def _is_home(project: Project, module: str, user: Unit, home: Unit) -> bool | No
     mine = nearness(user.filename, module, home.filename)
     others = [
         nearness(user.filename, module, unit.filename)
-        for unit in project.units.at(lambda name: is_module(user.filename, module, name))
+        for unit in project.units.at(_places(project, module, user).__contains__)
         if unit is not home
     ]
     best = max(others, default=-2)

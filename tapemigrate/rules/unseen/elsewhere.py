@@ -8,113 +8,188 @@ from __future__ import annotations
 import ast
 import os
 import re
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from tapemigrate.model import Hidden
 from tapemigrate.rules.callgraph.places import steps_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.unseen.hazards import MARKS, Hazards, hazards, hidden, with_users
+from tapemigrate.rules.units import Later, parsed
+from tapemigrate.rules.unseen.hazards import (
+    MARKS,
+    Hazards,
+    hazards,
+    hidden,
+    uses_of_own,
+    with_users,
+)
+from tapemigrate.rules.unseen.importing import Steps, modules
 from tapemigrate.tape.request import Refusal
 
 # Through how many files such functions are followed.
 _MOST_STEPS = 3
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
-_MOST_TEXTS = 200
-_HIDDEN: dict[tuple[str, str], dict[str, Refusal]] = {}
-_FINDING = Lock()
+# Of so many texts is kept what follows from each.
+_MOST_TEXTS = 500
 _FOUND: WeakKeyDictionary[Project, Elsewhere] = WeakKeyDictionary()
+
+_T = TypeVar("_T")
 
 
 class Elsewhere:
     """Such functions and classes of all files of a project, by name."""
 
     def __init__(self, project: Project) -> None:
-        self._by_name: dict[str, list[tuple[Unit, Refusal]]] = {}
-        for unit in project.units.with_text(MARKS):
-            self._add(unit, _hidden(unit))
+        self._by_name: dict[str, list[tuple[str, Refusal]]] = {}
+        files = project.units.files()
+        for name, file in files:
+            if any(_is_word(mark, file.text) for mark in MARKS):
+                self._add(name, _HIDDEN.of(file) or {})
         for _ in range(_MOST_STEPS if self._by_name else 0):
-            users = project.units.having(*self._by_name)
-            more = [(unit, self._importing(unit)) for unit in users]
-            if not sum(self._add(unit, found) for unit, found in more):
+            more = [(name, self._importing(name, file)) for name, file in files]
+            if not sum(self._add(name, found) for name, found in more):
                 break
 
-    def _add(self, unit: Unit, found: dict[str, Refusal]) -> int:
-        """How many of ``found``, functions of ``unit``, are new."""
+    def _add(self, filename: str, found: Mapping[str, Refusal]) -> int:
+        """How many of ``found``, functions of that file, are new."""
         count = 0
         for name, refusal in found.items():
             known = self._by_name.setdefault(name, [])
-            before = next((r for other, r in known if other is unit), None)
+            before = next((r for other, r in known if other == filename), None)
             if before is None or (before.gathers and not refusal.gathers):
-                known[:] = [each for each in known if each[0] is not unit]
-                known.append((unit, refusal))
+                known[:] = [each for each in known if each[0] != filename]
+                known.append((filename, refusal))
                 count += 1
         return count
 
-    def _importing(self, unit: Unit) -> dict[str, Refusal]:
-        """The functions of ``unit`` that use such a one of another file."""
+    def _importing(self, filename: str, file: Unit | Later) -> dict[str, Refusal]:
+        """The functions of a file that use such a one of another file."""
         found: dict[str, Refusal] = {}
-        # What an import means has its name in the file.
-        if not any(name in unit.text and _is_word(name, unit.text) for name in self._by_name):
+        if not self._may_import(file.text):
             return found
-        for expr, _ in unit.names.references():
-            refusal = self.refuse(unit, expr)
-            top = None if refusal is None else _top(unit, expr)
-            if refusal is not None and top is not None:
-                if top.name not in found or found[top.name].gathers:
-                    found[top.name] = refusal
+        uses = _USES.of(file)
+        if uses is None:
+            return found
+        for path, last, top in uses.foreign:
+            refusal = self._refuse(filename, path, last)
+            if refusal is not None and (top not in found or found[top].gathers):
+                found[top] = refusal
         asking = {name: each for name, each in found.items() if each.gathers}
         by_hand = {name: each for name, each in found.items() if not each.gathers}
-        return with_users(unit, asking) | with_users(unit, by_hand)
+        return with_users(asking, uses.own) | with_users(by_hand, uses.own)
+
+    def _may_import(self, text: str) -> bool:
+        """Whether a file with this text may import such a function."""
+        begins = modules(text)
+        last = {steps[-1] for steps in begins or ()}
+        return any(
+            # What an import means has its name in the file.
+            name in text
+            and (
+                begins is None
+                or name in last
+                or any(_holds(other, steps) for other, _ in known for steps in begins)
+            )
+            and _is_word(name, text)
+            for name, known in self._by_name.items()
+        )
 
     def __bool__(self) -> bool:
         return bool(self._by_name)
 
     def refuse(self, unit: Unit, node: ast.expr) -> Refusal | None:
         """Why a tape would miss what ``node``, a name in ``unit``, means."""
-        last = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+        # Only of a name by itself may an import make another one.
+        if isinstance(node, ast.Attribute) and node.attr not in self._by_name:
+            return None
         path = unit.names.qualified(node)
         if path is None or path.startswith("tensorflow."):
             return None
-        # An import may give it another name.
+        return self._refuse(unit.filename, path, _last(node))
+
+    def _refuse(self, filename: str, path: str, last: str) -> Refusal | None:
         module, _, name = path.rpartition(".")
         known = sorted(self._by_name.get(name, ()), key=lambda each: each[1].gathers)
         for other, refusal in known:
-            if other is not unit and may_hold(other.filename, module):
+            if other != filename and may_hold(other, module):
                 if " comes from " in refusal.reason:
                     return refusal
-                where = os.path.basename(other.filename)
+                where = os.path.basename(other)
                 return replace(refusal, reason=f"`{last}` comes from {where}: {refusal.reason}")
         return None
 
 
-def _hidden(unit: Unit) -> dict[str, Refusal]:
-    """Such functions of ``unit``, found once for a text: many analyses have it in their context."""
-    if not any(mark in unit.text for mark in MARKS):
-        return {}
-    key = (unit.filename, unit.text)
-    with _FINDING:
-        found = _HIDDEN.get(key)
-    if found is None:
-        found = hidden(unit)
-        with _FINDING:
-            _HIDDEN[key] = found
-            if len(_HIDDEN) > _MOST_TEXTS:
-                del _HIDDEN[next(iter(_HIDDEN))]
-    return found
+class _Kept(Generic[_T]):
+    """What follows from a file by itself, found once: many analyses have it in their context."""
+
+    def __init__(self, make: Callable[[Unit], _T]) -> None:
+        self._make = make
+        self._found: dict[str, _T] = {}
+        self._lock = Lock()
+
+    def of(self, file: Unit | Later) -> _T | None:
+        """What follows from ``file``; None where it does not parse."""
+        with self._lock:
+            found = self._found.get(file.text)
+        if found is None:
+            unit = parsed(file)
+            if unit is None:
+                return None
+            found = self._make(unit)
+            with self._lock:
+                self._found[file.text] = found
+                if len(self._found) > _MOST_TEXTS:
+                    del self._found[next(iter(self._found))]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """What the functions and classes of a file use, by name.
+
+    ``foreign`` are imported things: the path, the name in the file, and the function. ``own`` are
+    the functions and classes of the file itself that each names.
+    """
+
+    foreign: tuple[tuple[str, str, str], ...]
+    own: dict[str, frozenset[str]]
+
+
+def _uses(unit: Unit) -> _Uses:
+    found: list[tuple[str, str, str]] = []
+    for expr, path in unit.names.references():
+        top = None if path.startswith("tensorflow.") else _top(unit, expr)
+        if top is not None:
+            found.append((path, _last(expr), top.name))
+    # Of their order, only which stands first and which last makes a difference.
+    last = {use: number for number, use in enumerate(found)}
+    first = {use: number for number, use in reversed(tuple(enumerate(found)))}
+    ends = {*first.values(), *last.values()}
+    kept = (use for number, use in enumerate(found) if number in ends)
+    return _Uses(tuple(kept), uses_of_own(unit))
+
+
+_HIDDEN = _Kept(hidden)
+_USES = _Kept(_uses)
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _is_word(name: str, text: str) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+    return name in text and re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
 def held(unit: Unit) -> Hidden:
     """What ``unit`` has of the kind for others, and what it may use of theirs."""
     paths = [path for _, path in unit.names.references() if not path.startswith("tensorflow.")]
     uses = frozenset(path.rpartition(".")[2] for path in paths)
-    return Hidden(frozenset(_hidden(unit)), uses)
+    return Hidden(frozenset(_HIDDEN.of(unit) or ()), uses)
 
 
 def elsewhere(project: Project) -> Elsewhere:
@@ -153,10 +228,13 @@ def imported(unit: Unit) -> frozenset[str]:
 
 def may_hold(filename: str, module: str) -> bool:
     """Whether a name imported from ``module`` may be made in the file: by the folders' names."""
-    *folders, stem = steps_of(filename)
-    places = folders if stem == "__init__" else [*folders, stem]
-    steps = [step for step in module.split(".") if step]
     # A package hands on what its modules make.
-    return not steps or any(
-        places[k : k + len(steps)] == steps for k in range(len(places) - len(steps) + 1)
-    )
+    return _holds(filename, tuple(step for step in module.split(".") if step))
+
+
+def _holds(filename: str, steps: Steps) -> bool:
+    places = steps_of(filename)
+    places = places[:-1] if places[-1] == "__init__" else places
+    if not steps or steps[0] not in places:
+        return not steps
+    return any(places[k : k + len(steps)] == steps for k in range(len(places) - len(steps) + 1))

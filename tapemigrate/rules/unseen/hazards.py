@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -375,21 +375,27 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
             found |= dict.fromkeys((t.id for t in stmt.targets if isinstance(t, ast.Name)), _DEFUN)
     tops = {top.name for top in defined}
     asking = dict.fromkeys(sorted(Collected(unit, None).readers() & tops), COLLECTED)
-    return asking | with_users(unit, found)
+    return asking | with_users(found, uses_of_own(unit) if found else {})
 
 
-def with_users(unit: Unit, found: dict[str, Refusal]) -> dict[str, Refusal]:
-    """``found``, functions and classes of ``unit``, with those that use them, and so on."""
-    found = dict(found)
-    used = {
-        top.name: {node.id for node in walk(top) if isinstance(node, ast.Name)}
-        for top in unit.tree.body
-        if found and isinstance(top, ast.FunctionDef | ast.ClassDef)
+def uses_of_own(unit: Unit) -> dict[str, frozenset[str]]:
+    """Of each function and class of ``unit`` what of the module's own it names."""
+    tops = [n for n in unit.tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    given = [t for stmt in unit.tree.body if isinstance(stmt, ast.Assign) for t in stmt.targets]
+    names = {top.name for top in tops} | {t.id for t in given if isinstance(t, ast.Name)}
+    return {
+        top.name: frozenset(n.id for n in walk(top) if isinstance(n, ast.Name) and n.id in names)
+        for top in tops
     }
+
+
+def with_users(found: dict[str, Refusal], uses: Mapping[str, frozenset[str]]) -> dict[str, Refusal]:
+    """``found``, functions and classes of a file, with those that use them, and so on."""
+    found = dict(found)
     pending = list(found)
     while pending:
         name = pending.pop()
-        for user in [u for u, names in used.items() if name in names and u not in found]:
+        for user in [u for u, names in uses.items() if name in names and u not in found]:
             found[user] = found[name]
             pending.append(user)
     return found

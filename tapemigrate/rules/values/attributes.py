@@ -44,17 +44,27 @@ def sets_without_name(project: Project, view: View) -> bool:
         return False
     known = classes(project)
     family = {view.cls.name, *known.extending(view.cls.name), *known.above(view.cls.name)}
-    for unit in project.units.having(*SETTING):
+    units = project.units.having(*SETTING)
+    return any(_set_without_name(project, unit) & family for unit in units)
+
+
+def _set_without_name(project: Project, unit: Unit) -> set[str]:
+    """The classes to whose objects the file does so."""
+    known = unit.once(_classes_set)
+    if "" not in known:
+        known.add("")
         for owner in set_without_name(unit):
             if isinstance(owner, ast.Name) and owner.id == "self":
                 cls = project.class_of(unit, project.scope_of(unit, owner))
-                names = {cls.name} if cls is not None else set()
+                known |= {cls.name} if cls is not None else set()
             else:
                 made = constructors(unit, owner) or ()
-                names = {(path_of(maker) or ("",))[-1].lstrip(".") for maker in made}
-            if names & family:
-                return True
-    return False
+                known |= {(path_of(maker) or ("",))[-1].lstrip(".") for maker in made}
+    return known
+
+
+def _classes_set(unit: Unit) -> set[str]:
+    return set()
 
 
 def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.expr]]:

@@ -42,6 +42,8 @@ def builder_of(project: Project, unit: Unit, function: ast.FunctionDef) -> ast.F
 
 def input_makers(unit: Unit) -> frozenset[str]:
     """The functions that make the input functions of the Estimators of a file."""
+    if "Estimator" not in unit.text:
+        return frozenset()
     calls = list(unit.nodes(ast.Call))
     if not any(_is_one_of(unit, call, _ESTIMATORS) for call in calls):
         return frozenset()

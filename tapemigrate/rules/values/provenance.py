@@ -77,6 +77,7 @@ class Tracer:
         self._attributes: dict[tuple[ast.ClassDef, str], Provenance] = {}
         self._methods: dict[tuple[ast.ClassDef, str], Provenance] = {}
         self._entered: set[ast.AST] = set()
+        self._behind: dict[tuple[ast.AST, ast.expr], frozenset[Def]] = {}
 
     def value(self, view: View, node: ast.expr) -> Provenance:
         """Where the value of ``node``, an expression of the scope of ``view``, comes from."""
@@ -90,22 +91,10 @@ class Tracer:
 
     def behind(self, view: View, node: ast.expr) -> frozenset[Def]:
         """All definitions of which a gradient could flow into the value of ``node``."""
-        if view.kinds.make(node) in _PLAIN:
-            return frozenset()
-        paths = Operands(view.kinds).paths(node)
-        uses = frozenset(u for p in paths for u in view.flow.uses_in(p))
-        plain = {
-            d
-            for d in backward(uses).made
-            if d.kind is Kind.ASSIGN and d.value is not None and view.kinds.make(d.value) in _PLAIN
-        }
-        return backward(uses, frozenset(plain)).made - frozenset(
-            d
-            for d in plain
-            if d.value is not None
-            and path_of(d.value) is None
-            and view.kinds.make(d.value) is Make.PYTHON
-        )
+        key = (view.scope, node)
+        if key not in self._behind:
+            self._behind[key] = _behind(view, node)
+        return self._behind[key]
 
     def _definition(self, view: View, made: Def, found: Provenance) -> None:
         if made.kind is Kind.PARAM:
@@ -298,6 +287,25 @@ class Tracer:
             if view.kinds.make(value) not in _PLAIN:
                 found.add(self.value(module, value))
         return found
+
+
+def _behind(view: View, node: ast.expr) -> frozenset[Def]:
+    if view.kinds.make(node) in _PLAIN:
+        return frozenset()
+    paths = Operands(view.kinds).paths(node)
+    uses = frozenset(u for p in paths for u in view.flow.uses_in(p))
+    plain = {
+        d
+        for d in backward(uses).made
+        if d.kind is Kind.ASSIGN and d.value is not None and view.kinds.make(d.value) in _PLAIN
+    }
+    return backward(uses, frozenset(plain)).made - frozenset(
+        d
+        for d in plain
+        if d.value is not None
+        and path_of(d.value) is None
+        and view.kinds.make(d.value) is Make.PYTHON
+    )
 
 
 def parts(value: ast.expr) -> list[ast.expr]:
