@@ -9,6 +9,7 @@ from tapemigrate.names import TENSORFLOW_MODULES, Names
 from tapemigrate.patterns import late
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.positions import Lines
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.plan import ReplaceStatement
 
 _LINE = 88
@@ -29,13 +30,18 @@ def without_unneeded(text: str, before: Unit) -> str:
         tree = ast.parse(text)
     except SyntaxError:
         return text
+    candidates = list(_candidates(tree))
+    nodes = (n for n in walk(tree) if isinstance(n, ast.Name))
+    read = {n.id for n in nodes if isinstance(n.ctx, ast.Load)}
+    if all((alias.asname or alias.name) in read for _, found in candidates for alias in found):
+        return text
     names = Names(tree)
     never = {(alias.asname or alias.name, path) for alias, path in before.names.reexports()}
     idle = {id(alias): path for alias, path in names.reexports()}
     lines = Lines(text)
     ops = []
     kept = _mentioned(tree)
-    for statement, aliases in _candidates(tree):
+    for statement, aliases in candidates:
         gone = []
         for alias in aliases:
             name, path = alias.asname or alias.name, idle.get(id(alias))
@@ -54,9 +60,7 @@ def without_unneeded(text: str, before: Unit) -> str:
 def _candidates(tree: ast.Module) -> Iterator[tuple[_Import, list[ast.alias]]]:
     """The imports that may go, if nothing uses them: of the module, or of a function."""
     blocks: list[list[ast.stmt]] = [tree.body]
-    blocks += [
-        n.body for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    blocks += [n.body for n in walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
     for block in blocks:
         for statement in block:
             if isinstance(statement, ast.Import):
@@ -78,7 +82,7 @@ def _is_part(path: str) -> bool:
 def _mentioned(tree: ast.Module) -> set[str]:
     """Names that are bound again, deleted or declared, and those in strings that may be code."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.add(node.id)
         elif isinstance(node, ast.Global | ast.Nonlocal):
