@@ -22,6 +22,8 @@ Loop = ast.For | ast.AsyncFor | ast.While
 # What reads names that do not stand there, and gives access to them.
 _READING_ALL = frozenset({"eval", "locals"})
 _OF_SCOPES = {("globals",), ("locals",), ("vars",)}
+# Of so many names each is taken for one of an object, without a look at all of them for each other.
+_MANY = 30
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -192,11 +194,14 @@ class Flow:
         before = self._lookup(state, path)
         search = self._objects.reached if held else self._objects.meant
         changed = search(before, path)
-        for other in self._objects.names(changed):
+        names = self._objects.names(changed)
+        for other in names:
             if other == HIDDEN or other[: len(path)] == path or path[: len(other)] == other:
                 continue
             there = state.get(other)
-            if there and not changed.isdisjoint(self._objects.reached(there, other)):
+            if there and (
+                len(names) > _MANY or not changed.isdisjoint(self._objects.reached(there, other))
+            ):
                 self._change(state, node, other, uses, aliases=False)
 
     def _lookup(self, state: State, path: Path) -> Uses:

@@ -57,11 +57,14 @@ class Objects:
 
     def reached(self, uses: Iterable[Use], path: Path) -> set[Def]:
         """The same, and the objects that these hold."""
-        found = self.meant(uses, path)
+        found: set[Def] = set()
+        seen: set[tuple[Def, bool]] = set()
+        for use in uses:
+            self._definition(use.made, len(use.made.path) < len(path), found, seen)
         stack = list(found)
         while stack:
             held: set[Def] = set()
-            self._definition(stack.pop(), True, held, set())
+            self._definition(stack.pop(), True, held, seen)
             new = {d for d in held if is_object(d)} - found
             found |= new
             stack += new
