@@ -23,7 +23,7 @@ from tapemigrate.rules.proof.new_graph import opens_with_graph
 from tapemigrate.rules.proof.one_object import comes_with, holders, tensors_in
 from tapemigrate.rules.proof.other_names import aliased, passed_on
 from tapemigrate.rules.proof.own_graph import begins_here
-from tapemigrate.rules.proof.shared_origin import may_share, share
+from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
 from tapemigrate.rules.proof.siblings import unpacked_beside
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import (
@@ -341,6 +341,8 @@ class Judge:
                     handed = self._handed_in_with(attribute, name, traced, text)
                     if handed is not None:
                         return handed
+                    if is_handed_in(self._project, self._tracer, self._view, attribute, traced):
+                        return f"`{text}` was not computed from `self.{attribute}`"
                 if attribute is None and made.kind is Kind.PARAM:
                     verdict = self._by_callers(made, attribute=name, traced=traced, text=text)
                     if verdict is not None:

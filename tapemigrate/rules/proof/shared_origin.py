@@ -10,6 +10,7 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.tape.same import value_may_be
@@ -45,6 +46,63 @@ def may_share(project: Project, view: View, attribute: str, traced: Provenance) 
         if names & traced.defs or own & traced.attributes:
             return True
     return False
+
+
+def is_handed_in(
+    project: Project, tracer: Tracer, view: View, attribute: str, traced: Provenance
+) -> bool:
+    """Whether a method that is handed the value is called with something made of the attribute.
+
+    ``m.set(tf.sin(x))``, where ``m = M(x)`` keeps ``x``, or ``m.set(tf.sin(m.x))``.
+    """
+    sources = [d for d in _given_at(project, view, attribute) if d.kind is Kind.PARAM]
+    cut = dict[ast.AST, frozenset[Def]]()
+    for source in sources:
+        for caller, value in _passed(project, view, source):
+            mine = with_aliases(origins(caller.flow.uses_in(value)), caller)
+            cut[caller.scope] = cut.get(caller.scope, frozenset()) | mine
+    for made in traced.defs:
+        if made.kind is not Kind.PARAM or made in sources:
+            continue
+        for caller, value in _passed(project, view, made):
+            behind = tracer.behind(caller, value)
+            if behind & cut.get(caller.scope, frozenset()):
+                return True
+            read = [value, *(d.value for d in behind if d.value is not None)]
+            if any(
+                isinstance(n, ast.Attribute)
+                and n.attr == attribute
+                and path_of(n) != (caller.kinds.self_name, f".{attribute}")
+                for each in read
+                for n in ast.walk(each)
+            ):
+                return True
+    return False
+
+
+def _given_at(project: Project, view: View, attribute: str) -> set[Def]:
+    """What the values of the attribute are other names of, in the methods that set it."""
+    found: set[Def] = set()
+    for value in attribute_values(project, view, attribute):
+        inner = project.view(view.unit, project.scope_of(view.unit, value))
+        found |= with_aliases(origins(inner.flow.uses_in(value)), inner)
+    return found
+
+
+def _passed(project: Project, view: View, made: Def) -> Iterator[tuple[View, ast.expr]]:
+    """What code outside of the class hands to the method of which ``made`` is a parameter."""
+    assert view.cls is not None
+    for cls in project.family(view.unit, view.cls):
+        for method in cls.body:
+            if not isinstance(method, ast.FunctionDef):
+                continue
+            if made not in project.view(view.unit, method).flow.defs.values():
+                continue
+            name = cls.name if method.name == "__init__" else method.name
+            for site in project.mentions(name).calls:
+                value = argument_for(site.call, method, made.path[0], True)
+                if value is not None:
+                    yield project.view(site.unit, project.scope_of(site.unit, site.call)), value
 
 
 def _is_of(view: View, made: Def) -> bool:

@@ -201,6 +201,10 @@ class Tracer:
             inner = self._project.view(unit, scope)
             traced = self.value(inner, value)
             found.add(traced)
+        for unit, value in given:
+            inner = self._project.view(unit, self._project.scope_of(unit, value))
+            for put in _put_in_by_another_name(inner, value, name):
+                found.add(self.value(inner, put))
         for unit, value in contents(self._project, view, name):
             inner = self._project.view(unit, self._project.scope_of(unit, value))
             if not is_variable(inner, value):
@@ -306,6 +310,22 @@ def _behind(view: View, node: ast.expr) -> frozenset[Def]:
         and path_of(d.value) is None
         and view.kinds.make(d.value) is Make.PYTHON
     )
+
+
+def _put_in_by_another_name(view: View, value: ast.expr, name: str) -> list[ast.expr]:
+    """What is put into a list or dict that ``self.name`` keeps, where it has another name."""
+    own, path = (view.kinds.self_name, f".{name}"), path_of(value)
+    if path is None and not isinstance(value, ast.List | ast.Dict | ast.Set):
+        return []
+    found: list[ast.expr] = []
+    for made in view.flow.defs.values():
+        if made.kind is not Kind.MUTATE or made.path not in (own, path):
+            continue
+        if isinstance(made.value, ast.Call):
+            found += [*made.value.args, *(k.value for k in made.value.keywords)]
+        elif isinstance(made.stmt, ast.Assign | ast.AugAssign):
+            found.append(made.stmt.value)
+    return found
 
 
 def parts(value: ast.expr) -> list[ast.expr]:
