@@ -259,6 +259,8 @@ class SourceReader:
         path = path_of(node)
         seen: set[Def] = set()
         filled: set[ast.stmt] = set()
+        is_list = False
+        begun: list[Sources] = []
         stack = [u.made for u in uses]
         while stack:
             made = stack.pop()
@@ -271,6 +273,7 @@ class SourceReader:
                 if (call is None or _changes_otherwise(call)) and made.stmt is not None:
                     filled.add(made.stmt)
                 elif _is_append(call):
+                    is_list = True
                     part = self.read(call.args[0], depth + 1)
                     found.leaves += part.leaves
                     found.refusal = found.refusal or part.refusal
@@ -281,8 +284,12 @@ class SourceReader:
                 found.nested |= part.nested
                 found.leaves += [x for x in part.leaves if not is_empty(made)]
                 found.refusal = found.refusal or part.refusal
+                begun.append(part)
                 if part.single is True:
                     found.single = True
+        if not is_list and found.single is False and any(p.single is None for p in begun):
+            # What a call may have changed need be no list.
+            found.single, found.listed = None, False
         found.leaves = _merged(beside_variables(found.leaves, text))
         if any(d.path != path and _is_part(d.path, text) for d in seen):
             if not filled and (variables := of_variables(found, seen, text)) is not None:
