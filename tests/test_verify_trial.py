@@ -234,18 +234,18 @@ LOOP = """
 
 
 @pytest.mark.parametrize(
-    ("fetches", "verdict", "runs", "detail"),
+    ("fetches", "verdict", "times", "detail"),
     [
         ("rest", "UNVERIFIED", 0, "it is in the body of a loop or branch of a graph"),
         ("[first, rest]", "VERIFIED", 1, ""),
     ],
 )
 def test_inside_a_loop_of_a_v1_graph(
-    tmp_path: Path, fetches: str, verdict: str, runs: int, detail: str
+    tmp_path: Path, fetches: str, verdict: str, times: int, detail: str
 ) -> None:
     script = tmp_path.resolve() / "loop.py"
     script.write_text(textwrap.dedent(LOOP).replace("FETCHES", fetches))
     calls = [Rewritten("loop.py", 9, 9, "TM101")]
     command = [sys.executable, str(script)]
     [line] = Trial(command, script.parent, {}, calls).run(lambda _: None)
-    assert (line.site.verdict, line.site.runs, line.site.detail) == (verdict, runs, detail)
+    assert (line.site.verdict, line.site.runs, line.site.detail) == (verdict, times, detail)
