@@ -55,27 +55,39 @@ class _Search:
 
     def tensors(self) -> frozenset[Def]:
         """What was found, without what certainly is no tensor, and holds none."""
-        me = (self._kinds.self_name,)
         return frozenset(
-            d
-            for d in self._found
-            if d.path not in (me, HIDDEN)
-            and d.path[0] not in SETTINGS
-            and not all(self._is_plain(o) for o in origins([Use(d)]))
+            d for d in self._named() if not all(self._is_plain(o) for o in origins([Use(d)]))
         )
 
+    def _named(self) -> list[Def]:
+        me = (self._kinds.self_name,)
+        return [d for d in self._found if d.path not in (me, HIDDEN) and d.path[0] not in SETTINGS]
+
     def _is_plain(self, made: Def) -> bool:
-        if made.kind in _NO_TENSORS:
-            return True
-        if made.value is None or made.kind is Kind.MUTATE:
-            return False
-        if made.kind in _TAKEN and self._only_lists(made.value):
-            return not value_may_be(made.value, self._flow, self._kinds)
+        """Whether it holds no tensor; what is taken out of lists may come round to itself."""
+        seen: set[Def] = set()
+        left = [made]
+        while left:
+            each = left.pop()
+            if each in seen or each.kind in _NO_TENSORS:
+                continue
+            seen.add(each)
+            if each.value is None or each.kind is Kind.MUTATE:
+                return False
+            if each.kind in _TAKEN and self._only_lists(each.value):
+                search = _Search(self._flow, self._kinds)
+                search.value(each.value, False)
+                left.extend(o for d in search._named() for o in origins([Use(d)]))
+            elif not self._is_python(each.value):
+                return False
+        return True
+
+    def _is_python(self, value: ast.expr) -> bool:
         literal = not any(
             isinstance(n, ast.Call) or (isinstance(n, ast.Name) and self._kinds.name(n) is None)
-            for n in walk(made.value)
+            for n in walk(value)
         )
-        return literal or self._kinds.make(made.value) is Make.PYTHON
+        return literal or self._kinds.make(value) is Make.PYTHON
 
     def _only_lists(self, value: ast.expr) -> bool:
         """Whether nothing but what is written there can come out: ``zip(a, b)``, ``[x, y]``."""
