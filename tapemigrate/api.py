@@ -144,12 +144,12 @@ def hidden(file: SourceFile) -> Hidden:
     Raises:
         SourceError: where it does not parse.
     """
-    from tapemigrate.rules.unseen import caches, elsewhere
+    from tapemigrate.rules.unseen import elsewhere, recurrent
 
     with _project({file.filename: file}, {}, Settings()) as project:
         unit = project.units[file.filename]
         found = elsewhere.held(unit)
-        return replace(found, names=found.names | caches.running(unit))
+        return replace(found, names=found.names | recurrent.running(unit))
 
 
 def why(

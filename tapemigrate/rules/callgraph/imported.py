@@ -7,10 +7,16 @@ import os
 from weakref import WeakKeyDictionary
 
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.places import import_path, is_module, nearness, split_path, stem
+from tapemigrate.rules.callgraph.places import (
+    import_path,
+    is_module,
+    may_hold,
+    nearness,
+    split_path,
+    stem,
+)
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.unseen.elsewhere import may_hold
 
 # Through how many packages an imported name is followed.
 MOST_PACKAGES = 4

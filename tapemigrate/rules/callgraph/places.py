@@ -48,6 +48,20 @@ def is_module(user: str, module: str, filename: str) -> bool | None:
     return None if most < len(steps) + bool(level) and _ends_alike(here, steps, most) else False
 
 
+def may_hold(filename: str, module: str) -> bool:
+    """Whether a name imported from ``module`` may be made in the file: by the folders' names."""
+    # A package hands on what its modules make.
+    return lies_in(filename, tuple(step for step in module.split(".") if step))
+
+
+def lies_in(filename: str, steps: tuple[str, ...]) -> bool:
+    """Whether a module lies below the folders ``steps``, or is the last of them."""
+    places = _module(filename)
+    if not steps or steps[0] not in places:
+        return not steps
+    return any(places[k : k + len(steps)] == steps for k in range(len(places) - len(steps) + 1))
+
+
 def nearness(user: str, module: str, filename: str) -> int:
     """How near the folder in which an absolute import begins is to its user: -1 is elsewhere."""
     root = _module(filename)[: -module.count(".") - 1]

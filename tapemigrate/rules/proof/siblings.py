@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.unseen.elsewhere import may_hold
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.lookups import Lookups
 from tapemigrate.tape.returned import place_of

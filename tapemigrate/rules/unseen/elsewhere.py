@@ -8,17 +8,16 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from threading import Lock
-from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from tapemigrate.model import Hidden
-from tapemigrate.rules.callgraph.places import steps_of
+from tapemigrate.rules.callgraph.places import lies_in, may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.units import Later, parsed
+from tapemigrate.rules.units import Later
+from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.rules.unseen.hazards import (
     MARKS,
     Hazards,
@@ -27,17 +26,13 @@ from tapemigrate.rules.unseen.hazards import (
     uses_of_own,
     with_users,
 )
-from tapemigrate.rules.unseen.importing import Steps, modules
+from tapemigrate.rules.unseen.importing import modules
 from tapemigrate.tape.request import Refusal
 
 # Through how many files such functions are followed.
 _MOST_STEPS = 3
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
-# Of so many texts is kept what follows from each.
-_MOST_TEXTS = 500
 _FOUND: WeakKeyDictionary[Project, Elsewhere] = WeakKeyDictionary()
-
-_T = TypeVar("_T")
 
 
 class Elsewhere:
@@ -92,7 +87,7 @@ class Elsewhere:
             and (
                 begins is None
                 or name in last
-                or any(_holds(other, steps) for other, _ in known for steps in begins)
+                or any(lies_in(other, steps) for other, _ in known for steps in begins)
             )
             and _is_word(name, text)
             for name, known in self._by_name.items()
@@ -123,30 +118,6 @@ class Elsewhere:
         return None
 
 
-class _Kept(Generic[_T]):
-    """What follows from a file by itself, found once: many analyses have it in their context."""
-
-    def __init__(self, make: Callable[[Unit], _T]) -> None:
-        self._make = make
-        self._found: dict[str, _T] = {}
-        self._lock = Lock()
-
-    def of(self, file: Unit | Later) -> _T | None:
-        """What follows from ``file``; None where it does not parse."""
-        with self._lock:
-            found = self._found.get(file.text)
-        if found is None:
-            unit = parsed(file)
-            if unit is None:
-                return None
-            found = self._make(unit)
-            with self._lock:
-                self._found[file.text] = found
-                if len(self._found) > _MOST_TEXTS:
-                    del self._found[next(iter(self._found))]
-        return found
-
-
 @dataclass(frozen=True, slots=True)
 class _Uses:
     """What the functions and classes of a file use, by name.
@@ -173,8 +144,8 @@ def _uses(unit: Unit) -> _Uses:
     return _Uses(tuple(kept), uses_of_own(unit))
 
 
-_HIDDEN = _Kept(hidden)
-_USES = _Kept(_uses)
+_HIDDEN = ByText(hidden)
+_USES = ByText(_uses)
 
 
 def _last(node: ast.expr) -> str:
@@ -224,17 +195,3 @@ def imported(unit: Unit) -> frozenset[str]:
             if not paths[0].startswith(_LIBRARIES):
                 found.update(step for path in paths for step in path.split("."))
     return frozenset(found)
-
-
-def may_hold(filename: str, module: str) -> bool:
-    """Whether a name imported from ``module`` may be made in the file: by the folders' names."""
-    # A package hands on what its modules make.
-    return _holds(filename, tuple(step for step in module.split(".") if step))
-
-
-def _holds(filename: str, steps: Steps) -> bool:
-    places = steps_of(filename)
-    places = places[:-1] if places[-1] == "__init__" else places
-    if not steps or steps[0] not in places:
-        return not steps
-    return any(places[k : k + len(steps)] == steps for k in range(len(places) - len(steps) + 1))
