@@ -89,6 +89,16 @@ def test_what_reaches_is_found(source: str, expected: set[int]) -> None:
     assert behind(source) == expected
 
 
+@pytest.mark.parametrize("count", [2, 29, 31, 40])
+def test_what_is_put_into_an_object_is_there_by_all_its_names(count: int) -> None:
+    lines = ["def f(x):", "  h0 = []"]
+    lines += [f"  h{k} = {{'inner': h{k - 1}}}" for k in range(1, count)]
+    lines += ["  other = {}", "  h0.append(x)", "  other['k'] = 2"]
+    for name in (f"h{count - 1}", "h1"):
+        assert count + 3 in behind("\n".join([*lines, f"  return {name}"]))
+    assert count + 3 not in behind("\n".join([*lines, "  return other"]))
+
+
 def test_a_value_carried_round_says_so() -> None:
     flow, function = flow_of("def f(x):\n  h = x\n  for i in x:\n    y = h\n    h = y\n  return y")
     loop = function.body[1]
