@@ -118,6 +118,11 @@ class RegionFinder:
         if below and below != target and unmade and not recorded:
             # Only the index is made here.
             return elsewhere(request, below, self._kinds)
+        for part in () if recorded else request.alone:
+            used = self._flow.uses_in(part)
+            made = backward(used).made
+            if used and not made & cut and not any(map(self._computes, made)):
+                return elsewhere(replace(request, target=part), used, self._kinds)
         itself = self._is_source(request, target, sources)
         if itself and len(sources.leaves) > 1 and any(u.made.kind in _OUTSIDE for u in target):
             return elsewhere(request, target, self._kinds)
@@ -190,6 +195,10 @@ class RegionFinder:
         region.assumptions += [s for s in perhaps if s not in region.assumptions]
         region.assumptions += _of_leaves(sources)
         return region
+
+    def _computes(self, made: Def) -> bool:
+        """Whether it is no mere name of what came from outside."""
+        return made.stmt is not None and (made.kind is Kind.MUTATE or self._ops.makes_ops(made))
 
     def _from_effects(
         self, request: Request, block: Block, first: int, last: int, sources: Sources

@@ -20,7 +20,8 @@ class Request:
     ``api`` is "threaded" for the call of a function that is handed the tape as ``parameter``, and
     asks it itself: ``often``, more than once; ``records``, after more ops; ``joins``, which lead
     from the sources to the target; ``variables``, for those that are trainable, beside the
-    ``sources``. It is "kept" where no gradient is asked for, but the
+    ``sources``; ``alone`` are the parts of the target of which it asks a gradient each by itself.
+    It is "kept" where no gradient is asked for, but the
     tape is kept, as ``parameter``, for a method that asks it; ``known`` are its sources then, and
     ``beside`` are statements that it has to record as well.
     ``late``: an inner function asks, whenever it runs; ``stmt`` is where that function is made.
@@ -45,6 +46,7 @@ class Request:
     known: Sources | None = None
     late: bool = False
     beside: tuple[ast.stmt, ...] = ()
+    alone: tuple[ast.expr, ...] = ()
     extras: dict[str, ast.expr] = field(default_factory=dict)
 
 

@@ -77,7 +77,9 @@ def _changes(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
 
 def _is_tensor(view: View, node: ast.expr, depth: int) -> bool | None:
     """Whether the name can only mean a tensor, or a list of them, here; None if it is passed on."""
-    parent = view.unit.parents[node]
+    parent = view.unit.parents.get(node)
+    if parent is None:  # what a method that is called here differentiates of its object
+        return None
     if isinstance(parent, ast.Attribute):
         return parent.attr in _STATIC
     if isinstance(parent, ast.Subscript) and parent.value is node:

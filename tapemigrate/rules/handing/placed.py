@@ -75,7 +75,8 @@ class Helper:
     """A function that is handed a tape: what of its parameters the tape has to have recorded.
 
     ``standing`` are sources that it reads outside of itself, ``own_targets`` and ``own_sources``
-    attributes of its object. ``without`` says why some of its
+    attributes of its object; of each of ``alone`` among the targets it asks a gradient by itself.
+    ``without`` says why some of its
     callers hand in none; for them the old call stays. ``late``: it may be asked after the function
     has returned.
     ``circle`` are the methods that a call of it may mean as well, which share one ``without``.
@@ -88,6 +89,7 @@ class Helper:
     standing: tuple[str, ...] = ()
     own_targets: tuple[str, ...] = ()
     own_sources: tuple[str, ...] = ()
+    alone: frozenset[str] = frozenset()
     variables: bool = False
     records: bool = False
     joins: bool = True
@@ -101,5 +103,5 @@ class Helper:
     def needs(self) -> tuple[object, ...]:
         """What its callers have to know of it."""
         kinds = (self.variables, self.records, self.joins, self.often, self.late)
-        own = (self.own_targets, self.own_sources)
+        own = (self.own_targets, self.own_sources, self.alone)
         return (self.targets, self.sources, self.standing, *own, *kinds)

@@ -302,6 +302,8 @@ class Threads:
             count += 1
             targets |= given.parameters
             own_targets |= given.attributes
+            if len(given.parameters | given.attributes) == 1:
+                helper.alone |= given.parameters | given.attributes
             helper.records |= placed.places.records(region)
             helper.joins &= placed.places.joins(region)
             helper.often |= request.often or placed.repeats(request)
@@ -411,12 +413,17 @@ class Threads:
         """The call of one of ``helpers`` as a request for a tape in its caller."""
         targets: list[ast.expr] = []
         sources: list[ast.expr] = []
+        alone: list[ast.expr] = []
         for helper in helpers:
             method = helper.placed.view.cls is not None
             for names, values in ((helper.targets, targets), (helper.sources, sources)):
                 more = self._arguments(helper.function, names, site, method)
                 if isinstance(more, str):
                     return more
+                if values is targets and helper.alone:
+                    single = tuple(name for name in names if name in helper.alone)
+                    found = self._arguments(helper.function, single, site, method)
+                    alone += [] if isinstance(found, str) else found
                 values += [each for each in more if each not in values]
             for name in helper.standing:
                 unit = helper.placed.view.unit
@@ -433,6 +440,8 @@ class Threads:
                     if isinstance(part, str):
                         return part
                     values.append(part)
+                    if values is targets and name in helper.alone:
+                        alone.append(part)
         variables = any(h.variables for h in helpers)
         if not targets or not (sources or variables):
             return "it is not told what to differentiate"
@@ -448,6 +457,7 @@ class Threads:
             records=any(h.records for h in helpers),
             joins=all(h.joins for h in helpers),
             variables=variables,
+            alone=tuple(alone),
         )
 
     def _arguments(
