@@ -14,10 +14,10 @@ from tapemigrate.tape.kinds import short
 from tapemigrate.tape.plan import Insert, Op
 from tapemigrate.tape.request import Refusal, Request
 
+_OVERRIDING = "Give the op its gradient with `@tf.custom_gradient` instead; then a tape sees it."
 _WHOLE_FILE = {
     "gradient_override_map": Refusal(
-        "the file uses `gradient_override_map`, which a tape ignores without a word",
-        "Give the op its gradient with `@tf.custom_gradient` instead; then a tape sees it.",
+        "the file uses `gradient_override_map`, which a tape ignores without a word", _OVERRIDING
     ),
     "caching_device": Refusal(
         "the file makes variables with `caching_device`, whose cached copies a tape does not see",
@@ -34,6 +34,18 @@ _WHOLE_FILE = {
     "disable_control_flow_v2": Refusal(
         "the file turns control flow v2 off, and a tape cannot see through the old control flow",
         "Drop `disable_control_flow_v2()`.",
+    ),
+}
+# What ``gradient_override_map`` does, done by hand; said of a file, or of what it defines.
+_OP_TYPE = "_gradient_op_type"
+_SET_BY_HAND = "sets by hand which gradient an op has, which a tape ignores without a word"
+_CHANGED = {
+    "_gradient_override_map": _SET_BY_HAND,
+    _OP_TYPE: _SET_BY_HAND,
+    **dict.fromkeys(
+        ("_gradient_registry", "gradient_registry"),
+        "changes which function the registry has for the gradient of an op, and a tape hands that "
+        "function no whole op",
     ),
 }
 _IMPORTS = Refusal(
@@ -88,16 +100,20 @@ _DEFUN = Refusal(
 _SPREADING = {
     "gradient_override_map": Refusal(
         "it runs ops under `gradient_override_map`, which a tape ignores without a word",
-        _WHOLE_FILE["gradient_override_map"].recipe,
+        _OVERRIDING,
     ),
     **dict.fromkeys(_IMPORTING, _IMPORTED),
 }
 #: A file without one of these words holds no such function.
-MARKS = frozenset(_SPREADING) | {
-    *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
-    *("graph_replace", "copy_with_input_replacements"),
-    *ASKING,
-}
+MARKS = (
+    frozenset(_SPREADING)
+    | frozenset(_CHANGED)
+    | {
+        *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
+        *("graph_replace", "copy_with_input_replacements"),
+        *ASKING,
+    }
+)
 
 #: Those of them that are hardly ever meant otherwise: who calls what holds one is followed further.
 MAKING = MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub"}
@@ -106,7 +122,7 @@ MAKING = MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub"}
 _MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")
 _TAINTING = (*_MAKING_OPS, *(word for word, why in _UNSEEN.items() if why is not _KERAS))
 _BY_HAND = (
-    *(*_MAKING_OPS, *_SPREADING, "Defun"),
+    *(*_MAKING_OPS, *_SPREADING, *_CHANGED, "Defun"),
     *(word for word, why in _UNSEEN.items() if why is _RAW_OPS),
 )
 
@@ -206,6 +222,9 @@ class Hazards:
         word = _last(node) or ""
         if _UNSEEN.get(word) is _RAW_OPS and self._is_meant(word, node):
             return _RAW_OPS
+        changed = _overriding(self.unit, node)
+        if changed is not None:
+            return Refusal(f"it {_CHANGED[changed]}", _OVERRIDING)
         return _SPREADING.get(word)
 
     def by_hand(self, nodes: Iterable[ast.AST]) -> Refusal | None:
@@ -302,13 +321,16 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
     imports: Refusal | None = None
     defuns = False
     switches: list[ast.stmt] = []
+    telling = _TELLING | ({ast.Constant} if _OP_TYPE in unit.text else set())
     for node in unit.parents:
-        if node.__class__ not in _TELLING:
+        if node.__class__ not in telling:
             continue
         if _replaces(unit, node):
             whole = whole or _REPLACED
         if isinstance(node, ast.Attribute | ast.Name) and _last(node) in _IMPORTING:
             imports = _IMPORTS
+        elif (word := _overriding(unit, node)) is not None:
+            whole = whole or Refusal(f"the file {_CHANGED[word]}", _OVERRIDING)
         elif isinstance(node, ast.Attribute) and node.attr in _WHOLE_FILE:
             whole = whole or _WHOLE_FILE[node.attr]
         elif isinstance(node, ast.keyword):
@@ -330,6 +352,25 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
     found = Hazards(unit, whole, defuns, switches, {}, foreign, imports=imports)
     _taint(found)
     return found
+
+
+def _overriding(unit: Unit, node: ast.AST) -> str | None:
+    """By which word the node gives ops another gradient, where no public function does."""
+    if isinstance(node, ast.Constant) and node.value == _OP_TYPE:
+        parent = unit.parents.get(node)
+        is_read = isinstance(parent, ast.Compare) or (
+            isinstance(parent, ast.Call) and _last(parent.func) == "get_attr"
+        )
+        return None if is_read else _OP_TYPE
+    if not isinstance(node, ast.Attribute):
+        return None
+    if node.attr in ("_gradient_registry", "gradient_registry"):
+        parent = unit.parents.get(node)
+        if isinstance(parent, ast.Attribute):
+            parent = unit.parents.get(parent) if parent.attr == "_registry" else None
+        # Whether it holds a name is asked, ``lookup`` is called: nothing changes.
+        return None if parent is None or isinstance(parent, ast.Compare) else node.attr
+    return "_gradient_override_map" if node.attr == "_gradient_override_map" else None
 
 
 def _taint(found: Hazards) -> None:
