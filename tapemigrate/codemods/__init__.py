@@ -19,8 +19,9 @@ __all__ = ["CodemodError", "apply", "edits"]
 def apply(text: str, tree: ast.Module, ops: Sequence[Op]) -> str:
     """``text``, of which ``tree`` is the tree, with ``ops`` applied.
 
-    Lines that no operation touches stay byte for byte the same. Only the top-level statements that
-    an operation other than a replacement of expressions works on are parsed by LibCST.
+    Lines that no operation touches stay byte for byte the same. Only the statements of the module,
+    or of a class, that an operation other than a replacement of expressions works on are parsed by
+    LibCST.
 
     Raises:
         CodemodError: when an operation does not fit the text, or the text cannot be rewritten.
@@ -33,11 +34,11 @@ def apply(text: str, tree: ast.Module, ops: Sequence[Op]) -> str:
     row = 1
     # How many blank lines ``out`` ends in, or None as long as it has nothing else.
     blank: int | None = None
-    for chunk in chunks(tree, ops):
+    for chunk in chunks(tree, ops, lines):
         kept = range(row, chunk.row)
         out += map(lines.row, kept)
         blank = _blank_at_end(lines, kept, blank)
-        new = rewrite(text, tree, chunk, lines, indent)
+        new = rewrite(text, chunk, lines, indent)
         row = chunk.end_row + 1
         if new:
             out.append(new)

@@ -49,19 +49,19 @@ class Site:
 
 
 class Statements:
-    """The statements of one part of a module, by their spans."""
+    """The statements of one part of a module or class, by their spans."""
 
-    def __init__(self, tree: ast.Module, part: range, lines: Lines) -> None:
+    def __init__(self, owner: ast.Module | ast.ClassDef, part: range, lines: Lines) -> None:
         self._slots: dict[Span, Slot] = {}
         self._homes: dict[int, Slot] = {}
-        pending = [Slot(tree, "body", index) for index in part]
+        pending = [Slot(owner, "body", index) for index in part]
         while pending:
             slot = pending.pop()
             self._enter(slot, lines)
-            for owner, field in blocks(slot.statement):
-                if owner is not slot.statement:
-                    self._homes[id(owner)] = slot
-                pending += [Slot(owner, field, k) for k in range(len(getattr(owner, field)))]
+            for inner, field in blocks(slot.statement):
+                if inner is not slot.statement:
+                    self._homes[id(inner)] = slot
+                pending += [Slot(inner, field, k) for k in range(len(getattr(inner, field)))]
 
     def _enter(self, slot: Slot, lines: Lines) -> None:
         statement = slot.statement

@@ -30,19 +30,19 @@ MAX_TOKENS = 250_000
 _TOKEN = late(r"#[^\r\n]*|\w+|[^\w \t\f]")
 
 
-def rewrite(text: str, tree: ast.Module, chunk: Chunk, lines: Lines, indent: str) -> str:
+def rewrite(text: str, chunk: Chunk, lines: Lines, indent: str) -> str:
     """The text that takes the place of the rows of ``chunk``; ``indent`` is the file's unit.
 
     Raises:
         CodemodError: when the plan does not fit the text, or LibCST cannot handle it.
     """
-    nodes = tree.body[chunk.part.start : chunk.part.stop]
+    nodes = chunk.statements
     start, end = lines.offset(chunk.row, 0), lines.offset(chunk.end_row + 1, 0)
     newline = newline_of(lines.row(chunk.row)) or newline_of(lines.row(1)) or "\n"
     layout = Layout(newline, indent)
     replaces = [op for op in chunk.ops if isinstance(op, Replace)]
     found = sites(nodes, {op.span for op in replaces}, lines)
-    statements = Statements(tree, chunk.part, lines)
+    statements = Statements(chunk.owner, chunk.part, lines)
     parts = splices(replaces, found, text, lines, layout)
     parts += [
         parameter(op, statements, text, lines) for op in chunk.ops if isinstance(op, AddParameter)
@@ -65,22 +65,27 @@ def rewrite(text: str, tree: ast.Module, chunk: Chunk, lines: Lines, indent: str
     stubs = Stubs(text[start:end])
     old = splice(text, start, end, with_stubs(nodes, parts, text, lines, stubs))
     try:
-        return stubs.restore(_restructure(old, tree, chunk.part, plans, layout))
+        return stubs.restore(_restructure(old, chunk, plans, layout))
     except RecursionError as error:
         raise CodemodError(f"rows {chunk.row}-{chunk.end_row} are nested too deeply") from error
 
 
-def _restructure(old: str, tree: ast.Module, part: range, plans: BlockPlans, layout: Layout) -> str:
+def _restructure(old: str, chunk: Chunk, plans: BlockPlans, layout: Layout) -> str:
     if next(islice(_TOKEN.finditer(old), MAX_TOKENS, None), None):
         raise CodemodError(f"a block of more than {MAX_TOKENS:,} tokens is too long to rewrite")
     # Imported here: it brings LibCST, which costs half a second that most runs need not spend.
     from tapemigrate.codemods.structure import parse, restructure, write
 
+    # Lines that are indented are parsed as the block of a statement of their own.
+    header = f"if 1:{layout.newline}" if isinstance(chunk.owner, ast.ClassDef) else ""
+    old = header + old
     if is_plain(old) and layout.newline != "\r":
-        return write(restructure(tree, part, parse(old, layout), plans, layout))
-    lf = replace(layout, newline="\n")
-    new = write(restructure(tree, part, parse(plain(old), lf), plans, lf))
-    return restored(new, old, layout.newline)
+        new = write(restructure(chunk.owner, chunk.part, parse(old, layout), plans, layout))
+    else:
+        lf = replace(layout, newline="\n")
+        module = restructure(chunk.owner, chunk.part, parse(plain(old), lf), plans, lf)
+        new = restored(write(module), old, layout.newline)
+    return new[len(header) :]
 
 
 def _check_replaced(

@@ -54,14 +54,23 @@ def parse(source: str, layout: Layout) -> cst.Module:
 
 
 def restructure(
-    tree: ast.Module, part: range, module: cst.Module, plans: BlockPlans, layout: Layout
+    owner: ast.Module | ast.ClassDef,
+    part: range,
+    module: cst.Module,
+    plans: BlockPlans,
+    layout: Layout,
 ) -> cst.Module:
-    """``module``, the LibCST tree of the statements ``part`` of ``tree``, with ``plans`` applied.
+    """``module``, the LibCST tree of the statements ``part`` of ``owner``, with ``plans`` applied.
+
+    Those of a class are the block of the only statement of ``module``.
 
     Raises:
         CodemodError: when the code of a plan does not parse.
     """
-    return _Rewriter(plans, layout).module(tree, part, module)
+    rewriter = _Rewriter(plans, layout)
+    if isinstance(owner, ast.Module):
+        return rewriter.module(owner, part, module)
+    return module.with_changes(body=[rewriter.block(owner, part, cast(cst.If, module.body[0]))])
 
 
 def write(module: cst.Module) -> str:
@@ -81,6 +90,16 @@ class _Rewriter:
         units = self._units(tree.body, part, module.body, plan)
         body, footer = _fold(self._run(units, plan, None, nested=False))
         return module.with_changes(body=body, footer=[*footer, *module.footer])
+
+    def block(self, owner: ast.ClassDef, part: range, around: cst.If) -> cst.If:
+        """``around`` with what becomes of its block, the statements ``part`` of a class."""
+        block = cast(cst.IndentedBlock, around.body)
+        plan = self._plans.get((id(owner), "body"), BlockPlan())
+        units = self._units(owner.body, part, block.body, plan)
+        body, footer = _fold(self._run(units, plan, block.indent, nested=True))
+        return around.with_changes(
+            body=block.with_changes(body=body, footer=[*footer, *block.footer])
+        )
 
     # -- blocks --
 
