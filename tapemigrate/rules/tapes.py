@@ -103,6 +103,7 @@ class Tapes:
                 part.hands |= helper.circle.functions if helper.circle is not None else set()
         for joined in _joined(parts):
             self._write(joined, threads)
+        threads.let_go()
         return self
 
     def _add(self, unit: Unit, *found: Finding) -> None:

@@ -60,6 +60,13 @@ def instances_at(project: Project, view: View, node: ast.Attribute) -> Instances
     return finder.found
 
 
+def instances_of(project: Project, view: View, value: ast.expr) -> Instances:
+    """What ``value``, an expression in the scope of ``view``, may give an instance of."""
+    finder = _Finder(project, view.unit)
+    finder.value(view, value, 0)
+    return finder.found
+
+
 class _Finder:
     """Follows one object back to where it is made."""
 

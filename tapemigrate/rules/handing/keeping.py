@@ -11,6 +11,7 @@ from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept, keep
 from tapemigrate.rules.handing.kept_branches import keep_branches
 from tapemigrate.rules.handing.kept_on_objects import Held, Producer, keep_on_object
+from tapemigrate.rules.handing.made_here import MadeHere, made_here
 from tapemigrate.rules.handing.outliving import left_behind
 from tapemigrate.rules.handing.placed import Placed
 from tapemigrate.rules.handing.placing import Keeping, holds_target
@@ -38,11 +39,20 @@ class Keeper:
         self._touched = touched
         self._failed: dict[Request, str] = {}
         self._of_objects: dict[Request, str] = {}
+        self._made_here: list[tuple[Placed, Request, MadeHere]] = []
         self._shared: dict[object, list[tuple[Placed, Request, Held]]] = {}
 
     def restart(self) -> None:
         """Forgets what was opened, and keeps in mind what did not do."""
         self._shared.clear()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Leaves the scopes as others are to read them."""
+        for placed, request, here in self._made_here:
+            here.read_as_before()
+            placed.places.forget(request)
+        self._made_here.clear()
 
     def keep(self, placed: Placed) -> None:
         """Has tapes kept for the requests whose targets are attributes, computed elsewhere."""
@@ -51,6 +61,8 @@ class Keeper:
         for request in sorted(requests, key=lambda r: (r.call.end_lineno, r.call.end_col_offset)):
             outcome = placed.found[request]
             if isinstance(outcome, Refusal):
+                if self._is_made_here(placed, request):
+                    continue
                 sources = placed.places.sources(request)
                 if isinstance(sources, Refusal):
                     continue
@@ -98,11 +110,29 @@ class Keeper:
         elif self._ask(placed, request, keeping) is not None:
             self._failed[request] = "a tape that is kept there does not record all of it"
 
-    def _on_object(self, placed: Placed, request: Request) -> None:
+    def _is_made_here(self, placed: Placed, request: Request) -> bool:
+        """Whether the request is about an object that its scope makes, and is asked of its tape."""
+        here = (
+            None if request in self._of_objects else made_here(self._project, placed.view, request)
+        )
+        if here is None:
+            return False
+        here.read_from_outside()
+        self._made_here.append((placed, request, here))
+        placed.settle(request, False)
+        self._on_object(placed, request, here)
+        if isinstance(placed.found[request], Region):
+            return True
+        self._made_here.pop()
+        here.read_as_before()
+        placed.settle(request, False)
+        return False
+
+    def _on_object(self, placed: Placed, request: Request, here: MadeHere | None = None) -> None:
         sources = placed.places.sources(request)
         if isinstance(sources, Refusal):
             return
-        found = keep_on_object(self._project, placed.view, request, sources)
+        found = keep_on_object(self._project, placed.view, request, sources, here)
         if found is None or isinstance(found, str):
             self._of_objects[request] = found or ""
             return

@@ -29,6 +29,7 @@ from tapemigrate.rules.handing.kept import (
     precede,
     tape_name,
 )
+from tapemigrate.rules.handing.made_here import MadeHere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import certain_paths, names_outside
@@ -68,11 +69,12 @@ class Held:
 
 
 def keep_on_object(
-    project: Project, view: View, request: Request, sources: Sources
+    project: Project, view: View, request: Request, sources: Sources, here: MadeHere | None = None
 ) -> Held | str | None:
     """How the class of the object records the target; why it cannot; None if it is no part of one.
 
-    ``request``, in the scope of ``view``, is differentiated by ``sources``.
+    ``request``, in the scope of ``view``, is differentiated by ``sources``. ``here``: the scope
+    makes the object itself.
     """
     if request.api not in ("gradients", "threaded") or request.stop is not None:
         return None
@@ -83,7 +85,7 @@ def keep_on_object(
     read = _read(view, request, owner) - set(names)
     if not read:
         return None
-    made = instances(project, view, owner)
+    made = here.instances if here is not None else instances(project, view, owner)
     shown = f"`{text_of(owner)}`"
     if not made.classes:
         return f"of which class {shown} is cannot be seen"
@@ -93,7 +95,7 @@ def keep_on_object(
         return f"{shown} may be something else, or unfinished, in {made.other}"
     home, cls = made.classes[0]
     producer = Producer(project, home, cls, names)
-    problem = producer.problem(read) or _is_called(view, owner)
+    problem = producer.problem(read) or ("" if here is not None else _is_called(view, owner))
     if problem:
         return problem
     needed = {name: producer.needs(name) for name in read}

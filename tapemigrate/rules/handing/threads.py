@@ -92,6 +92,10 @@ class Threads:
                 return layouts
             self._fail(*failure)
 
+    def let_go(self) -> None:
+        """Leaves the scopes as others are to read them, when all is written."""
+        self._keeper.let_go()
+
     def _fail(self, scope: Scope, reason: str) -> None:
         """Keeps in mind that the function takes no tape, or none of what is kept on ``self``."""
         placed = self._touched[scope]

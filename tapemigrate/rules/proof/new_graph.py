@@ -23,7 +23,7 @@ _QUIET = frozenset({"set_random_seed", "ConfigProto", "GPUOptions"})
 
 def opens_with_graph(project: Project, region: Region, view: View) -> bool:
     """Whether the tape of ``region`` records a graph from its first op on."""
-    graph = _around(view, region.request.stmt)
+    graph = graph_around(view, region.request.stmt)
     if graph is None or region.given or region.resumes:
         return False
     start = _start(view, graph.body)
@@ -55,7 +55,7 @@ def _is_barren(view: View, stmt: ast.stmt) -> bool:
     )
 
 
-def _around(view: View, stmt: ast.stmt) -> ast.With | None:
+def graph_around(view: View, stmt: ast.stmt) -> ast.With | None:
     """The statement that makes a new graph the one for all that is made at ``stmt``."""
     for place in view.blocks.chain(stmt):
         owner = place.block.owner

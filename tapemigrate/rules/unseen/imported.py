@@ -6,13 +6,15 @@ import ast
 import builtins
 from collections.abc import Iterable
 
-from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.paths import Path
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
+from tapemigrate.rules.proof.new_graph import graph_around
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.values.shape_evidence import global_values
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
 
 _LIBRARIES = frozenset({"tensorflow", "numpy", "math", "sys", "os", "random", "time"})
@@ -21,15 +23,20 @@ _LOOKS_UP = frozenset(
     {"trainable_variables", "global_variables", "all_variables", "local_variables", "outputs"}
     | {"get_collection", "get_collection_ref", "get_variables", "model_variables"}
 )
+# By these, code is run that no name in sight leads to.
+_BY_TEXT = frozenset({"getattr", "eval", "exec", "__import__", "import_module", "globals"})
+# Through how many names a tensor is followed.
+_DEPTH = 12
 
 
 def refuse(danger: Hazards, view: View, request: Request) -> Refusal | None:
     """Why ``request`` cannot go on a tape, if its file imports a graph that it may be about.
 
     It is not if all that its target and its sources are made of, in this scope and in the module,
-    is made in sight, and by nothing that imports a graph or looks something up in one.
+    is made in sight, and by nothing that imports a graph or looks something up in one. Nor if its
+    sources are made in a graph of their own, into which nothing has been imported.
     """
-    if danger.imports is None:
+    if danger.imports is None or _is_of_new_graph(danger, view, request):
         return None
     uses = view.flow.uses_in(request.target) | view.flow.uses_in(request.sources)
     nodes: list[ast.AST] = [request.target, request.sources]
@@ -48,6 +55,63 @@ def refuse(danger: Hazards, view: View, request: Request) -> Refusal | None:
     if any(_last(n) in _LOOKS_UP or _is_foreign_value(n, view.unit) for n in parts):
         return danger.imports
     return danger.imports if danger.unseen(nodes) is not None else None
+
+
+def _is_of_new_graph(danger: Hazards, view: View, request: Request) -> bool:
+    """Whether the sources are tensors of a graph that begins here, and holds no imported op.
+
+    No op takes tensors of two graphs: what the sources lead to is of theirs.
+    """
+    graph = graph_around(view, request.stmt)
+    sources = request.sources
+    parts = sources.elts if isinstance(sources, ast.List | ast.Tuple) else [sources]
+    if graph is None or not all(_is_made_in(view, graph, part, _DEPTH) for part in parts):
+        return False
+    place = next(p for p in view.blocks.chain(request.stmt) if p.block.owner is graph)
+    nodes: list[ast.AST] = [*graph.items, *place.block.body[: place.index + 1]]
+    nodes += _behind(view.unit, set(), nodes)
+    found = (_last(n) for node in nodes for n in ast.walk(node))
+    return not any(name in _BY_TEXT for name in found) and danger.unseen(nodes) is None
+
+
+def _is_made_in(view: View, graph: ast.With, value: ast.expr, depth: int) -> bool:
+    """Whether ``value`` is a tensor, or a list of tensors, that the body of ``graph`` makes."""
+    if depth == 0:
+        return False
+    if path_of(value) is not None:
+        made = [u.made for u in view.flow.reads.get(value, frozenset())]
+        return bool(made) and all(_is_filled_in(view, graph, d, depth - 1) for d in made)
+    match value:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return all(_is_made_in(view, graph, part, depth - 1) for part in parts)
+        case ast.BinOp(left=left, right=right):
+            parts = [left, right]
+        case ast.Call() if view.kinds.make(value) is Make.LEAF:
+            return True
+        case ast.Call() if view.kinds.make(value) is Make.TENSOR:
+            given = [*value.args, *(k.value for k in value.keywords)]
+            parts = [p for g in given for p in (g.elts if isinstance(g, ast.List) else [g])]
+        case _:
+            return False
+    return any(_is_made_in(view, graph, part, depth - 1) for part in parts)
+
+
+def _is_filled_in(view: View, graph: ast.With, made: Def, depth: int) -> bool:
+    """The same of one definition, or of what it puts into a list."""
+    stmt, value = made.stmt, made.value
+    if stmt is None or not graph.lineno <= stmt.lineno <= (graph.end_lineno or stmt.lineno):
+        return False
+    if made.kind is Kind.ASSIGN and value is not None:
+        return _is_made_in(view, graph, value, depth)
+    if made.kind is not Kind.MUTATE or not isinstance(value, ast.Call):
+        return False
+    appends = isinstance(value.func, ast.Attribute) and value.func.attr == "append"
+    return (
+        appends
+        and len(value.args) == 1
+        and _is_made_in(view, graph, value.args[0], depth)
+        and all(_is_filled_in(view, graph, use.made, depth) for use in made.before)
+    )
 
 
 def _behind(unit: Unit, names: set[str], nodes: Iterable[ast.AST]) -> list[ast.AST]:
