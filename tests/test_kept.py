@@ -222,3 +222,31 @@ def test_a_target_that_may_outlive_its_tape(first: str, more: str, fixed: bool) 
     (found,) = analyse(files, Settings(unsafe_fixes=True), rewrite=False).diagnostics
     assert (found.fix is not None) == fixed, found.message
     assert fixed or "`build` may run again, and leave the target as it was" in found.message
+
+
+_STEPS = """\
+import tensorflow as tf
+
+
+class Base(object):
+    def __init__(self, mode, scope):
+        self.train_loss = scope.loss
+        self.start(mode)
+
+    def start(self, mode):
+        w = tf.get_variable("w", [3])
+        if mode == "train":
+            self.train_loss = tf.reduce_sum(w ** 2)
+        self.grads = tf.gradients(self.train_loss, tf.trainable_variables())
+
+
+Base("train", object())
+"""
+
+
+def test_what_an_attribute_held_before_is_told_as_such() -> None:
+    files = {"a.py": decode(_STEPS.encode(), "a.py")}
+    (found,) = analyse(files, Settings(unsafe_fixes=True), rewrite=True).diagnostics
+    assert (
+        "`self.train_loss` was not computed from the variables before this method" in found.message
+    )

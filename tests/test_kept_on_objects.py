@@ -129,3 +129,43 @@ def test_a_comment_that_silences_the_call_holds_both_files_back(tmp_path: Path) 
     CliRunner().invoke(main, ["fix", "--no-cache", str(tmp_path)])
     assert (tmp_path / "model.py").read_text() == _MODEL
     assert (tmp_path / "attack.py").read_text() == silenced
+
+
+_SCRIPT = """\
+import tensorflow as tf
+
+from model import Model
+
+
+def run(x):
+    model = Model(x)
+    loss = 2.0 * model.xent
+    {between}
+    return tf.gradients(loss, model.x)[0]
+"""
+
+
+def test_an_object_that_is_made_where_the_gradient_is_asked_for() -> None:
+    message, fixed = fix(attack="", main=_SCRIPT.format(between="print(loss)"))
+    assert message.startswith("safe: ")
+    assert "    with model._x_tape:\n        loss = 2.0 * model.xent\n" in fixed["main.py"]
+    assert "return model._x_tape.gradient(loss, model.x)" in fixed["main.py"]
+    assert "as self._x_tape:" in fixed["model.py"]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "model.__init__(x)",
+        "model = Model(x)",
+        "loss += tf.exp(x)",
+        "loss = loss + tf.exp(x)",
+        "weights = tf.gradients(loss, tf.trainable_variables())",
+    ],
+)
+def test_an_object_that_is_made_anew_or_not_all_of_it(between: str) -> None:
+    text = _SCRIPT.format(between=between)
+    texts = {"model.py": _MODEL, "main.py": text}
+    files = {name: decode(each.encode(), name) for name, each in texts.items()}
+    found = analyse(files, Settings(unsafe_fixes=True), rewrite=True)
+    assert "return tf.gradients(loss, model.x)[0]" in found.rewritten.get("main.py", text)

@@ -112,9 +112,10 @@ class Keeper:
 
     def _is_made_here(self, placed: Placed, request: Request) -> bool:
         """Whether the request is about an object that its scope makes, and is asked of its tape."""
-        here = (
-            None if request in self._of_objects else made_here(self._project, placed.view, request)
-        )
+        if request in self._of_objects:
+            return False
+        others = [*placed.requests, *placed.handed]
+        here = made_here(self._project, placed.view, request, others)
         if here is None:
             return False
         here.read_from_outside()

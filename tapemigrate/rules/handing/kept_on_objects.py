@@ -95,6 +95,8 @@ def keep_on_object(
         return f"{shown} may be something else, or unfinished, in {made.other}"
     home, cls = made.classes[0]
     producer = Producer(project, home, cls, names)
+    if here is not None and not producer.takes_tensors():
+        return None
     problem = producer.problem(read) or ("" if here is not None else _is_called(view, owner))
     if problem:
         return problem
@@ -216,6 +218,20 @@ class Producer:
             return False
         view = self._project.view(self._unit, self._project.scope_of(self._unit, made[0]))
         return view.kinds.make(value) in (Make.LEAF, Make.TENSOR)
+
+    def takes_tensors(self) -> bool:
+        """Whether no source can be variables, which code in sight of no name may have made."""
+        for name in self._sources:
+            for stmt in self._made(name):
+                value = part_given(stmt, name)
+                scope = self._project.scope_of(self._unit, stmt)
+                kinds = self._project.view(self._unit, scope).kinds
+                plain = isinstance(value, ast.Name) or (
+                    value is not None and kinds.make(value) in (Make.LEAF, Make.TENSOR)
+                )
+                if not plain and not (isinstance(value, ast.Call) and kinds.gives_tensors(value)):
+                    return False
+        return True
 
     def needs(self, name: str) -> bool | None:
         """Whether a tape has to record the attribute: not if nothing can have been made for it.

@@ -149,6 +149,7 @@ class Judge:
                 )
             if isinstance(verdict, Refusal):
                 return verdict
+            verdict = self._before(root, verdict)
             if verdict and verdict not in assumptions:
                 assumptions.append(verdict)
         for root in globals_read(self._project, region, self._view):
@@ -205,7 +206,8 @@ class Judge:
                 continue
             verdict = self._root(root, region.sources.leaves)
             if verdict is not None and self._is_own(root):
-                own.setdefault(root.path[1].lstrip("."), []).append(verdict)
+                told = verdict if isinstance(verdict, Refusal) else self._before(root, verdict)
+                own.setdefault(root.path[1].lstrip("."), []).append(told or verdict)
                 continue
             if isinstance(verdict, Refusal):
                 return verdict
@@ -228,6 +230,13 @@ class Judge:
         if not targets and not own:
             return NOTHING_PASSED
         return Given(frozenset(targets), frozenset(own), assumptions)
+
+    def _before(self, root: Def, sentence: str | None) -> str | None:
+        """``sentence`` of what an attribute held until, on some ways, the method set it."""
+        own = root.kind is Kind.ENTRY and root.path[0] == self._view.kinds.self_name
+        defs = self._view.flow.defs.values() if own and len(root.path) == 2 else ()
+        again = any(d.path == root.path and d.kind in (Kind.ASSIGN, Kind.ELEMENT) for d in defs)
+        return f"{sentence} before this method" if sentence and again else sentence
 
     def _is_own(self, root: Def) -> bool:
         """Whether it is an attribute of the object of the method, or an element of such a one."""

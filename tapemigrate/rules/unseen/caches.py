@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.unseen.recurrent import direct, last_of, run_by
+from tapemigrate.rules.unseen.recurrent import direct, last_of, run_by, runs_in
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -23,6 +23,8 @@ from tapemigrate.tape.request import Refusal
 _SCOPES_OF_THEIR_OWN = ("custom_getter", "set_custom_getter", "make_template", "sonnet")
 # What has `get_variable` give a variable that is there.
 _REUSING = ("reuse", "reuse_variables", "AUTO_REUSE")
+_SCOPES = ("variable_scope", "variable_op_scope")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
 _ONE_VARIABLE = frozenset({"get_variable", "Variable", "VariableV1"})
 
 
@@ -40,7 +42,7 @@ def settle(
     if name is None:
         return region
     before = _before(view.scope, region.block.body[region.first].lineno)
-    if _stands(project, _SCOPES_OF_THEIR_OWN) or _may_have_made_them(before, unit, project):
+    if _stands(project, _SCOPES_OF_THEIR_OWN) or _may_have_made_them(before, nodes, unit, project):
         return Refusal(
             f"variables that are made inside `{name}` are read through a cache in a v1 graph, and "
             "a tape gives None for them without a word",
@@ -55,11 +57,40 @@ def settle(
     return region
 
 
-def _may_have_made_them(before: list[ast.AST], unit: Unit, project: Project) -> bool:
-    """Whether what ran ``before`` may have made variables that are used again."""
+def _may_have_made_them(
+    before: list[ast.AST], nodes: Sequence[ast.AST], unit: Unit, project: Project
+) -> bool:
+    """Whether what ran ``before`` may have made variables that ``nodes`` use again."""
     if any(direct(n, unit) is not None for node in before for n in ast.walk(node)):
         return True
-    return _stands(project, _REUSING) and _first(before, unit, project) is not None
+    if not _stands(project, _REUSING) or _first(before, unit, project) is None:
+        return False
+    one, other = _scopes(before, unit, project), _scopes(nodes, unit, project)
+    return None in one or None in other or not one.isdisjoint(other)
+
+
+def _scopes(nodes: Iterable[ast.AST], unit: Unit, project: Project) -> set[str | None]:
+    """The names of the outermost scopes in which ``nodes`` make variables; None is no such name."""
+    cells = [node for root in nodes for node, _ in runs_in(root, unit, project)]
+    return {_outermost_scope(node, unit) for node in cells}
+
+
+def _outermost_scope(node: ast.AST, unit: Unit) -> str | None:
+    """``"local"`` of ``with tf.variable_scope("local"):`` round ``node``, in its function."""
+    calls: list[ast.Call] = []
+    while (parent := unit.parents.get(node)) is not None and not isinstance(parent, _FUNCTIONS):
+        if isinstance(parent, ast.With) and node in parent.body:
+            opened = [item.context_expr for item in reversed(parent.items)]
+            calls += [c for c in opened if isinstance(c, ast.Call) and last_of(c.func) in _SCOPES]
+        node = parent
+    firsts = [c.args[0] if c.args else None for c in calls]
+    names = [f.value if isinstance(f, ast.Constant) else None for f in firsts]
+    # One that is opened by its object may be anywhere.
+    if not calls or not all(isinstance(name, str) for name in names):
+        return None
+    outermost, name = calls[-1], names[-1]
+    alone = len(outermost.args) == 1 and not outermost.keywords
+    return name if alone and isinstance(name, str) and "/" not in name else None
 
 
 def _stands(project: Project, words: Sequence[str]) -> bool:

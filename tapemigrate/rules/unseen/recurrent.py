@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -75,22 +75,30 @@ class _Facts:
 
 def run_by(root: ast.AST, unit: Unit, project: Project) -> str | None:
     """The library function of that kind that ``root`` runs, directly or in what it names."""
+    return next((name for _, name in runs_in(root, unit, project)), None)
+
+
+def runs_in(root: ast.AST, unit: Unit, project: Project) -> Iterator[tuple[ast.AST, str]]:
+    """Where ``root`` runs such library functions, and which."""
     own = _imported(unit, project) | _running(unit.filename, unit, project)
     for node in walk(root):
         name = last_of(node)
         found = direct(node, unit) or (own.get(name) if name is not None else None)
         found = found or _out_of_sight(node, unit, project)
+        if found is None and name is not None and isinstance(node, ast.Name | ast.Attribute):
+            found = _elsewhere(node, name, unit, project)
         if found is not None:
-            return found
-        if name is not None and isinstance(node, ast.Name | ast.Attribute):
-            path = unit.names.qualified(node)
-            if path is not None and not path.startswith("tensorflow."):
-                for other in project.units.defining(name):
-                    if other is not unit:
-                        running = _running(other.filename, other, project)
-                        if name in running:
-                            return running[name]
-    return None
+            yield node, found
+
+
+def _elsewhere(node: ast.expr, name: str, unit: Unit, project: Project) -> str | None:
+    """What a function or class of another file runs, if ``node`` may mean it by its ``name``."""
+    path = unit.names.qualified(node)
+    if path is None or path.startswith("tensorflow."):
+        return None
+    others = (other for other in project.units.defining(name) if other is not unit)
+    found = (_running(other.filename, other, project).get(name) for other in others)
+    return next((each for each in found if each is not None), None)
 
 
 def running(unit: Unit) -> frozenset[str]:
