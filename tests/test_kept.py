@@ -224,20 +224,28 @@ def test_a_target_that_may_outlive_its_tape(first: str, more: str, fixed: bool) 
     assert fixed or "`build` may run again, and leave the target as it was" in found.message
 
 
-_STEPS = """\
+_HELD_BEFORE = """\
 import tensorflow as tf
 
 
 class Base(object):
     def __init__(self, mode, scope):
-        self.train_loss = scope.loss
-        self.start(mode)
+        self.set(scope)
+        self.train(self.build(), mode)
 
-    def start(self, mode):
+    def set(self, scope):
+        self.train_loss = scope.loss
+
+    def build(self):
         w = tf.get_variable("w", [3])
+        return w, tf.reduce_sum(w ** 2)
+
+    def train(self, res, mode):
         if mode == "train":
-            self.train_loss = tf.reduce_sum(w ** 2)
-        self.grads = tf.gradients(self.train_loss, tf.trainable_variables())
+            self.train_loss = res[1]
+        params = tf.trainable_variables()
+        if mode == "train":
+            self.grads = tf.gradients(self.train_loss, params)
 
 
 Base("train", object())
@@ -245,7 +253,7 @@ Base("train", object())
 
 
 def test_what_an_attribute_held_before_is_told_as_such() -> None:
-    files = {"a.py": decode(_STEPS.encode(), "a.py")}
+    files = {"a.py": decode(_HELD_BEFORE.encode(), "a.py")}
     (found,) = analyse(files, Settings(unsafe_fixes=True), rewrite=True).diagnostics
     assert (
         "`self.train_loss` was not computed from the variables before this method" in found.message
