@@ -14,8 +14,9 @@ from typing import cast
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import Scope, _defaults, free_names, parameters, shared_names
-from tapemigrate.flow.objects import Objects, is_object
+from tapemigrate.flow.objects import Objects, calls_one_of, is_object
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import backward
 from tapemigrate.source.trees import children, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -29,17 +30,20 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 State = dict[Path, Uses]
 _NONE: Uses = frozenset()
+# At the end of a path: all parts of an object, which may be none, but a tensor.
+_PARTS = ".<parts>"
 
 
 _FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
+_CHANGES = (Kind.ASSIGN, Kind.AUGMENT, Kind.MUTATE)
 
 
 class Flow:
     """The definitions and uses of one scope.
 
     ``effect`` says what a call changes, ``properties`` are attributes that methods compute of their
-    object, or set on it. ``reads`` gives, for every path that is read, the
-    definitions that may reach it; ``returns`` lists the return statements.
+    object, or set on it, ``hooked`` the classes that do so for all. ``reads`` gives, for every path
+    that is read, the definitions that may reach it; ``returns`` lists the return statements.
     """
 
     def __init__(
@@ -47,9 +51,11 @@ class Flow:
         scope: Scope,
         effect: Callable[[ast.Call], Effect],
         properties: Set[str] = frozenset(),
+        hooked: Set[str] = frozenset(),
     ) -> None:
         self.scope = scope
         self._properties = properties
+        self._hooked = hooked
         self.reads: dict[ast.AST, Uses] = {}
         self.returns: list[ast.Return] = []
         self.yields = False
@@ -109,6 +115,34 @@ class Flow:
         self._read(dict(state), node, path)
         return True
 
+    def changes_of(self, node: ast.expr) -> list[Def]:
+        """By what the object that ``node`` reads changes in this scope, but for what it reads.
+
+        Methods of what holds the object are left out.
+        """
+        path, uses = path_of(node), self.reads.get(node, _NONE)
+        if path is None:
+            return []
+        known = backward(uses).made
+        objects = self._objects.reached(uses, path)
+        names = {path} | {
+            made.path
+            for made in self.defs.values()
+            if made.path != HIDDEN
+            and not objects.isdisjoint(self._objects.meant({Use(made)}, made.path))
+        }
+        found: list[Def] = []
+        for made in self.defs.values():
+            if made in known or made.kind not in _CHANGES:
+                continue
+            if made.kind is Kind.ASSIGN:
+                changes = any(made.path[:end] in names for end in range(1, len(made.path)))
+            else:
+                changes = made.path in names and _is_handed(made.value, names)
+            if changes:
+                found.append(made)
+        return found
+
     def read_as(self, node: ast.AST, path: Path, value: ast.expr | None, stmt: ast.stmt) -> None:
         """Has a name of a nested function, made in ``stmt`` of this scope, read as its value."""
         made = Def(path, Kind.ASSIGN, stmt, value, order=len(self.defs))
@@ -150,7 +184,7 @@ class Flow:
         if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
             self._named.setdefault(other, set()).add(path)
         self._objects.bound(made)
-        for known in self._below.get(path, ()):
+        for known in (*self._below.get(path, ()), (*path, _PARTS)):
             state.pop(known, None)
         self._know(path)
         state[path] = frozenset({Use(made)})
@@ -227,9 +261,12 @@ class Flow:
         found = set(self._lookup(state, path))
         for known in self._below.get(path, ()):
             found |= state.get(known, _NONE)
-        for place, step in enumerate(path) if self._properties else ():
-            for known in self._below.get(path[:place], ()) if step in self._properties else ():
-                found |= state.get(known, _NONE)
+        for place in range(1, len(path)):
+            found |= state.get((*path[:place], _PARTS), _NONE)
+        for place in range(1, len(path)) if self._properties or self._hooked else ():
+            if self._is_computed(state, path[: place + 1]):
+                for known in self._below.get(path[:place], ()):
+                    found |= state.get(known, _NONE)
         self._captured(state, found)
         result = frozenset(found) | self.reads.get(node, _NONE)
         self.reads[node] = result
@@ -433,9 +470,10 @@ class Flow:
                 self._lookup(state, path[:-1])
                 owner = path[: path.index(".__dict__")] if ".__dict__" in path else path[:-1]
                 self._change_everywhere(state, target, owner, uses)
-                if owner != path[:-1] or path[-1] in self._properties:
+                computed = self._is_computed(state, path)
+                if owner != path[:-1] or computed:
                     self._change(state, target, owner, uses)
-                if path[-1] in self._properties:
+                if computed:
                     return
             if kind is Kind.AUGMENT and any(is_object(d) for d in self._meant(state, path)):
                 self._change_everywhere(state, target, path, uses)
@@ -458,6 +496,13 @@ class Flow:
             self._change(state, target, path, uses)
         else:
             self._eval(base, state)
+
+    def _is_computed(self, state: State, path: Path) -> bool:
+        """Whether a method of the object runs where that part of it is read, or set."""
+        if path[-1] in self._properties:
+            return True
+        objects = self._meant(state, path[:-1]) if self._hooked else ()
+        return any(calls_one_of(d, self._hooked) for d in objects)
 
     def _meant(self, state: State, path: Path) -> set[Def]:
         return self._objects.meant(self._lookup(state, path), path)
@@ -529,10 +574,16 @@ class Flow:
         if effect.writes_hidden:
             self._change(state, call, HIDDEN, found)
         changes = [*effect.changes, *self._bound(call)]
+        alone = isinstance(self._stmt, ast.Expr) and self._stmt.value is call
         for expr in effect.objects:
             path = path_of(expr)
             if path is not None and any(is_object(d) for d in self._meant(state, path)):
                 changes.append(expr)
+            elif path is not None and alone:
+                # What nobody needs the result of is called for what it does to what it is handed.
+                made = self._define(call, (*path, _PARTS), Kind.MUTATE, call)
+                made.uses |= found
+                state[made.path] = frozenset({Use(made)})
         for expr in changes:
             path = path_of(expr)
             if path is not None:
@@ -626,6 +677,14 @@ class Flow:
             stack.extend(u.made for u in current.before)
         known.update(dict.fromkeys(seen, True))
         return True
+
+
+def _is_handed(call: ast.expr | None, names: Set[Path]) -> bool:
+    """Whether one of ``names`` is handed to a method, or its object; True of all else."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return True
+    parts = [call.func.value, *call.args, *(k.value for k in call.keywords)]
+    return any(path_of(n) in names for part in parts for n in walk(part))
 
 
 def _is_name_of(made: Def, path: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import walk
 
@@ -15,6 +16,9 @@ CHANGERS = frozenset(
 )
 
 
+_HOOKS = frozenset(
+    {"__getattr__", "__getattribute__", "__setattr__", "__getitem__", "__setitem__", "__missing__"}
+)
 # Most nodes are of none of these.
 _NAMING: frozenset[type[ast.AST]] = frozenset({ast.Attribute, ast.arg, ast.keyword})
 _TELLING: frozenset[type[ast.AST]] = frozenset(
@@ -26,7 +30,8 @@ class Effects:
     """What the functions and classes of one file write to, read off their source once.
 
     ``reuses_variables``: a function that makes a variable may give back one that was there.
-    ``tuples`` are the names of named tuples, ``properties`` the attributes that methods compute.
+    ``tuples`` are the names of named tuples, ``properties`` the attributes that methods compute,
+    ``hooked`` the classes that compute all of them, or all elements.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -35,6 +40,7 @@ class Effects:
         self.reuses_variables = False
         self.tuples: set[str] = set()
         self.properties: set[str] = set()
+        hooked: list[ast.ClassDef] = []
         for node in walk(tree):
             cls = node.__class__
             if cls in _NAMING:
@@ -46,6 +52,8 @@ class Effects:
                 continue
             if isinstance(node, ast.ClassDef):
                 self._classes[node.name] = node
+                if any(getattr(stmt, "name", "") in _HOOKS for stmt in node.body):
+                    hooked.append(node)
                 if any((path_of(b) or ("",))[-1].lstrip(".") == "NamedTuple" for b in node.bases):
                     self.tuples.add(node.name)
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
@@ -55,10 +63,14 @@ class Effects:
                 self._functions.setdefault(node.name, []).append(node)
                 if any(_is_property(d) for d in node.decorator_list):
                     self.properties.add(f".{node.name}")
+        self.hooked = {
+            name
+            for name, cls in self._classes.items()
+            if any(each in hooked for each in (self.lineage(cls) if hooked else ()))
+        }
         self._outside: dict[str, frozenset[str]] = {}
-        self._arguments: dict[str, frozenset[str]] = {}
-        self._memo: dict[tuple[str, str], bool] = {}
         self._parameters: dict[ast.AST, frozenset[str]] = {}
+        self._memo: dict[tuple[str, str], bool] = {}
 
     def functions(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Every function or method of that name in the file."""
@@ -153,38 +165,6 @@ class Effects:
                     return True
         return False
 
-    def changed_arguments(self, call: ast.Call) -> list[ast.expr]:
-        """The arguments of a function of this file whose objects it sets parts of, or has set."""
-        if not isinstance(call.func, ast.Name):
-            return []
-        given = {k.arg: k.value for k in call.keywords if k.arg is not None}
-        found: list[ast.expr] = []
-        for function in self._functions.get(call.func.id, ()):
-            names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-            passed = {**dict(zip(names, call.args, strict=False)), **given}
-            changed = self._changed_parameters(function)
-            found += [passed[name] for name in names if name in passed and name in changed]
-        return found
-
-    def _changed_parameters(
-        self, function: ast.FunctionDef | ast.AsyncFunctionDef
-    ) -> frozenset[str]:
-        if function in self._parameters:
-            return self._parameters[function]
-        self._parameters[function] = frozenset()  # one that calls itself adds nothing by doing so
-        found: set[str | None] = set()
-        for node in walk(function):
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-                found.add(_root(node))
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if isinstance(node.func.value, ast.Name) and self._sets_parts(node.func.attr):
-                    found.add(node.func.value.id)
-            elif isinstance(node, ast.Call):
-                found |= {a.id for a in self.changed_arguments(node) if isinstance(a, ast.Name)}
-        names = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
-        self._parameters[function] = frozenset(name for name in found if name in names)
-        return self._parameters[function]
-
     def _sets_parts(self, name: str) -> bool:
         """Whether a method of that name, of a class of this file, changes its object."""
         return any(
@@ -213,42 +193,62 @@ class Effects:
             self._outside[name] = frozenset(found)
         return self._outside[name]
 
-    def filled_parameters(self, name: str) -> frozenset[str]:
-        """The parameters of functions called ``name`` in which they set or put something.
+    def filled(
+        self, call: ast.Call, name: str, bound: int = 0
+    ) -> tuple[list[ast.expr], list[ast.expr]]:
+        """The arguments in which a function called ``name`` sets or puts something, and those in
+        which it may do so, by what they hold or what holds them.
 
-        ``*``: it may be in any, or in what they hold.
+        ``bound``: how many parameters a call of it does not pass.
         """
-        if name not in self._arguments:
-            self._arguments[name] = frozenset()  # a function that calls itself adds nothing
-            found: set[str] = set()
-            for function in self._functions.get(name, ()):
-                found |= self._changed_in(function)
-            self._arguments[name] = frozenset(found)
-        return self._arguments[name]
+        surely: list[ast.expr] = []
+        perhaps: list[ast.expr] = []
+        for function in self._functions.get(name, ()):
+            filled = self._filled_parameters(function)
+            own = [a.arg for a in parameters(function.args)][bound:]
+            passed = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
+            # Of what is handed over by ``**``, the function has a dict of its own.
+            passed += [(k.value, k.arg) for k in call.keywords if k.arg is not None]
+            for value, parameter in passed if filled else ():
+                if parameter in filled:
+                    surely.append(value)
+                elif "*" in filled or parameter not in own:
+                    perhaps.append(value)
+        return surely, perhaps
 
-    def _changed_in(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    def _filled_parameters(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> frozenset[str]:
+        """Those in which it sets or puts something. ``*``: it may be in any, or what they hold."""
+        if function not in self._parameters:
+            self._parameters[function] = frozenset()  # one that calls itself adds nothing
+            self._parameters[function] = frozenset(self._filled_in(function))
+        return self._parameters[function]
+
+    def _filled_in(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
         own = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
         bound = own | {
             n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         found: set[str] = set()
         for node in walk(function):
-            owner: ast.expr | None = None
+            changed: list[ast.expr] = []
             match node:
                 case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                    owner = node
+                    changed = [node]
                 case ast.Call(func=ast.Name(id="setattr" | "vars"), args=[first, *_]):
-                    owner = first
+                    changed = [first]
                 case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGERS:
-                    owner = value
-                case ast.Call(func=ast.Name(id=name), args=args):
-                    if self.filled_parameters(name):
-                        found |= {_root(a) or "" for a in args} & own
-            root = _root(owner) if owner is not None else None
-            if root in own:
-                found.add(root or "")
-            elif root in bound:
-                found.add("*")
+                    changed = [value]
+                case ast.Call(func=ast.Attribute(value=ast.Name() as value, attr=attr)):
+                    changed = [value] if value.id in own and self._sets_parts(attr) else []
+                case ast.Call(func=ast.Name(id=name)):
+                    changed = [e for each in self.filled(node, name) for e in each]
+            for root in map(_root, changed):
+                if root in own:
+                    found.add(root or "")
+                elif root in bound:
+                    found.add("*")
         return found
 
     def _outside_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:

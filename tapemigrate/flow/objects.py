@@ -6,7 +6,7 @@ An object is told by the definition that makes it, or by which it came into the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from tapemigrate.flow.definitions import Def, Kind, Use, Uses
 from tapemigrate.flow.paths import Path, path_of
@@ -143,6 +143,11 @@ def is_object(made: Def) -> bool:
         name = _name(made.value)
         return name in _CONTAINERS or name[:1].isupper()
     return isinstance(made.value, _DISPLAYS)
+
+
+def calls_one_of(made: Def, names: Set[str]) -> bool:
+    """Whether it is what the call of one of ``names`` gives."""
+    return isinstance(made.value, ast.Call) and _name(made.value) in names
 
 
 def _may_name(made: Def) -> bool:

@@ -240,7 +240,7 @@ class Project:
             kinds = Kinds(unit.names, effects)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = _self_name(scope, unit)
-            flow = Flow(scope, kinds.effect, effects.properties)
+            flow = Flow(scope, kinds.effect, effects.properties, effects.hooked)
             views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
         return views[scope]
 

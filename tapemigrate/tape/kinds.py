@@ -6,6 +6,7 @@ import ast
 import builtins
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from enum import Enum
 
 from tapemigrate.flow.definitions import Def, Effect
@@ -87,7 +88,7 @@ _PYTHON_CALLS = frozenset(
 # Built-in functions that are ops where they are given tensors.
 _OPERATORS = frozenset({"abs", "min", "max", "round", "sum", "pow", "divmod"})
 # Methods that change nothing a later forward pass could see.
-_QUIET = frozenset(
+QUIET = frozenset(
     {"run", "eval", "get_shape", "as_list", "numpy", "format", "join", "items", "keys", "values"}
     | {"get", "copy", "astype", "reshape", "mean", "sum", "set_shape", "lower", "upper", "split"}
     | {"startswith", "endswith", "minimize", "apply_gradients", "compute_gradients", "log_prob"}
@@ -460,18 +461,18 @@ class Kinds:
             )
         if qualified is not None and qualified.split(".")[0] in _LIBRARIES:
             return Effect()
-        args = (*call.args, *(k.value for k in call.keywords))
+        args = (*call.args, *(k.value for k in call.keywords if k.arg is not None))
         func = call.func
         if isinstance(func, ast.Name):
             if qualified is None and hasattr(builtins, func.id):
                 return Effect(tuple(call.args[:1])) if func.id == "setattr" else Effect()
             outside = self._effects.outside_names(func.id)
-            changed = (
-                *(ast.Name(n, ast.Load()) for n in sorted(outside)),
-                *self._effects.changed_arguments(call),
-            )
+            surely, perhaps = self._effects.filled(call, func.id)
+            changed = (*(ast.Name(n, ast.Load()) for n in sorted(outside)), *surely)
             rebinds = self._effects.rebound_names(func.id)
-            objects = self._filled_by(call, func.id, 0)
+            if not self._effects.functions(func.id) and not self.makes_object(call):
+                perhaps = [*args]
+            objects = _parts([*surely, *perhaps])
             return Effect(changed, rebinds, args, objects, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
             return Effect(contents=args, writes_hidden=True)
@@ -481,32 +482,35 @@ class Kinds:
             "get_collection",
             "get_operation_by_name",
         )
-        if func.attr in _QUIET or reads_hidden:
+        if func.attr in QUIET or reads_hidden:
             return Effect(reads_hidden=reads_hidden)
         if func.attr in CHANGERS or owner is None:
             return Effect((func.value,))
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
-            return Effect(contents=args, writes_hidden=True)
-        objects = self._filled_by(call, func.attr, 1)
+            filled = () if self.makes_object(call) else _parts(args)
+            return Effect(contents=args, objects=filled, writes_hidden=True)
+        surely, perhaps = self._effects.filled(call, func.attr, bound=1)
+        seen = bool(self._effects.functions(func.attr))
+        objects = _parts([*surely, *perhaps] if seen else args)
         if owner == (self.self_name,) and self.cls is not None:
             if not self._effects.writes_self(self.cls, func.attr):
                 return Effect(contents=args, objects=objects, writes_hidden=True)
         return Effect((func.value,), contents=args, objects=objects, writes_hidden=True)
 
-    def _filled_by(self, call: ast.Call, name: str, first: int) -> tuple[ast.expr, ...]:
-        """The arguments in which functions of that name may set or put something."""
-        filled = self._effects.filled_parameters(name)
-        found: list[ast.expr] = []
-        for function in self._effects.functions(name) if filled else ():
-            own = [a.arg for a in parameters(function.args)][first:]
-            named = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
-            named += [(k.value, k.arg or "") for k in call.keywords]
-            for value, parameter in named:
-                if "*" in filled or parameter in filled or parameter not in own:
-                    parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
-                    found += parts
-        return tuple(found)
+
+def _parts(values: Iterable[ast.expr]) -> tuple[ast.expr, ...]:
+    """The values, and in place of those that are written out there what they hold."""
+    found: list[ast.expr] = []
+    for value in values:
+        match value:
+            case ast.List() | ast.Tuple() | ast.Set():
+                found += _parts(value.elts)
+            case ast.Dict():
+                found += _parts(value.values)
+            case _:
+                found.append(value)
+    return tuple(found)
 
 
 _BARREN = {Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN}

@@ -562,6 +562,7 @@ class RegionFinder:
         """The definitions from outside the scope whose *values* the recorded statements read."""
         cut = frozenset(d for leaf in region.sources.leaves for d in leaf.defs)
         reads: set[Use] = set()
+        functions: set[Use] = set()
         exprs: list[ast.AST] = [d.value for d in nodes if d.value is not None]
         exprs += [d.stmt for d in nodes if d.kind is Kind.MUTATE and d.stmt is not None]
         exprs.append(region.request.target)
@@ -570,6 +571,11 @@ class RegionFinder:
         for expr in exprs:
             for node in self._ops.value_paths(expr):
                 reads |= self._flow.reads.get(node, frozenset())
+            lambdas = (n for n in walk(expr) if isinstance(n, ast.Lambda))
+            functions = functions.union(*(self._flow.reads.get(n, ()) for n in lambdas))
+        # What a function reads of the scope where it runs, which is not where it was made.
+        functions |= {Use(d) for d in nodes if d.kind is Kind.FUNCTION}
+        reads = reads.union(*(use.made.uses for use in functions))
         barren = {d for d in backward(reads).made if self._ops.is_barren(d) and d not in cut}
         found = backward(reads, frozenset(cut | barren | nodes)).made
         whole = read_whole(reads, found, cut) - {

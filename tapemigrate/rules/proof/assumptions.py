@@ -14,7 +14,12 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
-from tapemigrate.rules.proof.captured import captured, globals_read, outer_definitions
+from tapemigrate.rules.proof.captured import (
+    captured,
+    globals_read,
+    is_set_inside,
+    outer_definitions,
+)
 from tapemigrate.rules.proof.elements import Elements
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
@@ -490,6 +495,8 @@ class Judge:
                 return True
             if isinstance(node, ast.Name) and node.id == "globals":
                 return True
+            if isinstance(node, ast.Attribute) and node.attr == "modules":
+                return True  # by the module itself: ``sys.modules[__name__]``
         return False
 
     def _closure(
@@ -504,6 +511,8 @@ class Judge:
         same = frozenset(made).union(
             *(origins(d.uses) for d in made if d.value is not None and path_of(d.value) is not None)
         )
+        if is_set_inside(self._project, holder, made[0].path[0]):
+            return f"`{text}` was not computed from {names_of(leaves)}"
         plain = all(d.value is not None and holder.kinds.make(d.value) in _PLAIN for d in made)
         if plain:
             return None

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import free_names, parameters
+from tapemigrate.flow.functions import free_names, parameters, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
+
+_PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 
 
 def captured_functions(region: Region, view: View) -> list[ast.AST]:
@@ -93,3 +96,18 @@ def outer_definitions(project: Project, view: View, path: Path) -> tuple[View, l
                 return outer, [d for d in made if d.path[: len(path)] == path[: len(d.path)]]
         node = unit.parents.get(node)
     return None
+
+
+def is_set_inside(project: Project, holder: View, name: str) -> bool:
+    """Whether a function inside of ``holder`` gives its name ``name`` what an op may have made."""
+    for inner in walk(holder.scope):
+        if not isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if inner is holder.scope or name not in shared_names(inner):
+            continue
+        view = project.view(holder.unit, inner)
+        for made in view.flow.defs.values():
+            if made.path[0] == name and made.value is not None:
+                if view.kinds.make(made.value) not in _PLAIN:
+                    return True
+    return False

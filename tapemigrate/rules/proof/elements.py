@@ -72,9 +72,23 @@ class Elements:
                 )
             # What a call found and listed is variables; what it gave by name may be layers.
             listed = leaf.found and not any(map(_gives_values, self._values(sources)))
-            if None in apart and region.sources.single is False and not listed:
+            several = region.sources.single is False
+            if region.sources.single is None and any(map(self._may_give_several, own)):
+                several = True
+                listed &= (
+                    not leaf.defs & backward(self._view.flow.uses_in(region.request.target)).made
+                )
+            if None in apart and several and not listed:
                 found.append(f"no element of `{leaf.watch}` was computed from another")
         return found
+
+    def _may_give_several(self, made: Def) -> bool:
+        """Whether it is what a call gave that nothing tells of: one tensor, or a list of them."""
+        view = self._view
+        values = [made.value] if made.kind is Kind.ASSIGN else []
+        if made.kind is Kind.ENTRY and len(made.path) == 2:
+            values += attribute_values(self._project, view, made.path[1].lstrip("."))
+        return any(isinstance(v, ast.Call) and view.kinds.make(v) is Make.UNKNOWN for v in values)
 
     def _values(self, node: ast.expr) -> list[ast.AST]:
         """The nodes of what the sources are, at the call or under the name that they have there."""

@@ -21,6 +21,7 @@ from tapemigrate.rules.values.attributes import (
     sets_without_name,
 )
 from tapemigrate.rules.values.containers import is_filled_in_sight
+from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors, short
@@ -191,6 +192,9 @@ class Tracer:
             found.blind = True
         strangers = self._project.foreign_stores(view.unit, view.cls, name)
         found.foreign = any(view.kinds.make(v) not in _PLAIN for v in strangers)
+        found.foreign |= any(
+            at.kinds.make(v) not in _PLAIN for at, v in put_in_by_others(self._project, view, name)
+        )
         given = [(view.unit, value) for value in values]
         given += inherited_values(self._project, view, name)
         for unit, value in given:
@@ -205,8 +209,11 @@ class Tracer:
             inner = self._project.view(unit, self._project.scope_of(unit, value))
             for put in _put_in_by_another_name(inner, value, name):
                 found.add(self.value(inner, put))
-        for unit, value in contents(self._project, view, name):
-            inner = self._project.view(unit, self._project.scope_of(unit, value))
+        filled = [
+            (self._project.view(unit, self._project.scope_of(unit, value)), value)
+            for unit, value in contents(self._project, view, name)
+        ]
+        for inner, value in [*filled, *put_in_by_methods(self._project, view, name)]:
             if not is_variable(inner, value):
                 found.add(self.value(inner, value))
         return found

@@ -1,0 +1,148 @@
+"""What is put into objects that attributes hold: by their class, and by other code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
+from tapemigrate.tape.kinds import QUIET
+from tapemigrate.tape.same import value_may_be
+
+# Through how many callers an object is followed that is handed in.
+_DEPTH = 3
+
+Given = tuple[View, ast.expr]
+
+
+def put_in_by_methods(project: Project, view: View, name: str) -> Iterator[Given]:
+    """What the class itself puts into what ``self.name`` holds, and where that stands."""
+    return (given for given, own in _put_in(project, view, name) if own)
+
+
+def put_in_by_others(project: Project, view: View, name: str) -> Iterator[Given]:
+    """What other code puts into what ``self.name`` holds.
+
+    ``model.losses.append(x)``, ``model.state.gate = x``; or by the name of what was handed in:
+    ``model = Model(gates); gates.append(x)``.
+    """
+    yield from (given for given, own in _put_in(project, view, name) if not own)
+    for value in attribute_values(project, view, name):
+        inner = project.view(view.unit, project.scope_of(view.unit, value))
+        for made in value_may_be(value, inner.flow, inner.kinds):
+            yield from _put_into_argument(project, inner, made, _DEPTH)
+
+
+def _put_in(project: Project, view: View, name: str) -> Iterator[tuple[Given, bool]]:
+    """What is put in where the attribute stands; whether it is done on ``self``."""
+    family = set(project.family(view.unit, view.cls)) if view.cls is not None else set()
+    for unit in project.units.having(name) if family else ():
+        for node, value in unit.once(_put).get(name, ()):
+            there = project.view(unit, project.scope_of(unit, node))
+            own = path_of(node.value) == (there.kinds.self_name,)
+            if not own or there.cls in family:
+                yield (there, value), own
+        for node in unit.once(_named_anew).get(name, ()):
+            there = project.view(unit, project.scope_of(unit, node))
+            own = path_of(node.value) == (there.kinds.self_name,)
+            if not own or there.cls in family:
+                yield from (((there, value), own) for value in _put_into(there, node))
+
+
+def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> Iterator[Given]:
+    """What callers put into an object after they have handed it in as the parameter ``made``."""
+    scope = view.scope
+    if made.kind is not Kind.PARAM or not isinstance(scope, ast.FunctionDef) or depth == 0:
+        return
+    if made.path == (view.kinds.self_name,):
+        return
+    for site in _calls(project, view, scope):
+        given = argument_for(site.call, scope, made.path[0], view.cls is not None)
+        if given is None or path_of(given) is None:
+            continue
+        caller = project.view(site.unit, project.scope_of(site.unit, site.call))
+        yield from ((caller, value) for value in _put_into(caller, given))
+        for use in caller.flow.reads.get(given, ()):
+            if caller.scope is not scope:
+                yield from _put_into_argument(project, caller, use.made, depth - 1)
+
+
+def _calls(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[CallSite]:
+    """The calls of the function by its name, those that make an object by that of its class."""
+    if view.cls is None or scope.name != "__init__":
+        yield from project.mentions(scope.name).calls
+        return
+    known = classes(project)
+    below = known.extending(view.cls.name)
+    for name in sorted({view.cls.name, *below}):
+        # Other files may have a class of that name for themselves.
+        own = {unit.filename for unit, _ in known.named(name)} - {view.unit.filename}
+        yield from (s for s in project.mentions(name).calls if s.unit.filename not in own)
+    for site in project.mentions("__init__").calls:
+        cls = project.class_of(site.unit, project.scope_of(site.unit, site.call))
+        if cls is not None and cls.name in below:
+            yield site
+
+
+def _put_into(view: View, node: ast.expr) -> list[ast.expr]:
+    """What a scope puts into the object that ``node`` is, elsewhere than before that is read."""
+    found: list[ast.expr] = []
+    for made in view.flow.changes_of(node):
+        if made.kind is Kind.AUGMENT and not isinstance(made.value, ast.List | ast.ListComp):
+            continue  # a tensor: the name has another one now
+        if made.kind is not Kind.MUTATE and made.value is not None:
+            found.append(made.value)
+        elif isinstance(made.value, ast.Call):
+            if _is_for_effect(view, made.value):
+                found += [*made.value.args, *(k.value for k in made.value.keywords)]
+        elif isinstance(made.stmt, ast.Assign | ast.AugAssign):
+            found.append(made.stmt.value)
+    return found
+
+
+def _is_for_effect(view: View, call: ast.Call) -> bool:
+    """Whether the call is made to change something: the others give what they compute."""
+    func = call.func
+    if isinstance(func, ast.Attribute) and func.attr in CHANGERS:
+        return True
+    if isinstance(func, ast.Attribute) and func.attr in QUIET:
+        return False
+    return isinstance(view.unit.parents[call], ast.Expr) or view.kinds.called(call) is not None
+
+
+def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
+    """By the names of attributes: where something is put into what they hold, and what."""
+    found: dict[str, list[tuple[ast.Attribute, ast.expr]]] = {}
+    for node in unit.parents:
+        owner: ast.AST | None = None
+        values: list[ast.expr] = []
+        match node:
+            case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+                owner = node.value
+                stmt = unit.parents[node]
+                value = getattr(stmt, "value", None)
+                values = [value] if isinstance(value, ast.expr) else []
+            case ast.Call(func=ast.Attribute(value=value, attr=method), args=args):
+                alone = isinstance(unit.parents[node], ast.Expr) and method not in QUIET
+                if method in CHANGERS or alone:
+                    owner, values = value, [*args, *(k.value for k in node.keywords)]
+        while isinstance(owner, ast.Attribute | ast.Subscript):
+            if isinstance(owner, ast.Attribute) and owner.attr != "__dict__":
+                found.setdefault(owner.attr, []).extend((owner, each) for each in values)
+            owner = owner.value
+    return found
+
+
+def _named_anew(unit: Unit) -> dict[str, list[ast.Attribute]]:
+    """By the names of attributes: where what they hold gets a name of its own."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for stmt in unit.nodes(ast.Assign):
+        if isinstance(stmt.value, ast.Attribute) and path_of(stmt.value) is not None:
+            found.setdefault(stmt.value.attr, []).append(stmt.value)
+    return found
