@@ -160,12 +160,13 @@ class Judge:
         for root in globals_read(self._project, region, self._view):
             if isinstance(verdict := self._root(root, hidden), Refusal):
                 return verdict
-        for one, other in permutations([x for x in sources if not x.variables], 2):
-            for made in sorted(other.defs - one.defs, key=lambda d: d.path):
+        for one, other in permutations(sources, 2):
+            made_elsewhere = () if other.variables else other.defs - one.defs
+            for made in sorted(made_elsewhere, key=lambda d: d.path):
                 verdict = self._root(made, [one]) if made.kind in _OUTSIDE else None
                 if isinstance(verdict, Refusal):
                     return verdict
-                if verdict and verdict not in assumptions:
+                if verdict and not one.variables and verdict not in assumptions:
                     assumptions.append(verdict)
         stored = stored_reads(self._project, self._view, region, hidden)
         for sentence in (*stored, *parts_beside(region, self._view)):
@@ -333,30 +334,9 @@ class Judge:
                 return wrong(text, "kept from an earlier call", names_of(leaves))
             for made in leaf.defs or (_VARIABLES,):
                 attribute = attribute_of(made, self._view)
-                if (
-                    attribute is not None
-                    and attribute != name
-                    and share(self._project, self._tracer, self._view, attribute, traced)
-                ):
-                    return wrong(
-                        text, "computed in another method", f"`self.{attribute}`", keeps=name
-                    )
-                if attribute is not None and attribute in traced.attributes:
-                    return wrong(
-                        text, "computed in another method", f"`self.{attribute}`", keeps=name
-                    )
-                if attribute is not None and attribute == name:
-                    continue
-                if attribute is not None and may_share(
-                    self._project, self._view, attribute, traced
-                ):
-                    return f"`{text}` was not computed from `self.{attribute}`"
-                if attribute is not None:
-                    handed = self._handed_in_with(attribute, name, traced, text)
-                    if handed is not None:
-                        return handed
-                    if is_handed_in(self._project, self._tracer, self._view, attribute, traced):
-                        return f"`{text}` was not computed from `self.{attribute}`"
+                for each in self._meant_by(attribute):
+                    if (beside := self._beside(text, name, traced, each)) is not None:
+                        return beside
                 if attribute is None and made.kind is Kind.PARAM:
                     verdict = self._by_callers(made, attribute=name, traced=traced, text=text)
                     if verdict is not None:
@@ -373,6 +353,37 @@ class Judge:
                     return verdict
         if unseen and not self._is_module(name):
             return f"`{text}` was not computed from {names_of(leaves)}"
+        return None
+
+    def _meant_by(self, attribute: str | None) -> list[str]:
+        """The attribute, or those that it reads if it is a property."""
+        if attribute is None or self._view.cls is None:
+            return [] if attribute is None else [attribute]
+        method = self._project.effects(self._view.unit).method(self._view.cls, attribute)
+        if method is None or not method.decorator_list:
+            return [attribute]
+        return [attribute, *sorted(self._tracer.method(self._view, attribute).attributes)]
+
+    def _beside(
+        self, text: str, name: str, traced: Provenance, attribute: str
+    ) -> str | Refusal | None:
+        """What is known of ``self.name``, and of an attribute that is the source."""
+        project, tracer, view = self._project, self._tracer, self._view
+        if attribute in traced.attributes or (
+            attribute != name and share(project, tracer, view, attribute, traced)
+        ):
+            return wrong(text, "computed in another method", f"`self.{attribute}`", keeps=name)
+        if attribute == name:
+            return None
+        if may_share(project, view, attribute, traced):
+            return f"`{text}` was not computed from `self.{attribute}`"
+        handed = self._handed_in_with(attribute, name, traced, text)
+        if handed is not None:
+            return handed
+        if is_handed_in(project, tracer, view, attribute, traced) or (
+            traced.values and tracer.is_set_by_text(view, attribute)
+        ):
+            return f"`{text}` was not computed from `self.{attribute}`"
         return None
 
     def _handed_in_with(

@@ -11,14 +11,16 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
+from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.put_in import put_in_by_methods
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.tape.same import value_may_be
 
 
 def share(project: Project, tracer: Tracer, view: View, attribute: str, traced: Provenance) -> bool:
     """Whether what ``self.attribute`` was given is among what the other value is made of."""
-    values = attribute_values(project, view, attribute)
+    values = values_of(project, view, attribute)
     if set(values) & traced.values or _is_met(view, attribute, traced):
         return True
     for value in values:
@@ -37,9 +39,16 @@ def share(project: Project, tracer: Tracer, view: View, attribute: str, traced: 
     )
 
 
+def values_of(project: Project, view: View, attribute: str) -> list[ast.expr]:
+    """What ``self.attribute`` may be in this file, or an element of it: also what is put in."""
+    put = [value for unit, value in contents(project, view, attribute) if unit is view.unit]
+    put += [v for at, v in put_in_by_methods(project, view, attribute) if at.unit is view.unit]
+    return list(dict.fromkeys([*attribute_values(project, view, attribute), *put]))
+
+
 def may_share(project: Project, view: View, attribute: str, traced: Provenance) -> bool:
     """Whether ``self.attribute`` may be, by another name, what the other value is made of."""
-    for value in attribute_values(project, view, attribute):
+    for value in values_of(project, view, attribute):
         inner = project.view(view.unit, project.scope_of(view.unit, value))
         names = value_may_be(value, inner.flow, inner.kinds)
         own = {d.path[1].lstrip(".") for d in names if _is_of(inner, d)}

@@ -188,7 +188,7 @@ class Tracer:
                 found.add(self.attribute(view, each))
             return found
         values = attribute_values(self._project, view, name)
-        if not values or set_below(self._project, view, name) or self._is_set_by_text(view, name):
+        if not values or set_below(self._project, view, name) or self.is_set_by_text(view, name):
             found.blind = True
         strangers = self._project.foreign_stores(view.unit, view.cls, name)
         found.foreign = any(view.kinds.make(v) not in _PLAIN for v in strangers)
@@ -222,7 +222,7 @@ class Tracer:
         """Whether ``self.name`` is a variable, or a list or dict of such, and nothing else."""
         if view.cls is None or self._project.foreign_stores(view.unit, view.cls, name):
             return False
-        if set_below(self._project, view, name) or self._is_set_by_text(view, name):
+        if set_below(self._project, view, name) or self.is_set_by_text(view, name):
             return False
         given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
         given += inherited_values(self._project, view, name)
@@ -237,7 +237,7 @@ class Tracer:
             for part in parts(value)
         )
 
-    def _is_set_by_text(self, view: View, name: str) -> bool:
+    def is_set_by_text(self, view: View, name: str) -> bool:
         """Whether the attribute may be given a value without standing there: by ``setattr``."""
         if sets_without_name(self._project, view):
             return True
