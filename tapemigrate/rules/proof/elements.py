@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -16,7 +17,12 @@ from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.independence import Asked, Independence, enclosing
-from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values, global_values
+from tapemigrate.rules.values.shape_evidence import (
+    ShapeEvidence,
+    argument_for,
+    attribute_values,
+    global_values,
+)
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, flattens
 from tapemigrate.tape.leaf import Leaf
@@ -62,9 +68,9 @@ class Elements:
             if leaf.watch not in lists or not _is_list(leaf):
                 continue
             own = [d for d in leaf.defs if text_of(d.path) == leaf.watch and d.kind not in _TAKEN]
-            verdicts = [self._made(d, self._view, _DEPTH) for d in sorted(own, key=_path)]
-            apart = [None if v is None else self._are_apart(v) for v in verdicts]
-            if False in apart:
+            single = any(map(self._gives_one, own))
+            apart = [self._is_list_of_others(d, single) for d in sorted(own, key=_path)]
+            if False in apart or any(self._is_chain(d) for d in own):
                 return Refusal(
                     f"of the sources in `{leaf.watch}`, one was made from another, before a tape "
                     "could watch that one",
@@ -78,7 +84,7 @@ class Elements:
                 listed &= (
                     not leaf.defs & backward(self._view.flow.uses_in(region.request.target)).made
                 )
-            if None in apart and several and not listed:
+            if None in apart and ((several and not listed) or single):
                 found.append(f"no element of `{leaf.watch}` was computed from another")
         return found
 
@@ -89,6 +95,67 @@ class Elements:
         if made.kind is Kind.ENTRY and len(made.path) == 2:
             values += attribute_values(self._project, view, made.path[1].lstrip("."))
         return any(isinstance(v, ast.Call) and view.kinds.make(v) is Make.UNKNOWN for v in values)
+
+    def _is_list_of_others(self, made: Def, single: bool) -> bool | None:
+        """Whether its elements are apart; ``single``: it is used as a list."""
+        parts = self._made(made, self._view, _DEPTH)
+        # Of a parameter that nobody is seen to pass, no more is known than that it is a list.
+        unseen = single and made.kind is Kind.PARAM and not self._calls_in_sight()
+        return None if parts is None or unseen else self._are_apart(parts)
+
+    def _calls_in_sight(self) -> list[CallSite]:
+        scope = self._view.scope
+        if not isinstance(scope, ast.FunctionDef):
+            return []
+        mentions = mentions_of(self._project, self._view.unit, scope)
+        return mentions.within(enclosing(self._view)).calls
+
+    def _is_chain(self, made: Def) -> bool:
+        """Whether a function in sight fills the list, and makes one element from another."""
+        if made.kind is not Kind.ASSIGN or not isinstance(made.value, ast.Call):
+            return False
+        function = self._view.kinds.called(made.value)
+        if function is None or function.decorator_list:
+            return False
+        inner = self._project.view(self._view.unit, function)
+        names = {path_of(end.value) for end in inner.flow.returns if end.value is not None}
+        put = [
+            call.args[0]
+            for call in walk(function)
+            if isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr == "append"
+            and len(call.args) == 1
+            and path_of(call.func.value) in names
+            and not _is_variable(inner, call.args[0])
+        ]
+        mine = [origins(inner.flow.uses_in(value)) for value in put if path_of(value) is not None]
+        return any(
+            any(d.path in names for d in behind) or any(each & behind for each in mine)
+            for behind in map(partial(_behind, inner), put)
+        )
+
+    def _gives_one(self, made: Def) -> bool:
+        """Whether it is a list: ``layers.pop()`` tells, or the function in sight that gives it."""
+        view = self._view
+        if made.kind is Kind.ASSIGN and isinstance(made.value, ast.Call):
+            function = view.kinds.called(made.value)
+            if function is not None and self._returns_list(function):
+                return True
+        for node in self._project.uses_of(view.unit, view.scope, made.path):
+            parent = view.unit.parents.get(node)
+            if isinstance(parent, ast.Attribute) and parent.attr in ("pop", "append", "insert"):
+                return True
+            if isinstance(parent, ast.Subscript) and parent.value is node and _is_row(parent.slice):
+                return True
+        return False
+
+    def _returns_list(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether the function gives a list that it has put together."""
+        flow = self._project.view(self._view.unit, function).flow
+        given = [end.value for end in flow.returns if end.value is not None]
+        named = [d.value for v in given for d in origins(flow.reads.get(v, frozenset()))]
+        return any(map(_is_display, (*given, *named)))
 
     def _values(self, node: ast.expr) -> list[ast.AST]:
         """The nodes of what the sources are, at the call or under the name that they have there."""
@@ -277,11 +344,16 @@ class Elements:
             given = argument_for(site.call, scope, made.path[0], view.cls is not None)
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
             parts = self._listed(given, caller, depth - 1) if given is not None else None
+            if parts is None and given is not None and self._is_one(given, caller):
+                continue
             apart = None if parts is None else self._are_apart(parts)
             if apart is False:
                 return parts
             found = None if apart is None else found
         return found
+
+    def _is_one(self, node: ast.expr, view: View) -> bool:
+        return ShapeEvidence(self._project, view)(ast.unparse(node), node) is True
 
     def _outside(self, made: Def, view: View, depth: int) -> list[_Part] | None:
         """What the functions around, the module, or the methods of the class keep."""
@@ -299,6 +371,38 @@ class Elements:
             return None
         holder = self._project.view(unit, self._project.scope_of(unit, values[0]))
         return self._listed(values[0], holder, depth - 1)
+
+
+def _behind(view: View, value: ast.expr) -> set[Def]:
+    """What a value is made of, and not merely another name of."""
+    made = origins(view.flow.uses_in(value)) if path_of(value) is not None else frozenset()
+    uses = [u for d in made for u in d.uses] if made else view.flow.uses_in(value)
+    return set(backward(uses).made)
+
+
+def _is_variable(view: View, value: ast.expr) -> bool:
+    """Whether it is a variable that was made there: no gradient leads through what it begins as."""
+    made = origins(view.flow.uses_in(value)) if path_of(value) is not None else frozenset()
+    values = [d.value for d in made] or [value]
+    return all(v is not None and view.kinds.make(v) in _VARIABLES for v in values)
+
+
+def _is_display(node: ast.expr | None) -> bool:
+    """``[h]``, ``[None] * n``, ``list(hs)``"""
+    match node:
+        case ast.List() | ast.ListComp():
+            return True
+        case ast.BinOp(left=left):
+            return _is_display(left)
+        case ast.Call(func=ast.Name(id=name)):
+            return name in _LISTERS
+    return False
+
+
+def _is_row(index: ast.expr) -> bool:
+    """``[-1]``, ``[0]``"""
+    number = index.operand if isinstance(index, ast.UnaryOp) else index
+    return isinstance(number, ast.Constant) and isinstance(number.value, int)
 
 
 def _gives_values(node: ast.AST) -> bool:
