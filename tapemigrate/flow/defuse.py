@@ -8,7 +8,7 @@ Loops are run twice, so that a value carried round is seen; a use that came roun
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import cast
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
@@ -34,6 +34,7 @@ _NONE: Uses = frozenset()
 _PARTS = ".<parts>"
 
 
+_NO_VALUES = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
 _FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
 _CHANGES = (Kind.ASSIGN, Kind.AUGMENT, Kind.MUTATE)
 
@@ -60,6 +61,7 @@ class Flow:
         self.returns: list[ast.Return] = []
         self.yields = False
         self.defs: dict[tuple[ast.AST | None, Path], Def] = {}
+        self._given: dict[str, list[Def]] | None = None
         self._effect = effect
         # What an object is, and its parts are, where a method of it is called.
         self._met: dict[ast.AST, State] = {}
@@ -83,6 +85,15 @@ class Flow:
             self._eval(scope.body, state)
         else:
             self._block(scope.body, state)
+
+    def given(self, name: str) -> Sequence[Def]:
+        """What statements of this scope give a name, or a part of it: values, and no functions."""
+        if self._given is None:
+            self._given = {}
+            for made in self.defs.values():
+                if made.kind not in _NO_VALUES:
+                    self._given.setdefault(made.path[0], []).append(made)
+        return self._given.get(name, ())
 
     def uses_in(self, node: ast.AST) -> Uses:
         """Every definition that an expression of this scope reads."""

@@ -23,6 +23,7 @@ from tapemigrate.rules.proof.captured import (
 from tapemigrate.rules.proof.elements import Elements
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
+from tapemigrate.rules.proof.imported_beside import imported_beside
 from tapemigrate.rules.proof.independence import Asked, Independence, attribute_of
 from tapemigrate.rules.proof.new_graph import opens_with_graph
 from tapemigrate.rules.proof.one_object import comes_with, holders, tensors_in
@@ -39,7 +40,7 @@ from tapemigrate.rules.proof.verdicts import (
     parts_beside,
     wrong,
 )
-from tapemigrate.rules.values.constants import is_constant_of_class
+from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
 from tapemigrate.rules.values.counts import is_count
 from tapemigrate.rules.values.estimators import is_fed_data
 from tapemigrate.rules.values.module_variables import are_variables
@@ -169,7 +170,8 @@ class Judge:
                 if verdict and not one.variables and verdict not in assumptions:
                     assumptions.append(verdict)
         stored = stored_reads(self._project, self._view, region, hidden)
-        for sentence in (*stored, *parts_beside(region, self._view)):
+        imported = imported_beside(self._project, self._view, region)
+        for sentence in (*stored, *imported, *parts_beside(region, self._view)):
             if sentence not in assumptions:
                 assumptions.append(sentence)
         for verdict in self._methods().of(region, hidden, recorded):
@@ -316,6 +318,8 @@ class Judge:
         if steps[0] in ("FLAGS", "flags", "hps", "hparams"):
             return True
         if is_constant_of_class(self._project, self._view.unit, root.path):
+            return True
+        if function_of_class(self._project, self._view.unit, root.path) is not None:
             return True
         return root.kind is Kind.ENTRY and root.path[0] in self._project.imported(self._view.unit)
 
@@ -465,7 +469,6 @@ class Judge:
         outer = outer_definitions(self._project, self._view, root.path)
         if outer is not None:
             return self._closure(text, *outer, leaves)
-        values = global_values(view.unit, name)
         traced = self._tracer.global_name(view, name)
         sources = {d.path[0] for x in leaves for d in x.defs if d.kind is Kind.ENTRY}
         module = self._project.view(view.unit, view.unit.tree)
@@ -474,7 +477,7 @@ class Judge:
         beside = unpacked_beside(self._project, module, [*made, *traced.defs], own)
         if beside:
             return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
-        if not values and beside is not None:
+        if not module.flow.given(name) and beside is not None:
             return None
         if self._is_rebound(name):
             return f"`{text}` was not computed from {names_of(leaves)}"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import free_names, parameters, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 
@@ -55,33 +57,85 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
     """The names of the module that functions read which the region calls, or has in it."""
     if isinstance(view.scope, ast.Module):
         return []
-    effects = project.effects(view.unit)
-    pending: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
-    pending += [region.request.target, *captured_functions(region, view)]
-    seen: set[ast.AST] = set()
-    read: set[str] = set()
-    while pending:
-        for node in walk(pending.pop()):
-            called: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
-            if isinstance(node, ast.Name):
-                called = effects.functions(node.id)
-            elif isinstance(node, ast.Attribute) and view.cls is not None:
-                method = effects.method(view.cls, node.attr)
-                own = path_of(node.value) == (view.kinds.self_name,)
-                called = [method] if method is not None and own else []
-            elif isinstance(node, ast.Lambda):
-                read |= free_names(node)
-            new = [each for each in called if each not in seen and each is not view.scope]
-            read = read.union(*(free_names(each) for each in new))
-            seen.update(new)
-            pending += [stmt for each in new for stmt in each.body]
+    _, read = run_in(project, region, view)
+    module = project.view(view.unit, view.unit.tree)
     known = {d.path[0] for d in region.roots}
-    names = sorted(name for name in read - known if global_values(view.unit, name))
+    names = sorted(
+        name
+        for name in read - known
+        if module.flow.given(name) or outer_definitions(project, view, (name,)) is not None
+    )
     if names:
         here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
         names = [name for name in names if name not in here]
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
     return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]
+
+
+def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST], frozenset[str]]:
+    """All that may run in the region, with the functions of the file, and what they read."""
+    module = project.view(view.unit, view.unit.tree)
+    here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
+    begin = [*region.block.body[region.first : region.last + 1], region.request.target]
+    begin += captured_functions(region, view)
+    # Each with the names that come from outside of it; of an expression of the module, all.
+    pending = [(node, _names_in(node) - here) for node in begin]
+    found: list[ast.AST] = []
+    seen: set[ast.AST] = set()
+    read: set[str] = set()
+    named: set[str] = set()
+    while pending:
+        root, outside = pending.pop()
+        found.append(root)
+        for node in walk(root):
+            if isinstance(node, ast.Lambda):
+                read |= free_names(node)
+            called = _may_run(project, view, node)
+            new = [each for each in called if each not in seen and each is not view.scope]
+            seen.update(new)
+            for each in new:
+                free = free_names(each)
+                read |= free
+                pending += [(stmt, free) for stmt in each.body]
+                made = [*each.decorator_list, *each.args.defaults, *each.args.kw_defaults]
+                pending += [(value, _names_in(value)) for value in made if value is not None]
+                read = read.union(*(_names_in(value) for value in made if value is not None))
+        for name in (_names_in(root) & outside) - named:
+            named.add(name)
+            for value in _may_hold_functions(project, view, module, name):
+                pending.append((value, _names_in(value)))
+                read |= _names_in(value)
+    return found, frozenset(read)
+
+
+def _names_in(value: ast.AST) -> frozenset[str]:
+    return frozenset(n.id for n in walk(value) if isinstance(n, ast.Name))
+
+
+def _may_hold_functions(project: Project, view: View, module: View, name: str) -> list[ast.expr]:
+    """What a name from outside of the scope was given, unless that is what an op made."""
+    around = outer_definitions(project, view, (name,))
+    holder, made = around if around is not None else (module, module.flow.given(name))
+    values = [d.value for d in made if d.value is not None and d.kind is not Kind.PARAM]
+    return [v for v in values if holder.kinds.make(v) is Make.UNKNOWN]
+
+
+def _may_run(project: Project, view: View, node: ast.AST) -> Sequence[Function]:
+    """The functions and methods of the file that may run where the node stands."""
+    effects = project.effects(view.unit)
+    if isinstance(node, ast.Name):
+        cls = effects.class_named(node.id)
+        found = effects.functions(node.id)
+        if cls is None:
+            return found
+        members = [s for each in effects.lineage(cls) for s in each.body]
+        made = [s for s in members if isinstance(s, Function) and s.name.startswith("__")]
+        return [*found, *made]
+    if isinstance(node, ast.Attribute) and view.unit.names.qualified(node) is None:
+        return effects.functions(node.attr)
+    if isinstance(node, ast.Call) and view.unit.names.qualified(node.func) is None:
+        return effects.functions("__call__")
+    return ()
 
 
 def outer_definitions(project: Project, view: View, path: Path) -> tuple[View, list[Def]] | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
@@ -291,12 +291,21 @@ class Tracer:
                 found.add(self.method(view, node.attr))
 
     def global_name(self, view: View, name: str) -> Provenance:
-        """Where a module-level name comes from."""
+        """Where a name of the module comes from, whichever of its statements set or fill it."""
         found = Provenance()
         module = self._project.view(view.unit, view.unit.tree)
-        for value in global_values(view.unit, name):
-            if view.kinds.make(value) not in _PLAIN:
+        for made in module.flow.given(name):
+            value = made.value if made.kind is not Kind.MUTATE else None
+            if value is not None and module.kinds.make(value) in _PLAIN:
+                continue
+            if value is not None and made.kind is Kind.ASSIGN:
                 found.add(self.value(module, value))
+                continue
+            behind = backward([Use(made), *made.uses]).made
+            found.defs |= behind
+            for each in behind:
+                self._definition(module, each, found)
+            self._calls(module, [d.value for d in behind if d.value is not None], found)
         return found
 
 
@@ -391,6 +400,14 @@ def filled_state(unit: Unit) -> frozenset[str]:
         for target in stmt.targets
         if isinstance(target, ast.Name)
     } | {stmt.name for stmt in tree.body if isinstance(stmt, ast.ClassDef)}
+    static = {
+        (cls.name, f".{each.name}")
+        for cls in tree.body
+        if isinstance(cls, ast.ClassDef)
+        for each in cls.body
+        if isinstance(each, ast.FunctionDef)
+        and [path_of(d) for d in each.decorator_list] == [("staticmethod",)]
+    }
     found: set[str] = set()
     for function in tree.body:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -402,6 +419,8 @@ def filled_state(unit: Unit) -> frozenset[str]:
                 if kinds.make(node.value) not in (*_VARIABLE, *_PLAIN):
                     found |= {t.id for t in targets if isinstance(t, ast.Name)} & shared
             name, values = _filled(node)
+            if isinstance(node, ast.Call) and path_of(node.func) in static:
+                continue  # what it puts into the class stands in its own body
             if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
                 found.add(name or "")
             if isinstance(node, ast.FunctionDef) and (

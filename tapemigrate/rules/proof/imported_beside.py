@@ -1,0 +1,67 @@
+"""Sources that are imported: what else is imported may have been made of them, out of sight."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.places import may_hold
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.captured import run_in
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make, gives_no_tensors
+from tapemigrate.tape.region import Region
+
+_NO_VALUES = (Kind.FUNCTION, Kind.CLASS)
+
+
+def imported_beside(project: Project, view: View, region: Region) -> list[str]:
+    """What is assumed of the user's functions and values that the region imports beside sources."""
+    made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
+    sources = [each for root in (region.request.sources, *made) for each in _imports(view, root)]
+    sources = [(source, own) for source, own in sources if _is_of_user(own)]
+    if not sources:
+        return []
+    roots, _ = run_in(project, region, view)
+    used = [each for root in roots for each in _imports(view, root)]
+    found: dict[str, None] = {}
+    for source, own in sources:
+        for expr, path in used:
+            if path == own or path.startswith(f"{own}.") or not _is_of_user(path):
+                continue
+            parent = view.unit.parents[expr]
+            is_called = isinstance(parent, ast.Call) and parent.func is expr
+            if is_called or not _is_plain(project, path):
+                how = "reads nothing that was" if is_called else "was not"
+                found[f"`{ast.unparse(expr)}` {how} computed from `{ast.unparse(source)}`"] = None
+    return list(found)
+
+
+def _imports(view: View, root: ast.AST) -> list[tuple[ast.expr, str]]:
+    """The longest chains below ``root`` that mean imported things, with their paths."""
+    chains = view.unit.once(_chains)
+    return [(node, chains[node]) for node in walk(root) if node in chains]
+
+
+def _chains(unit: Unit) -> dict[ast.expr, str]:
+    return dict(unit.names.references())
+
+
+def _is_of_user(path: str) -> bool:
+    """Whether a path leads to no library that is known."""
+    return not is_of_library(path) and not gives_no_tensors(path)
+
+
+def _is_plain(project: Project, path: str) -> bool:
+    """Whether a file at hand shows that it is a function, a class or a Python value."""
+    module, _, name = path.rpartition(".")
+    for unit in project.units.at(lambda filename: may_hold(filename, module)):
+        flow, kinds = (top := project.view(unit, unit.tree)).flow, top.kinds
+        if made := [d for d in flow.defs.values() if d.path == (name,)]:
+            return all(
+                d.kind in _NO_VALUES or (d.value is not None and kinds.make(d.value) is Make.PYTHON)
+                for d in made
+            )
+    return False
