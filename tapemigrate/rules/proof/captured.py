@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -134,7 +135,9 @@ def _may_run(project: Project, view: View, node: ast.AST) -> Sequence[Function]:
     if isinstance(node, ast.Attribute) and view.unit.names.qualified(node) is None:
         return effects.functions(node.attr)
     if isinstance(node, ast.Call) and view.unit.names.qualified(node.func) is None:
-        return effects.functions("__call__")
+        last = (path_of(node.func) or ("",))[-1].lstrip(".")
+        known = effects.functions(last) or effects.class_named(last) or hasattr(builtins, last)
+        return () if known else effects.functions("__call__")
     return ()
 
 
