@@ -31,6 +31,7 @@ from tapemigrate.tape.syntax import (
     is_display,
     is_named_after_variables,
     may_give_back,
+    only_iterates,
 )
 
 #: Whether the second of two values that one call gave was certainly not made from the first.
@@ -88,7 +89,9 @@ class Beside:
                 return _together(text_of(taken.path))
             if self._reads_beside(request, target, leaf, stops):
                 return _together(text_of(min(made, key=lambda d: d.path).path))
-            beside = self._unpacked_beside(target, leaf, stops)
+            beside = self._unpacked_beside(target, leaf, stops) or self._looped_beside(
+                target, leaf, stops
+            )
             if isinstance(beside, Refusal):
                 return beside
             if beside:
@@ -197,9 +200,12 @@ class Beside:
         self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
     ) -> str | Refusal | None:
         """Whether the target comes out of the very container or object that holds the source."""
-        own = {d for d in leaf.defs if text_of(d.path) == leaf.watch}
         parts = [leaf.watch or ""]
-        parts += [text_of(p) for d in own if d.value and (p := path_of(d.value)) is not None]
+        for part in parts:  # ``w = net.w; again = w``: the names before it as well
+            named = [d for d in leaf.defs if text_of(d.path) == part and d.value is not None]
+            paths = [path_of(d.value) for d in named if d.value is not None]
+            parts += [text_of(p) for p in paths if p is not None and text_of(p) not in parts]
+        own = {d for d in leaf.defs if text_of(d.path) in parts}
         holders = {
             d
             for d in leaf.defs - own
@@ -489,6 +495,32 @@ class Beside:
             for other in sorted(d.path for d, apart in verdicts.items() if apart is None):
                 return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
         return None
+
+    def _looped_beside(self, target: frozenset[Use], leaf: Leaf, stops: list[Def]) -> str:
+        """What is assumed where a loop takes the source and a part of the target out of one."""
+        loops = {
+            d.value
+            for d in leaf.defs
+            if d.kind in _COUNTED and d.value is not None and not self._lists_apart(d.value)
+        }
+        behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made if loops else frozenset()
+        beside = [d.path for d in behind - leaf.defs if d.kind in _COUNTED and d.value in loops]
+        return f"`{text_of(min(beside))}` was not computed from `{leaf.watch}`" if beside else ""
+
+    def _lists_apart(self, value: ast.expr) -> bool:
+        """Whether what a loop takes out together was listed apart, or is data by its name."""
+        if isinstance(value, ast.Call) and only_iterates(value):
+            return not any(isinstance(a, ast.Starred) for a in value.args)
+        path = path_of(value)
+        if gives_data(value) or (path is not None and "data" in path[-1].lower()):
+            return True
+        made = origins(self._flow.reads.get(value, frozenset())) if path is not None else ()
+        # What each element is made of is seen there.
+        return all(
+            isinstance(each, ast.List | ast.Tuple)
+            and all(isinstance(e, ast.List | ast.Tuple) for e in each.elts)
+            for each in ([d.value for d in made] if path is not None else [value])
+        )
 
     def _is_read_whole(
         self, names: frozenset[Def], parts: set[Def], behind: frozenset[Def], target: frozenset[Use]

@@ -30,7 +30,7 @@ from tapemigrate.rules.proof.one_object import comes_with, holders, tensors_in
 from tapemigrate.rules.proof.other_names import aliased, passed_on
 from tapemigrate.rules.proof.own_graph import begins_here
 from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
-from tapemigrate.rules.proof.siblings import unpacked_beside
+from tapemigrate.rules.proof.siblings import given_beside, unpacked_beside
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import (
     NOTHING_PASSED,
@@ -141,7 +141,7 @@ class Judge:
         for root in sorted(roots, key=lambda d: d.path):
             if any(root.path[: len(path)] == path for path in recorded):
                 continue
-            others = [x for x in hidden if root not in x.defs or comes_with(root, x, self._view)]
+            others = [own for x in hidden if (own := self._as_passed(root, x, region)) is not None]
             if not others or is_count(root, self._view, region.request.stmt):
                 continue
             verdict = self._root(root, others)
@@ -180,6 +180,17 @@ class Judge:
             if verdict not in assumptions:
                 assumptions.append(verdict)
         return assumptions
+
+    def _as_passed(self, root: Def, leaf: Leaf, region: Region) -> Leaf | None:
+        """What of a source another value may have been made from; None where it is the source.
+
+        A source that is made anew round a loop of ``root`` may be what was passed, at first.
+        """
+        if root not in leaf.defs or comes_with(root, leaf, self._view):
+            return leaf
+        own = {d for x in region.sources.leaves for d in x.defs if x.watch == leaf.watch}
+        passed = frozenset(d for d in own & leaf.defs if d.kind in _OUTSIDE)
+        return replace(leaf, defs=passed) if passed and root not in own else None
 
     def _may_be_variables(self, leaf: Leaf) -> bool:
         """Whether a source that is kept on ``self`` may be variables that networks read."""
@@ -338,6 +349,10 @@ class Judge:
                 return wrong(text, "kept from an earlier call", names_of(leaves))
             for made in leaf.defs or (_VARIABLES,):
                 attribute = attribute_of(made, self._view)
+                if attribute == name and len(made.path) > 2 and text_of(made.path) != text:
+                    passed = any(d.kind is Kind.PARAM for d in traced.defs)
+                    if passed and not leaf.variables:
+                        return f"`{text}` was not computed from `{text_of(made.path)}`"
                 for each in self._meant_by(attribute):
                     if (beside := self._beside(text, name, traced, each)) is not None:
                         return beside
@@ -477,6 +492,11 @@ class Judge:
         beside = unpacked_beside(self._project, module, [*made, *traced.defs], own)
         if beside:
             return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
+        unpacked = frozenset(d for d in made if d.kind is Kind.ELEMENT)
+        for source in [d for x in leaves for d in x.defs if unpacked and d.kind is Kind.PARAM]:
+            verdict = self._by_callers(source, text, closure=unpacked)
+            if verdict is not None:
+                return verdict
         if not module.flow.given(name) and beside is not None:
             return None
         if self._is_rebound(name):
@@ -544,8 +564,11 @@ class Judge:
                 mine = frozenset(d for d in defs if d.path == source.path[: len(d.path)])
                 mine = with_aliases(mine, holder)
                 if source.kind is Kind.ENTRY and source.path != made[0].path:
-                    if mine & behind:
+                    beside = given_beside(self._project, holder, behind, mine)
+                    if mine & behind or beside:
                         return wrong(text, "computed in the enclosing function", names_of(leaves))
+                    if beside is None:
+                        return f"`{text}` was not computed from {names_of(leaves)}"
                     if perhaps(mine, holder) & behind:
                         return f"`{text}` was not computed from {names_of(leaves)}"
                 if source.kind is Kind.PARAM:

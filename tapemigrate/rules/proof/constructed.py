@@ -13,6 +13,7 @@ from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
+from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.source.trees import walk
@@ -73,8 +74,11 @@ class Construction:
                 inner = self._project.view(each.unit, scope)
                 if scope is caller.scope:
                     mine = with_aliases(origins(caller.flow.uses_in(given)), caller)
-                    if mine & cut or cut & self._tracer.behind(caller, given):
+                    behind = self._tracer.behind(caller, given)
+                    beside = given_beside(self._project, caller, mine | behind, cut)
+                    if mine & cut or cut & behind or beside:
                         return False
+                    verdict = None if beside is None else verdict
                 elif isinstance(scope, ast.FunctionDef) and scope in self._methods:
                     for made in self._tracer.behind(inner, given):
                         step = (scope, made.path[0])

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.callgraph.classes import classes
@@ -18,9 +18,11 @@ from tapemigrate.rules.callgraph.reached import is_reached_otherwise
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import named_by, perhaps, with_aliases
+from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.one_object import tensors_in
 from tapemigrate.rules.proof.shared_origin import share
+from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import walk
@@ -32,6 +34,8 @@ _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
 # Through how many callers two values are followed.
 _DEPTH = 4
+# Where a function calls itself, what it was handed is not followed up again.
+_HERE = -1
 # What calls the functions that it is given, with tensors of its own.
 _CALLS_BACK = frozenset(
     {"while_loop", "map_fn", "scan", "foldl", "foldr", "vectorized_map", "cond", "case"}
@@ -94,6 +98,11 @@ class Independence:
                 return handed
             else:
                 seen = seen or not sites
+        for site in self._own_calls(view, mentions.calls, asked):
+            verdict = self._site(view, site, asked, _HERE)
+            if isinstance(verdict, CallSite) or verdict is False:
+                return site
+            seen = seen and verdict is True
         for site in sites:
             verdict = self._site(view, site, asked, depth)
             if isinstance(verdict, CallSite):
@@ -105,6 +114,12 @@ class Independence:
             return False
         return not is_reached_otherwise(self._project, view)
 
+    def _own_calls(self, view: View, calls: Iterable[CallSite], asked: Asked) -> list[CallSite]:
+        """Where the function calls itself, with values of its own."""
+        if asked.parameter is None or asked.source.kind is not Kind.PARAM:
+            return []
+        return [s for s in calls if self._project.scope_of(s.unit, s.call) is view.scope]
+
     def _is_handed_out(self, view: View) -> bool:
         """Whether other code may call the scope, with values that it makes of each other."""
         scope = view.scope
@@ -114,6 +129,39 @@ class Independence:
             return isinstance(scope, ast.Lambda)
         others = mentions_of(self._project, view.unit, scope).within(enclosing(view)).others
         return any(self._handed_to_tensorflow(unit, node) is None for unit, node in others)
+
+    def _around(
+        self, caller: View, asked: Asked, upward: list[Def], behind: frozenset[Def], depth: int
+    ) -> bool | CallSite:
+        """Whether an inner function is handed the source beside what the function around made."""
+        for each in behind:
+            if each.kind is not Kind.ENTRY or each.path[0] == caller.kinds.self_name:
+                continue
+            found = outer_definitions(self._project, caller, each.path)
+            made = [d for d in found[1] if d.value is not None] if found is not None else []
+            if found is None or all(
+                found[0].kinds.make(d.value) in _PLAIN for d in made if d.value
+            ):
+                continue
+            closure = backward([u for d in made for u in (Use(d), *d.uses)]).made
+            for above in upward:
+                if above.kind is Kind.PARAM and above.path != (caller.kinds.self_name,):
+                    further = self.at_all_calls(
+                        caller,
+                        replace(asked, source=above, parameter=None, closure=closure),
+                        depth - 1,
+                    )
+                    if isinstance(further, CallSite):
+                        return further
+                    if not further:
+                        return True
+        return False
+
+    def _is_called(self, view: View) -> bool:
+        scope = view.scope
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        return bool(mentions_of(self._project, view.unit, scope).within(enclosing(view)).calls)
 
     def _handed_to_tensorflow(self, unit: Unit, node: ast.AST) -> CallSite | None:
         """The ``tf.while_loop``, ``tf.map_fn``, … that a function is handed to."""
@@ -227,6 +275,17 @@ class Independence:
         named = {d.path[0] for d in cut if d.kind is Kind.ENTRY}
         if cut & asked.closure or named & {d.path[0] for d in asked.closure}:
             return False
+        if (beside := given_beside(self._project, caller, asked.closure, cut)) is not False:
+            return None if beside is None else False
+        here = set(caller.flow.defs.values())
+        known = self._project.imported(caller.unit)
+        if all(
+            d in here
+            and d.kind is not Kind.PARAM
+            and (d.kind is not Kind.ENTRY or d.path[0] in known)
+            for d in asked.closure
+        ):
+            return True  # it is made of nothing from outside
         for above in cut:
             if above.kind is Kind.PARAM and above.path != (caller.kinds.self_name,) and depth > 0:
                 further = self.at_all_calls(caller, replace(asked, source=above), depth - 1)
@@ -333,8 +392,11 @@ class Independence:
     ) -> bool | CallSite | None:
         """Whether what is passed beside the source was made from it."""
         value = self._tracer.value(caller, other)
-        if given is None and cut & self._tracer.behind(caller, other):
+        behind = self._tracer.behind(caller, other)
+        if given is None and cut & behind:
             return False
+        if (beside := given_beside(self._project, caller, behind, cut)) is not False:
+            return None if beside is None else False
         if given is None:
             # The sources are variables, or kept on an object: what comes from no network is free.
             attribute = attribute_of(asked.source, view)
@@ -355,7 +417,7 @@ class Independence:
         if name is not None and len(name) > 1 and name[0] != caller.kinds.self_name:
             if _reads_beside(name, other):
                 return None
-        if cut & self._tracer.behind(caller, other):
+        if cut & behind:
             if asked.computed or asked.part or not _same(cut, caller, given, other):
                 return False
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
@@ -365,6 +427,10 @@ class Independence:
             if share(self._project, self._tracer, caller, attribute, value):
                 return False
         upward = [d for d in cut if d.kind in _OUTSIDE]
+        if upward and value.parameters - {d.path[0] for d in upward} and depth == 0:
+            return None  # further up, they are not followed
+        if upward and depth > 0 and (around := self._around(caller, asked, upward, behind, depth)):
+            return around if isinstance(around, CallSite) else None
         if upward and value.parameters and depth > 0:
             for each in value.parameters:
                 for above in upward:
@@ -373,7 +439,8 @@ class Independence:
                     further = self.at_all_calls(caller, asked.of(above, each), depth - 1)
                     if isinstance(further, CallSite):
                         return further
-                    if not further and (above.kind is Kind.ENTRY or self._is_handed_out(caller)):
+                    seen = above.kind is not Kind.ENTRY and not self._is_handed_out(caller)
+                    if not further and (not seen or self._is_called(caller)):
                         return None
         if value.network and self._holds_variables(caller, given):
             return False
@@ -462,10 +529,24 @@ def _held_against(
 
 def _same(cut: frozenset[Def], caller: View, given: ast.expr, other: ast.expr) -> bool:
     """Whether the other argument is the source itself, passed twice."""
-    path = path_of(other)
-    if path is None or (len(path) > 1 and path != path_of(given)):
+    if path_of(other) is None or not origins(caller.flow.uses_in(other)) <= cut:
         return False
-    return origins(caller.flow.uses_in(other)) <= cut
+    return bool(_names(caller, given) & _names(caller, other))
+
+
+def _names(caller: View, node: ast.expr) -> set[tuple[Path, frozenset[Def]]]:
+    """The names that a value goes by, each with its definitions; a part of a value is no name."""
+    found = set[tuple[Path, frozenset[Def]]]()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        path = path_of(current)
+        made = origins(caller.flow.uses_in(current))
+        if path is None or (path, made) in found:
+            continue
+        found.add((path, made))
+        stack += [d.value for d in made if d.kind is Kind.ASSIGN and d.path == path and d.value]
+    return found
 
 
 def _reads_beside(name: Path, other: ast.expr) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.slices import backward
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.project import Project, View
 from tapemigrate.tape.kinds import Make
@@ -16,6 +16,9 @@ from tapemigrate.tape.returned import place_of
 
 # What TensorFlow gives several of: parts of one tensor, none of which is made of another.
 _OWN_OPS = (Make.LEAF, Make.TENSOR, Make.PYTHON)
+_LOOPED = (Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
+# Methods that hand out what a container holds.
+_TAKES = frozenset({"pop", "popleft", "popitem", "get", "setdefault", "__getitem__"})
 
 
 class Siblings:
@@ -81,6 +84,73 @@ class Siblings:
             if carried & backward(view.flow.uses_in(theirs)).made:
                 return False
         return True
+
+
+def given_beside(
+    project: Project, view: View, made: frozenset[Def], sources: frozenset[Def]
+) -> bool | None:
+    """The same of what is unpacked, gone over in a loop, or taken out by number or by name."""
+    beside = unpacked_beside(project, view, made, sources)
+    if beside is not False:
+        return beside
+    looped = {d.value for d in sources if d.kind in _LOOPED and not _pairs(d.value)}
+    if any(d.kind in _LOOPED and d.value in looped for d in made - sources):
+        return None
+    holders = {h for d in sources for h in _taken_from(view, d)}
+    rest = made - sources
+    return None if rest & holders or any(_taken_from(view, d) & holders for d in rest) else False
+
+
+def _pairs(value: ast.expr | None) -> bool:
+    """Whether a loop goes over what was listed apart: ``zip(a, b)``, ``enumerate(a)``."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
+        return False
+    return value.func.id in ("zip", "enumerate") and all(
+        path_of(a) is not None or _pairs(a) for a in value.args
+    )
+
+
+def _taken_from(view: View, made: Def) -> frozenset[Def]:
+    """What calls gave, and what was handed in, that ``made`` is a part of, by no op."""
+    found: set[Def] = set()
+    stack, seen = [made], {made}
+    while stack:
+        current = stack.pop()
+        whole = _whole(current.value) if current.kind in (Kind.ASSIGN, Kind.ELEMENT) else None
+        for each in origins(view.flow.reads.get(whole, ())) if whole is not None else ():
+            if each in seen:
+                continue
+            seen.add(each)
+            stack.append(each)
+            if whole is not current.value or current.kind is Kind.ELEMENT:
+                found.add(each)
+    return frozenset(d for d in found if not _is_known(view, d))
+
+
+def _whole(value: ast.expr | None) -> ast.expr | None:
+    """The name of what a value is, or is taken out of."""
+    while value is not None and not isinstance(value, ast.Name):
+        match value:
+            case ast.Subscript() | ast.Attribute() | ast.Starred():
+                value = value.value
+            case ast.Call(func=ast.Attribute(attr=attr) as func) if attr in _TAKES:
+                value = func.value
+            case ast.Call(func=ast.Name(id="next" | "list" | "tuple" | "iter"), args=[first, *_]):
+                value = first
+            case _:
+                return None
+    return value
+
+
+def _is_known(view: View, made: Def) -> bool:
+    """Whether it is a tensor, parts of which are apart, or nothing that a call gave."""
+    if made.kind in (Kind.PARAM, Kind.ELEMENT, *_LOOPED):
+        return False
+    return (
+        made.value is None
+        or not isinstance(made.value, ast.Call)
+        or view.kinds.make(made.value) in _OWN_OPS
+    )
 
 
 def unpacked_beside(
