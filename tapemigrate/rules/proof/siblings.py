@@ -13,6 +13,8 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.lookups import Lookups
 from tapemigrate.tape.returned import place_of
+from tapemigrate.tape.same import value_may_be
+from tapemigrate.tape.syntax import may_give_back
 
 # What TensorFlow gives several of: parts of one tensor, none of which is made of another.
 _OWN_OPS = (Make.LEAF, Make.TENSOR, Make.PYTHON)
@@ -215,7 +217,15 @@ def _carried(view: View, node: ast.expr) -> frozenset[Def] | None:
             return None
         elif made.value is not None and _names_others(made.value):
             stack += [u.made for u in made.uses]
+        elif made.value is not None and _may_give_back(view, made.value):
+            stack += value_may_be(made.value, view.flow, view.kinds)
     return frozenset(found)
+
+
+def _may_give_back(view: View, value: ast.expr) -> bool:
+    """Whether an op, or a function of the file, may give what it is given."""
+    own = isinstance(value, ast.Call) and view.kinds.called(value) is not None
+    return own or may_give_back(value, view.kinds)
 
 
 def _names_others(value: ast.expr) -> bool:
