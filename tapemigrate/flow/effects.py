@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from tapemigrate.flow.functions import parameters
@@ -230,6 +231,7 @@ class Effects:
         bound = own | {
             n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
+        new = _containers_made(function)
         found: set[str] = set()
         for node in walk(function):
             changed: list[ast.expr] = []
@@ -244,10 +246,11 @@ class Effects:
                     changed = [value] if value.id in own and self._sets_parts(attr) else []
                 case ast.Call(func=ast.Name(id=name)):
                     changed = [e for each in self.filled(node, name) for e in each]
-            for root in map(_root, changed):
+            for each in changed:
+                root = _root(each)
                 if root in own:
                     found.add(root or "")
-                elif root in bound:
+                elif root in bound and _container(each) not in new:
                     found.add("*")
         return found
 
@@ -274,6 +277,27 @@ class Effects:
             if root is not None and root not in bound:
                 found.add(root)
         return found
+
+
+def _containers_made(function: ast.AST) -> set[str]:
+    """The names that a function gives nothing but lists and dicts that it makes itself."""
+    stored = Counter(
+        n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+    made = Counter(
+        stmt.targets[0].id
+        for stmt in walk(function)
+        if isinstance(stmt, ast.Assign)
+        and isinstance(stmt.targets[0], ast.Name)
+        and isinstance(stmt.value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp)
+    )
+    return {name for name in made if made[name] == stored[name]}
+
+
+def _container(node: ast.expr) -> str:
+    """The name of what is changed itself: of ``a`` and ``a[k]``, not of what an element holds."""
+    node = node.value if isinstance(node, ast.Subscript) else node
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_left_open(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import free_names, parameters, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
@@ -17,6 +18,7 @@ from tapemigrate.tape.region import Region
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+_GIVEN = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.AUGMENT, Kind.MUTATE)
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 
 
@@ -64,13 +66,19 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
     names = sorted(
         name
         for name in read - known
-        if module.flow.given(name) or outer_definitions(project, view, (name,)) is not None
+        if module.flow.given(name) or _is_of_a_function_around(project, view, name)
     )
     if names:
         here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
         names = [name for name in names if name not in here]
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
     return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]
+
+
+def _is_of_a_function_around(project: Project, view: View, name: str) -> bool:
+    """Whether a function around gives the name a value; of ``self``, attributes are asked about."""
+    around = outer_definitions(project, view, (name,))
+    return around is not None and name != around[0].kinds.self_name
 
 
 def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST], frozenset[str]]:
@@ -95,7 +103,7 @@ def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST],
             new = [each for each in called if each not in seen and each is not view.scope]
             seen.update(new)
             for each in new:
-                free = free_names(each)
+                free = _seen_from(view, module, each)
                 read |= free
                 pending += [(stmt, free) for stmt in each.body]
                 made = [*each.decorator_list, *each.args.defaults, *each.args.kw_defaults]
@@ -109,6 +117,36 @@ def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST],
     return found, frozenset(read)
 
 
+def _seen_from(view: View, module: View, function: Function) -> frozenset[str]:
+    """The free names of a function that mean the same where the scope of ``view`` reads them."""
+    free = free_names(function)
+    theirs, ours = _functions_around(view, function), _functions_around(view, view.scope)
+    for around in theirs - ours:
+        free -= _bound_in(around)
+    for around in ours - theirs - {view.scope}:
+        free -= {name for name in _bound_in(around) if not module.flow.given(name)}
+    return free
+
+
+def _functions_around(view: View, node: ast.AST) -> set[ast.AST]:
+    found: set[ast.AST] = {node} if node is view.scope else set()
+    above = view.unit.parents.get(node)
+    while above is not None:
+        if isinstance(above, Function):
+            found.add(above)
+        above = view.unit.parents.get(above)
+    return found
+
+
+def _bound_in(function: ast.AST) -> set[str]:
+    bound = {n.id for n in walk(function) if isinstance(n, ast.Name) and not _is_read(n)}
+    return bound | {n.arg for n in walk(function) if isinstance(n, ast.arg)}
+
+
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
+
+
 def _names_in(value: ast.AST) -> frozenset[str]:
     return frozenset(n.id for n in walk(value) if isinstance(n, ast.Name))
 
@@ -117,8 +155,16 @@ def _may_hold_functions(project: Project, view: View, module: View, name: str) -
     """What a name from outside of the scope was given, unless that is what an op made."""
     around = outer_definitions(project, view, (name,))
     holder, made = around if around is not None else (module, module.flow.given(name))
-    values = [d.value for d in made if d.value is not None and d.kind is not Kind.PARAM]
-    return [v for v in values if holder.kinds.make(v) is Make.UNKNOWN]
+    if name == holder.kinds.self_name:
+        return []  # its attributes are followed by their class
+    values = [d.value for d in made if d.kind in _GIVEN and not _is_incidental(d)]
+    return [v for v in values if v is not None and holder.kinds.make(v) is Make.UNKNOWN]
+
+
+def _is_incidental(made: Def) -> bool:
+    """Whether a call that may have changed it puts nothing in by itself."""
+    func = made.value.func if isinstance(made.value, ast.Call) else None
+    return made.kind is Kind.MUTATE and getattr(func, "attr", "") not in CHANGERS
 
 
 def _may_run(project: Project, view: View, node: ast.AST) -> Sequence[Function]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
-from tapemigrate.tape.kinds import QUIET
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import QUIET, gives_no_tensors
 from tapemigrate.tape.same import value_may_be
 
 # Through how many callers an object is followed that is handed in.
@@ -99,21 +100,44 @@ def _put_into(view: View, node: ast.expr) -> list[ast.expr]:
         if made.kind is not Kind.MUTATE and made.value is not None:
             found.append(made.value)
         elif isinstance(made.value, ast.Call):
-            if _is_for_effect(view, made.value):
+            if _is_for_effect(view, made.value, node):
                 found += [*made.value.args, *(k.value for k in made.value.keywords)]
         elif isinstance(made.stmt, ast.Assign | ast.AugAssign):
             found.append(made.stmt.value)
     return found
 
 
-def _is_for_effect(view: View, call: ast.Call) -> bool:
-    """Whether the call is made to change something: the others give what they compute."""
-    func = call.func
-    if isinstance(func, ast.Attribute) and func.attr in CHANGERS:
-        return True
-    if isinstance(func, ast.Attribute) and func.attr in QUIET:
+def _is_for_effect(view: View, call: ast.Call, node: ast.expr) -> bool:
+    """Whether the call is made to change what ``node`` is: others give what they compute."""
+    func, name = call.func, view.kinds.name(call.func)
+    if name is not None and (is_of_library(name) or gives_no_tensors(name)):
         return False
-    return isinstance(view.unit.parents[call], ast.Expr) or view.kinds.called(call) is not None
+    method = func.attr if isinstance(func, ast.Attribute) else ""
+    if method in CHANGERS:
+        return True
+    # What is taken out of something that holds it as well is hardly ever that very object.
+    parts = [func, *call.args, *(k.value for k in call.keywords)]
+    names = _names_of(view, node)
+    if method in QUIET or not any(path_of(n) in names for part in parts for n in walk(part)):
+        return False
+    if view.kinds.called(call) is not None:
+        own = func.id if isinstance(func, ast.Name) else method
+        return any(view.kinds.effects.filled(call, own, bound=int(bool(method))))
+    return isinstance(view.unit.parents[call], ast.Expr)
+
+
+def _names_of(view: View, node: ast.expr) -> set[Path]:
+    """By what names the object goes: its own, and those that are given it as such."""
+    names = {path for path in [path_of(node)] if path is not None}
+    assigned = [d for d in view.flow.defs.values() if d.kind is Kind.ASSIGN and d.value is not None]
+    pairs = [(d.path, path_of(d.value)) for d in assigned if d.value is not None]
+    before = 0
+    while len(names) > before:
+        before = len(names)
+        for path, other in pairs:
+            if other is not None and not names.isdisjoint((path, other)):
+                names |= {path, other}
+    return names
 
 
 def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
