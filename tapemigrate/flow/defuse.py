@@ -36,6 +36,7 @@ _PARTS = ".<parts>"
 
 _NO_VALUES = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
 _FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
+_SET = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.LOOP)
 _CHANGES = (Kind.ASSIGN, Kind.AUGMENT, Kind.MUTATE)
 
 
@@ -273,7 +274,9 @@ class Flow:
         for known in self._below.get(path, ()):
             found |= state.get(known, _NONE)
         for place in range(1, len(path)):
-            found |= state.get((*path[:place], _PARTS), _NONE)
+            changed = state.get((*path[:place], _PARTS), _NONE)
+            if changed and not _is_set_after(state.get(path[: place + 1], _NONE), changed):
+                found |= changed
         for place in range(1, len(path)) if self._properties or self._hooked else ():
             if self._is_computed(state, path[: place + 1]):
                 for known in self._below.get(path[:place], ()):
@@ -688,6 +691,14 @@ class Flow:
             stack.extend(u.made for u in current.before)
         known.update(dict.fromkeys(seen, True))
         return True
+
+
+def _is_set_after(uses: Uses, changed: Uses) -> bool:
+    """Whether all values of a part were set after the object that it belongs to had changed."""
+    last = max(use.made.order for use in changed)
+    return bool(uses) and all(
+        use.made.kind in _SET and not use.carried and use.made.order > last for use in uses
+    )
 
 
 def _is_handed(call: ast.expr | None, names: Set[Path]) -> bool:

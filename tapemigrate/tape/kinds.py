@@ -462,6 +462,8 @@ class Kinds:
         if qualified is not None and qualified.split(".")[0] in _LIBRARIES:
             return Effect()
         args = (*call.args, *(k.value for k in call.keywords if k.arg is not None))
+        # ``Base.build(self)`` sets attributes of its own.
+        others = [a for a in args if path_of(a) != (self.self_name,)]
         func = call.func
         if isinstance(func, ast.Name):
             if qualified is None and hasattr(builtins, func.id):
@@ -471,7 +473,7 @@ class Kinds:
             changed = (*(ast.Name(n, ast.Load()) for n in sorted(outside)), *surely)
             rebinds = self._effects.rebound_names(func.id)
             if not self._effects.functions(func.id) and not self.makes_object(call):
-                perhaps = [*args]
+                perhaps = others
             objects = _parts([*surely, *perhaps])
             return Effect(changed, rebinds, args, objects, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
@@ -488,11 +490,12 @@ class Kinds:
             return Effect((func.value,))
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
-            filled = () if self.makes_object(call) else _parts(args)
+            filled = () if self.makes_object(call) else _parts(others)
             return Effect(contents=args, objects=filled, writes_hidden=True)
         surely, perhaps = self._effects.filled(call, func.attr, bound=1)
         seen = bool(self._effects.functions(func.attr))
-        objects = _parts([*surely, *perhaps] if seen else args)
+        perhaps = [a for a in perhaps if a in others] if seen else others
+        objects = _parts([*surely, *perhaps])
         if owner == (self.self_name,) and self.cls is not None:
             if not self._effects.writes_self(self.cls, func.attr):
                 return Effect(contents=args, objects=objects, writes_hidden=True)

@@ -20,8 +20,15 @@ _NO_VALUES = (Kind.FUNCTION, Kind.CLASS)
 def imported_beside(project: Project, view: View, region: Region) -> list[str]:
     """What is assumed of the user's functions and values that the region imports beside sources."""
     made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
-    sources = [each for root in (region.request.sources, *made) for each in _imports(view, root)]
-    sources = [(source, own) for source, own in sources if _is_of_user(own)]
+    chains = view.unit.once(_chains)
+    listed = [
+        part
+        for root in (region.request.sources, *made)
+        for part in (root.elts if isinstance(root, ast.List | ast.Tuple) else [root])
+    ]
+    sources = [
+        (part, chains[part]) for part in listed if _is_of_user(chains.get(part, "tensorflow"))
+    ]
     if not sources:
         return []
     roots, _ = run_in(project, region, view)

@@ -94,21 +94,24 @@ def _calls(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[Cal
 def _put_into(view: View, node: ast.expr) -> list[ast.expr]:
     """What a scope puts into the object that ``node`` is, elsewhere than before that is read."""
     found: list[ast.expr] = []
+    names = _names_of(view, node)
     for made in view.flow.changes_of(node):
         if made.kind is Kind.AUGMENT and not isinstance(made.value, ast.List | ast.ListComp):
             continue  # a tensor: the name has another one now
         if made.kind is not Kind.MUTATE and made.value is not None:
             found.append(made.value)
         elif isinstance(made.value, ast.Call):
-            if _is_for_effect(view, made.value, node):
-                found += [*made.value.args, *(k.value for k in made.value.keywords)]
+            if _is_for_effect(view, made.value, names):
+                given = [*made.value.args, *(k.value for k in made.value.keywords)]
+                own = {*names, (view.kinds.self_name,)}
+                found += [value for value in given if path_of(value) not in own]
         elif isinstance(made.stmt, ast.Assign | ast.AugAssign):
             found.append(made.stmt.value)
     return found
 
 
-def _is_for_effect(view: View, call: ast.Call, node: ast.expr) -> bool:
-    """Whether the call is made to change what ``node`` is: others give what they compute."""
+def _is_for_effect(view: View, call: ast.Call, names: set[Path]) -> bool:
+    """Whether the call is made to change what has ``names``: others give what they compute."""
     func, name = call.func, view.kinds.name(call.func)
     if name is not None and (is_of_library(name) or gives_no_tensors(name)):
         return False
@@ -117,8 +120,9 @@ def _is_for_effect(view: View, call: ast.Call, node: ast.expr) -> bool:
         return True
     # What is taken out of something that holds it as well is hardly ever that very object.
     parts = [func, *call.args, *(k.value for k in call.keywords)]
-    names = _names_of(view, node)
-    if method in QUIET or not any(path_of(n) in names for part in parts for n in walk(part)):
+    if method in QUIET or method.startswith("assert"):
+        return False
+    if not any(path_of(n) in names for part in parts for n in walk(part)):
         return False
     if view.kinds.called(call) is not None:
         own = func.id if isinstance(func, ast.Name) else method
@@ -154,7 +158,9 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
                 values = [value] if isinstance(value, ast.expr) else []
             case ast.Call(func=ast.Attribute(value=value, attr=method), args=args):
                 alone = isinstance(unit.parents[node], ast.Expr) and method not in QUIET
-                if method in CHANGERS or alone:
+                # ``package.model.Model.__init__(self)``: a module holds no part of an object.
+                imported = unit.names.qualified(node.func) is not None
+                if method in CHANGERS or (alone and not imported):
                     owner, values = value, [*args, *(k.value for k in node.keywords)]
         while isinstance(owner, ast.Attribute | ast.Subscript):
             if isinstance(owner, ast.Attribute) and owner.attr != "__dict__":
