@@ -16,11 +16,11 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.captured import (
     captured,
-    globals_read,
     is_set_inside,
     outer_definitions,
 )
 from tapemigrate.rules.proof.elements import Elements
+from tapemigrate.rules.proof.globals_read import globals_read
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
 from tapemigrate.rules.proof.imported_beside import imported_beside

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.flow.functions import free_names, parameters, shared_names
+from tapemigrate.flow.functions import parameters, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
@@ -16,9 +13,6 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-_GIVEN = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.AUGMENT, Kind.MUTATE)
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 
 
@@ -54,137 +48,6 @@ def captured(region: Region, view: View) -> list[Def]:
             if path not in (cut | given | known):
                 found[path] = Def(path, Kind.ENTRY, None)
     return list(found.values())
-
-
-def globals_read(project: Project, region: Region, view: View) -> list[Def]:
-    """The names of the module that functions read which the region calls, or has in it."""
-    if isinstance(view.scope, ast.Module):
-        return []
-    _, read = run_in(project, region, view)
-    module = project.view(view.unit, view.unit.tree)
-    known = {d.path[0] for d in region.roots}
-    names = sorted(
-        name
-        for name in read - known
-        if module.flow.given(name) or _is_of_a_function_around(project, view, name)
-    )
-    if names:
-        here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
-        names = [name for name in names if name not in here]
-    cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
-    return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]
-
-
-def _is_of_a_function_around(project: Project, view: View, name: str) -> bool:
-    """Whether a function around gives the name a value; of ``self``, attributes are asked about."""
-    around = outer_definitions(project, view, (name,))
-    return around is not None and name != around[0].kinds.self_name
-
-
-def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST], frozenset[str]]:
-    """All that may run in the region, with the functions of the file, and what they read."""
-    module = project.view(view.unit, view.unit.tree)
-    here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
-    begin = [*region.block.body[region.first : region.last + 1], region.request.target]
-    begin += captured_functions(region, view)
-    # Each with the names that come from outside of it; of an expression of the module, all.
-    pending = [(node, _names_in(node) - here) for node in begin]
-    found: list[ast.AST] = []
-    seen: set[ast.AST] = set()
-    read: set[str] = set()
-    named: set[str] = set()
-    while pending:
-        root, outside = pending.pop()
-        found.append(root)
-        for node in walk(root):
-            if isinstance(node, ast.Lambda):
-                read |= free_names(node)
-            called = _may_run(project, view, node)
-            new = [each for each in called if each not in seen and each is not view.scope]
-            seen.update(new)
-            for each in new:
-                free = _seen_from(view, module, each)
-                read |= free
-                pending += [(stmt, free) for stmt in each.body]
-                made = [*each.decorator_list, *each.args.defaults, *each.args.kw_defaults]
-                pending += [(value, _names_in(value)) for value in made if value is not None]
-                read = read.union(*(_names_in(value) for value in made if value is not None))
-        for name in (_names_in(root) & outside) - named:
-            named.add(name)
-            for value in _may_hold_functions(project, view, module, name):
-                pending.append((value, _names_in(value)))
-                read |= _names_in(value)
-    return found, frozenset(read)
-
-
-def _seen_from(view: View, module: View, function: Function) -> frozenset[str]:
-    """The free names of a function that mean the same where the scope of ``view`` reads them."""
-    free = free_names(function)
-    theirs, ours = _functions_around(view, function), _functions_around(view, view.scope)
-    for around in theirs - ours:
-        free -= _bound_in(around)
-    for around in ours - theirs - {view.scope}:
-        free -= {name for name in _bound_in(around) if not module.flow.given(name)}
-    return free
-
-
-def _functions_around(view: View, node: ast.AST) -> set[ast.AST]:
-    found: set[ast.AST] = {node} if node is view.scope else set()
-    above = view.unit.parents.get(node)
-    while above is not None:
-        if isinstance(above, Function):
-            found.add(above)
-        above = view.unit.parents.get(above)
-    return found
-
-
-def _bound_in(function: ast.AST) -> set[str]:
-    bound = {n.id for n in walk(function) if isinstance(n, ast.Name) and not _is_read(n)}
-    return bound | {n.arg for n in walk(function) if isinstance(n, ast.arg)}
-
-
-def _is_read(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Load)
-
-
-def _names_in(value: ast.AST) -> frozenset[str]:
-    return frozenset(n.id for n in walk(value) if isinstance(n, ast.Name))
-
-
-def _may_hold_functions(project: Project, view: View, module: View, name: str) -> list[ast.expr]:
-    """What a name from outside of the scope was given, unless that is what an op made."""
-    around = outer_definitions(project, view, (name,))
-    holder, made = around if around is not None else (module, module.flow.given(name))
-    if name == holder.kinds.self_name:
-        return []  # its attributes are followed by their class
-    values = [d.value for d in made if d.kind in _GIVEN and not _is_incidental(d)]
-    return [v for v in values if v is not None and holder.kinds.make(v) is Make.UNKNOWN]
-
-
-def _is_incidental(made: Def) -> bool:
-    """Whether a call that may have changed it puts nothing in by itself."""
-    func = made.value.func if isinstance(made.value, ast.Call) else None
-    return made.kind is Kind.MUTATE and getattr(func, "attr", "") not in CHANGERS
-
-
-def _may_run(project: Project, view: View, node: ast.AST) -> Sequence[Function]:
-    """The functions and methods of the file that may run where the node stands."""
-    effects = project.effects(view.unit)
-    if isinstance(node, ast.Name):
-        cls = effects.class_named(node.id)
-        found = effects.functions(node.id)
-        if cls is None:
-            return found
-        members = [s for each in effects.lineage(cls) for s in each.body]
-        made = [s for s in members if isinstance(s, Function) and s.name.startswith("__")]
-        return [*found, *made]
-    if isinstance(node, ast.Attribute) and view.unit.names.qualified(node) is None:
-        return effects.functions(node.attr)
-    if isinstance(node, ast.Call) and view.unit.names.qualified(node.func) is None:
-        last = (path_of(node.func) or ("",))[-1].lstrip(".")
-        known = effects.functions(last) or effects.class_named(last) or hasattr(builtins, last)
-        return () if known else effects.functions("__call__")
-    return ()
 
 
 def outer_definitions(project: Project, view: View, path: Path) -> tuple[View, list[Def]] | None:

@@ -9,7 +9,7 @@ from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.captured import run_in
+from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, gives_no_tensors
 from tapemigrate.tape.region import Region
