@@ -306,10 +306,11 @@ class Threads:
             count += 1
             targets |= given.parameters
             own_targets |= given.attributes
-            if len(given.parameters | given.attributes) == 1:
+            joins = placed.places.joins(region)
+            if len(given.parameters | given.attributes) == 1 and not joins:
                 helper.alone |= given.parameters | given.attributes
             helper.records |= placed.places.records(region)
-            helper.joins &= placed.places.joins(region)
+            helper.joins &= joins
             helper.often |= request.often or placed.repeats(request)
             further = self.helpers.get(placed.handed.get(request, scope))
             helper.late |= request.late or (further is not None and further.late)
