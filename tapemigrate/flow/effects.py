@@ -295,8 +295,9 @@ def _containers_made(function: ast.AST) -> set[str]:
 
 
 def _container(node: ast.expr) -> str:
-    """The name of what is changed itself: of ``a`` and ``a[k]``, not of what an element holds."""
-    node = node.value if isinstance(node, ast.Subscript) else node
+    """The name of what is changed itself, as by ``a[k] = …``; not of what an element holds."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 

@@ -449,6 +449,12 @@ class Kinds:
                 return Make.VARIABLES
         return Make.UNKNOWN
 
+    def _is_of_class(self, call: ast.Call) -> bool:
+        """``Base.method(self, x)``: the object is passed like any other argument."""
+        owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
+        first = path_of(call.args[0]) if call.args else None
+        return owner is not None and _is_class(owner[-1]) and first == (self.self_name,)
+
     def effect(self, call: ast.Call) -> Effect:
         """What a call may change, for ``flow.defuse``."""
         qualified = self._names.qualified(call.func)
@@ -463,7 +469,7 @@ class Kinds:
             return Effect()
         args = (*call.args, *(k.value for k in call.keywords if k.arg is not None))
         # ``Base.build(self)`` sets attributes of its own.
-        others = [a for a in args if path_of(a) != (self.self_name,)]
+        others = [a for a in args if not (self._is_of_class(call) and a is call.args[0])]
         func = call.func
         if isinstance(func, ast.Name):
             if qualified is None and hasattr(builtins, func.id):
@@ -500,6 +506,10 @@ class Kinds:
             if not self._effects.writes_self(self.cls, func.attr):
                 return Effect(contents=args, objects=objects, writes_hidden=True)
         return Effect((func.value,), contents=args, objects=objects, writes_hidden=True)
+
+
+def _is_class(name: str) -> bool:
+    return name.lstrip("._")[:1].isupper()
 
 
 def _parts(values: Iterable[ast.expr]) -> tuple[ast.expr, ...]:
