@@ -203,12 +203,15 @@ class SourceReader:
             return Sources(refusal=f"`{text}` is not defined where the call reads it")
         if isinstance(node, ast.Attribute) and self._gives_variables(node):
             return self._variables(Make.VARIABLES, frozenset())
-        # Parts that were read on their own (``theta[2]``) are no sources of their own.
-        length = len(path_of(node) or ())
+        # Parts that were read on their own (``theta[2]``), or what a property may compute of what
+        # else its object holds, are no sources of their own.
+        path = path_of(node) or ()
         uses = frozenset(
-            u for u in uses if u.made.kind is not Kind.ENTRY or len(u.made.path) <= length
+            use
+            for use in uses
+            if use.made.kind is not Kind.ENTRY or use.made.path == path[: len(use.made.path)]
         )
-        uses, again = self._set_here(uses, path_of(node) or ())
+        uses, again = self._set_here(uses, path)
         found = Sources()
         singles: set[bool | None] = set()
         listed: set[bool] = set()

@@ -14,6 +14,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
+from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.captured import (
     captured,
     is_set_inside,
@@ -90,6 +91,7 @@ class Judge:
         self._tracer = tracer
         self._view = view
         self._calls = Independence(project, tracer)
+        self._ancestry = Ancestry(project, tracer)
         self._linear = False
         self._steps: Steps | None = None
         scope = view.scope
@@ -292,7 +294,7 @@ class Judge:
         if root.kind is Kind.PARAM or root.path[0] in self._parameters:
             if self._steps is not None and self._steps.leave_out(root.path[0]):
                 return None
-            return self._parameter(root, leaves)
+            return self._parameter(root, leaves) or self._descent(root, leaves)
         if root.path[0] == view.kinds.self_name and len(root.path) > 1:
             name = root.path[1].lstrip(".")
             if self._steps is not None and self._steps.settle(name):
@@ -300,7 +302,7 @@ class Judge:
             traced = self._tracer.attribute(view, name)
             if len(root.path) > 2 and variables and traced.blind:
                 return wrong(text, "an object made elsewhere", "the variables")
-            verdict = self._kept(text, name, traced, leaves)
+            verdict = self._kept(text, name, traced, leaves) or self._descent(root, leaves, name)
             if isinstance(verdict, Refusal) and self._steps is not None:
                 return self._steps.left_over(name) or verdict
             return verdict
@@ -309,7 +311,18 @@ class Judge:
                 return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
             if variables and not self._is_element(root):
                 return wrong(text, "computed where its object was made", "the variables")
-        return self._global(root, leaves)
+        return self._global(root, leaves) or self._descent(root, leaves)
+
+    def _descent(self, root: Def, leaves: list[Leaf], keeps: str = "") -> str | Refusal | None:
+        """What is known of a value that comes of a source by another way, or another name."""
+        text = text_of(root.path)
+        for leaf in leaves if not self._linear else ():
+            found = self._ancestry.leads_to(self._view, root, leaf.defs)
+            if found:
+                return wrong(text, "computed elsewhere", f"`{name_of([leaf])}`", keeps=keeps)
+            if found is None:
+                return f"`{text}` was not computed from `{name_of([leaf])}`"
+        return None
 
     def _is_element(self, root: Def) -> bool:
         """Whether it is an element of a list or dict that is kept at module level."""

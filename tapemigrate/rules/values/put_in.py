@@ -63,7 +63,7 @@ def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> I
         return
     if made.path == (view.kinds.self_name,):
         return
-    for site in _calls(project, view, scope):
+    for site in calls_of(project, view, scope):
         given = argument_for(site.call, scope, made.path[0], view.cls is not None)
         if given is None or path_of(given) is None:
             continue
@@ -74,7 +74,7 @@ def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> I
                 yield from _put_into_argument(project, caller, use.made, depth - 1)
 
 
-def _calls(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[CallSite]:
+def calls_of(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[CallSite]:
     """The calls of the function by its name, those that make an object by that of its class."""
     if view.cls is None or scope.name != "__init__":
         yield from project.mentions(scope.name).calls

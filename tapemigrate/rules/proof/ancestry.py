@@ -1,0 +1,253 @@
+"""Whether a value was made of a source, over functions, methods and the module, by any name.
+
+The tests of single pairs look where a source is named. This one goes back from both ends: from the
+source to all that it may be another name of, and from the value to all that it may be made of.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import shared_names
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.callbacks import mentions_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.aliases import named_by
+from tapemigrate.rules.proof.captured import outer_definitions
+from tapemigrate.rules.values.attributes import contents, inherited_values
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.put_in import calls_of, put_in_by_methods, put_in_by_others
+from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.returned import place_of
+from tapemigrate.tape.same import value_may_be
+
+
+class _Way(Enum):
+    """How far it is gone back."""
+
+    NAMES = "only from a name to what has it"
+    SAME = "to what it is the very tensor of"
+    PERHAPS = "to what it may be the very tensor of"
+    MADE = "to all that it is made of"
+
+
+_CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
+# So many definitions are gone back to; what leads further is left to other tests.
+_MOST = 400
+
+
+class _Step(NamedTuple):
+    """A definition, or a value, to go back from.
+
+    ``called``: callers of its scope do not count. ``place``: the element of the value, where it
+    was unpacked; of several that come out of one value, -1 where that cannot be told.
+    """
+
+    view: View
+    made: Def | None
+    value: ast.expr | None
+    called: bool
+    place: int | None = None
+
+
+class Ancestry:
+    """Goes back from values of one project."""
+
+    def __init__(self, project: Project, tracer: Tracer) -> None:
+        self._project = project
+        self._tracer = tracer
+        self._met: dict[tuple[ast.AST, Def, _Way], set[Def | ast.expr]] = {}
+
+    def leads_to(self, view: View, root: Def, sources: Iterable[Def]) -> bool | None:
+        """Whether ``root`` was made of a source. None: of what only may be one."""
+        followed = [d for d in sources if _is_simple(d, view) and not _are_handed_both(d, root)]
+        if not followed:
+            return False
+        behind = self._back(view, root, _Way.MADE) - self._back(view, root, _Way.NAMES)
+        for way in (_Way.SAME, _Way.PERHAPS):
+            if any(behind & self._back(view, each, way) for each in followed):
+                return True if way is _Way.SAME else None
+        return False
+
+    def _back(self, view: View, start: Def, way: _Way) -> set[Def | ast.expr]:
+        """All that is met on the way back, without what only stands for something else."""
+        known = self._met.get((view.scope, start, way))
+        if known is not None:
+            return known
+        found: set[Def | ast.expr] = set()
+        done: set[tuple[Def | ast.expr | None, bool]] = set()
+        steps = [_Step(view, start, None, False)]
+        while steps and len(done) < _MOST:
+            step = steps.pop()
+            key = (step.made or step.value, step.called)
+            if key in done:
+                continue
+            done.add(key)
+            if step.made is not None:
+                if not _is_outside(step):
+                    found.add(step.made)
+                steps += self._definition(step.view, step.made, step.called)
+            elif step.value is not None:
+                if step.place is None and not _is_holder(step.value, step.view):
+                    found.add(step.value)
+                steps += self._value(step, way)
+        self._met[view.scope, start, way] = found
+        return found
+
+    def _value(self, step: _Step, way: _Way) -> Iterator[_Step]:
+        view, value = step.view, step.value
+        assert value is not None
+        yield from (_Step(view, d, None, step.called) for d in self._before(view, value, way))
+        if way is _Way.NAMES:
+            return
+        for call in walk(value) if way is _Way.MADE else [value]:
+            function = view.kinds.called(call) if isinstance(call, ast.Call) else None
+            if function is None or function is view.scope:
+                continue
+            inner = self._project.view(view.unit, function)
+            place = step.place if call is value else None
+            yield from (_Step(inner, None, v, True) for v in _given_back(inner, place))
+
+    def _before(self, view: View, value: ast.expr, way: _Way) -> Iterable[Def]:
+        if way is _Way.MADE:
+            return self._tracer.behind(view, value)
+        if way is _Way.PERHAPS:
+            return value_may_be(value, view.flow, view.kinds)
+        if way is _Way.SAME or path_of(value) is not None:
+            return named_by(value, view)
+        return ()
+
+    def _definition(self, view: View, made: Def, called: bool) -> Iterator[_Step]:
+        """Where a definition has its value from."""
+        me = view.kinds.self_name
+        if made.path == (me,) or made.kind in _CODE:
+            return
+        if made.kind is Kind.PARAM:
+            if not called:
+                yield from self._handed_in(view, made)
+        elif made.kind is Kind.ENTRY and made.path[0] == me:
+            yield from self._attribute(view, made.path[1].lstrip("."))
+        elif made.kind is Kind.ENTRY:
+            yield from self._outer(view, made)
+        elif made.kind is Kind.MUTATE:
+            yield from (_Step(view, u.made, None, called) for u in made.before)
+        elif made.value is not None:
+            place = place_of(made)
+            taken = made.kind not in (Kind.ASSIGN, Kind.AUGMENT)
+            yield _Step(view, None, made.value, called, -1 if taken and place is None else place)
+
+    def _handed_in(self, view: View, made: Def) -> Iterator[_Step]:
+        scope = view.scope
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            return
+        sites: Iterable[CallSite] = ()
+        if isinstance(scope, ast.FunctionDef) and view.cls is not None and scope.name == "__init__":
+            sites = calls_of(self._project, view, scope)
+        else:
+            sites = mentions_of(self._project, view.unit, scope).calls
+        for site in sites:
+            given = argument_for(site.call, scope, made.path[0], view.cls is not None)
+            if given is not None:
+                caller = self._project.scope_of(site.unit, site.call)
+                yield _Step(self._project.view(site.unit, caller), None, given, False)
+
+    def _attribute(self, view: View, name: str) -> Iterator[_Step]:
+        project = self._project
+        if view.cls is None:
+            return
+        method = project.effects(view.unit).method(view.cls, name)
+        if method is not None:
+            inner = project.view(view.unit, method)
+            values = _given_back(inner, None) if method.decorator_list else ()
+            yield from (_Step(inner, None, value, True) for value in values)
+            return
+        given = [(view.unit, value) for value in attribute_values(project, view, name)]
+        given += inherited_values(project, view, name)
+        given += contents(project, view, name)
+        for unit, value in given:
+            yield self._set(unit, value)
+        for inner, value in put_in_by_methods(project, view, name):
+            yield _Step(inner, None, value, False)
+        for inner, value in put_in_by_others(project, view, name):
+            yield _Step(inner, None, value, False)
+        family = set(project.family(view.unit, view.cls))
+        for unit, node in project.stores(name):
+            stmt = unit.parents[node]
+            if isinstance(stmt, ast.Assign) and node in stmt.targets:
+                if project.class_of(unit, project.scope_of(unit, node)) not in family:
+                    yield self._set(unit, stmt.value)
+
+    def _set(self, unit: Unit, value: ast.expr) -> _Step:
+        view = self._project.view(unit, self._project.scope_of(unit, value))
+        opened = isinstance(unit.parents[value], ast.Assign) and [
+            d for d in view.flow.defs.values() if d.value is value and d.kind is Kind.ELEMENT
+        ]
+        # What one call gives several of is told apart by what takes each.
+        return _Step(view, opened[0] if opened else None, value, False)
+
+    def _outer(self, view: View, made: Def) -> Iterator[_Step]:
+        """What a name of a function around, or of the module, holds."""
+        outer = outer_definitions(self._project, view, made.path)
+        if outer is not None:
+            yield from (_Step(outer[0], d, None, False) for d in outer[1])
+            return
+        if isinstance(view.scope, ast.Module):
+            return
+        name = made.path[0]
+        views = [self._project.view(view.unit, view.unit.tree)]
+        for function in view.unit.nodes(ast.FunctionDef):
+            if name in shared_names(function):
+                views.append(self._project.view(view.unit, function))
+        for inner in views:
+            for each in inner.flow.given(name):
+                if each.path[: len(made.path)] == made.path[: len(each.path)]:
+                    yield _Step(inner, each, None, False)
+
+
+def _given_back(view: View, place: int | None) -> Iterator[ast.expr]:
+    """What a function returns, or an element of it."""
+    for end in view.flow.returns:
+        value = end.value
+        if place is not None and isinstance(value, ast.Tuple | ast.List):
+            if 0 <= place < len(value.elts):
+                yield value.elts[place]
+        elif value is not None:
+            yield value
+
+
+def _is_outside(step: _Step) -> bool:
+    """Whether it only stands for a value that was made elsewhere."""
+    made, view = step.made, step.view
+    assert made is not None
+    if made.kind is Kind.PARAM:
+        return step.called or made.path == (view.kinds.self_name,)
+    return made.kind is Kind.ENTRY or made.kind in _CODE
+
+
+def _is_simple(made: Def, view: View) -> bool:
+    """Whether it is a value, and no part of an object, or a container."""
+    steps = len(made.path) - (made.path[0] == view.kinds.self_name)
+    return steps == 1 and not made.path[-1].startswith(("[", "<"))
+
+
+def _are_handed_both(source: Def, root: Def) -> bool:
+    """Whether a call hands in both: each call is looked at by itself."""
+    return source.kind is Kind.PARAM and root.kind is Kind.PARAM
+
+
+def _is_holder(value: ast.expr, view: View) -> bool:
+    """Whether it is no new tensor: a name, a container, an object, a number."""
+    if path_of(value) is not None:
+        return True
+    if isinstance(value, ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Lambda | ast.Constant):
+        return True
+    if isinstance(value, ast.Call) and view.kinds.makes_object(value):
+        return True
+    return view.kinds.make(value) is Make.PYTHON
