@@ -50,6 +50,31 @@ class Net(object):
     def __call__(self, x):
         return tf.matmul(x, self.w)
 """
+FILLED = """\
+import tensorflow as tf
+
+from gates import fill
+
+
+class Model:
+    def __init__(self, x):
+        self.x = x
+        self.gate = tf.ones([3])
+
+    def slope(self):
+        y = self.x * self.gate
+        return tf.gradients(y, self.x)[0]
+
+    def show(self):
+        fill({inside})
+
+
+def main():
+    model = Model(tf.ones([3]))
+    fill({outside})
+    return model.slope()
+"""
+FILLING = "import tensorflow as tf\n\n\ndef fill(model):\n    {value}\n"
 TRAINABLE = "tf.trainable_variables(key)"
 
 
@@ -90,6 +115,23 @@ def test_a_function_of_another_file(tmp_path: Path, module: str, value: str, exp
 def test_a_class_of_another_file(tmp_path: Path, value: str, expected: str | None) -> None:
     write(tmp_path, "caller.py", OWNER)
     write(tmp_path, "nets.py", CLASS.format(value=value))
+    assert applicability(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "value", "expected"),
+    [
+        ("self", "3", "model.gate = tf.sin(model.x)", None),
+        ("3", "model", "model.gate = tf.sin(model.x)", None),
+        ("model=self", "model", "print(model.x)", "safe"),
+        ("3", "3", "print(model)", "safe"),
+    ],
+)
+def test_a_function_that_an_object_is_handed_to(
+    tmp_path: Path, inside: str, outside: str, value: str, expected: str | None
+) -> None:
+    write(tmp_path, "model.py", FILLED.format(inside=inside, outside=outside))
+    write(tmp_path, "gates.py", FILLING.format(value=value))
     assert applicability(tmp_path) == expected
 
 
