@@ -115,8 +115,8 @@ class Links:
     """What in other files concerns a file: ``names`` whose callers decide about its fixes.
 
     ``imports`` are the modules, packages and names that it imports, ``givers`` the modules of the
-    functions and classes that give what it differentiates by, or are handed the objects that it
-    differentiates in, as imports write them.
+    functions and classes that give what it differentiates by, that are handed the objects in which
+    it does so, and that their classes extend, as imports write them.
     """
 
     names: frozenset[str] = frozenset()

@@ -141,3 +141,37 @@ def test_modules_that_an_import_cannot_mean() -> None:
     assert list(modules.meant("a/main.py", {".tools"})) == ["a/tools.py"]
     assert list(modules.meant("a/main.py", {"b.tools"})) == ["b/tools.py", "b/tools/__init__.py"]
     assert list(modules.meant("main.py", {"d.tools", "of", ""})) == []
+
+
+BASE = """\
+import tensorflow as tf
+
+
+class Base:
+    def __init__(self, x):
+        self.x = x
+        self.kept = {value}
+
+    def layer(self, x):
+        return tf.matmul(x, tf.compat.v1.get_variable("w", [3, 3]))
+"""
+DERIVED = """\
+import tensorflow as tf
+
+from bases import Base
+
+
+class Model(Base):
+    def slopes(self):
+        loss = tf.reduce_sum(tf.matmul(self.kept, tf.compat.v1.get_variable("v", [3, 3])))
+        return tf.gradients(loss, tf.compat.v1.trainable_variables())
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("tf.ones([2, 3])", "safe"), ("self.layer(self.x)", None)]
+)
+def test_a_base_class_of_another_file(tmp_path: Path, value: str, expected: str | None) -> None:
+    write(tmp_path, "bases.py", BASE.format(value=value))
+    write(tmp_path, "model.py", DERIVED)
+    assert applicability(tmp_path) == expected

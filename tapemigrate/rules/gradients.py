@@ -19,8 +19,8 @@ from tapemigrate.rules.callgraph.lambdas import Lambdas, bound_to
 from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.finding import Finding, Unit
+from tapemigrate.rules.handing.class_links import class_links
 from tapemigrate.rules.handing.closures import adopt
-from tapemigrate.rules.handing.fillers import fillers
 from tapemigrate.rules.handing.givers import givers
 from tapemigrate.rules.handing.lending import makers
 from tapemigrate.rules.handing.object_links import object_links
@@ -118,7 +118,7 @@ def links(project: Project, unit: Unit) -> Links:
         handed |= more
         names |= {h.name for h in more if not h.followed}
     if others:
-        sources |= fillers(project, unit, calls.by_scope)
+        sources |= class_links(project, unit, calls.by_scope)
     imports = others if names or calls.by_scope else frozenset()
     return Links(frozenset(names), frozenset(handed | objects), imports, frozenset(sources))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.slices import backward
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
 from tapemigrate.rules.proof.new_graph import graph_around
@@ -34,9 +34,11 @@ def refuse(danger: Hazards, view: View, request: Request) -> Refusal | None:
 
     It is not if all that its target and its sources are made of, in this scope and in the module,
     is made in sight, and by nothing that imports a graph or looks something up in one. Nor if its
-    sources are made in a graph of their own, into which nothing has been imported.
+    sources are made in a graph of their own, or by ops of this scope, where nothing is imported.
     """
     if danger.imports is None or _is_of_new_graph(danger, view, request):
+        return None
+    if _is_of_new_ops(danger, view, request):
         return None
     uses = view.flow.uses_in(request.target) | view.flow.uses_in(request.sources)
     nodes: list[ast.AST] = [request.target, request.sources]
@@ -63,27 +65,54 @@ def _is_of_new_graph(danger: Hazards, view: View, request: Request) -> bool:
     No op takes tensors of two graphs: what the sources lead to is of theirs.
     """
     graph = graph_around(view, request.stmt)
-    sources = request.sources
-    parts = sources.elts if isinstance(sources, ast.List | ast.Tuple) else [sources]
-    if graph is None or not all(_is_made_in(view, graph, part, _DEPTH) for part in parts):
+    if graph is None or not _are_made_in(view, (graph,), request.sources):
         return False
     place = next(p for p in view.blocks.chain(request.stmt) if p.block.owner is graph)
-    nodes: list[ast.AST] = [*graph.items, *place.block.body[: place.index + 1]]
-    nodes += _behind(view.unit, set(), nodes)
+    return _imports_nothing(danger, view, [*graph.items, *place.block.body[: place.index + 1]])
+
+
+def _is_of_new_ops(danger: Hazards, view: View, request: Request) -> bool:
+    """Whether the sources are made by ops of this scope, of which an imported op knows nothing.
+
+    A graph takes such a tensor in only where it is imported: by ``input_map``.
+    https://www.tensorflow.org/api_docs/python/tf/graph_util/import_graph_def
+    """
+    body = view.blocks.top.body
+    if not _are_made_in(view, body, request.sources):
+        return False
+    before = [stmt for stmt in body if stmt.lineno <= request.stmt.lineno]
+    for node in (n for stmt in before for n in ast.walk(stmt) if isinstance(n, ast.Call)):
+        path = path_of(node.func)
+        if path is None or path[0] == view.kinds.self_name:
+            continue
+        made = origins(view.flow.uses_in(node.func))
+        if any(d.kind in (Kind.PARAM, Kind.EXCEPT) for d in made):
+            return False  # what a caller hands in may import one
+    return _imports_nothing(danger, view, before)
+
+
+def _imports_nothing(danger: Hazards, view: View, nodes: Sequence[ast.AST]) -> bool:
+    """Whether what the nodes run, with the functions of the file, imports no graph."""
+    nodes = [*nodes, *_behind(view.unit, set(), nodes)]
     found = (_last(n) for node in nodes for n in ast.walk(node))
     return not any(name in _BY_TEXT for name in found) and danger.unseen(nodes) is None
 
 
-def _is_made_in(view: View, graph: ast.With, value: ast.expr, depth: int) -> bool:
-    """Whether ``value`` is a tensor, or a list of tensors, that the body of ``graph`` makes."""
+def _are_made_in(view: View, inside: Sequence[ast.stmt], sources: ast.expr) -> bool:
+    parts = sources.elts if isinstance(sources, ast.List | ast.Tuple) else [sources]
+    return all(_is_made_in(view, inside, part, _DEPTH) for part in parts)
+
+
+def _is_made_in(view: View, inside: Sequence[ast.stmt], value: ast.expr, depth: int) -> bool:
+    """Whether ``value`` is a tensor, or a list of tensors, that ops ``inside`` make."""
     if depth == 0:
         return False
     if path_of(value) is not None:
         made = [u.made for u in view.flow.reads.get(value, frozenset())]
-        return bool(made) and all(_is_filled_in(view, graph, d, depth - 1) for d in made)
+        return bool(made) and all(_is_filled_in(view, inside, d, depth - 1) for d in made)
     match value:
         case ast.List(elts=parts) | ast.Tuple(elts=parts):
-            return all(_is_made_in(view, graph, part, depth - 1) for part in parts)
+            return all(_is_made_in(view, inside, part, depth - 1) for part in parts)
         case ast.BinOp(left=left, right=right):
             parts = [left, right]
         case ast.Call() if view.kinds.make(value) is Make.LEAF:
@@ -93,24 +122,25 @@ def _is_made_in(view: View, graph: ast.With, value: ast.expr, depth: int) -> boo
             parts = [p for g in given for p in (g.elts if isinstance(g, ast.List) else [g])]
         case _:
             return False
-    return any(_is_made_in(view, graph, part, depth - 1) for part in parts)
+    return any(_is_made_in(view, inside, part, depth - 1) for part in parts)
 
 
-def _is_filled_in(view: View, graph: ast.With, made: Def, depth: int) -> bool:
+def _is_filled_in(view: View, inside: Sequence[ast.stmt], made: Def, depth: int) -> bool:
     """The same of one definition, or of what it puts into a list."""
     stmt, value = made.stmt, made.value
-    if stmt is None or not graph.lineno <= stmt.lineno <= (graph.end_lineno or stmt.lineno):
+    first, last = inside[0], inside[-1]
+    if stmt is None or not first.lineno <= stmt.lineno <= (last.end_lineno or stmt.lineno):
         return False
     if made.kind is Kind.ASSIGN and value is not None:
-        return _is_made_in(view, graph, value, depth)
+        return _is_made_in(view, inside, value, depth)
     if made.kind is not Kind.MUTATE or not isinstance(value, ast.Call):
         return False
     appends = isinstance(value.func, ast.Attribute) and value.func.attr == "append"
     return (
         appends
         and len(value.args) == 1
-        and _is_made_in(view, graph, value.args[0], depth)
-        and all(_is_filled_in(view, graph, use.made, depth) for use in made.before)
+        and _is_made_in(view, inside, value.args[0], depth)
+        and all(_is_filled_in(view, inside, use.made, depth) for use in made.before)
     )
 
 

@@ -187,16 +187,15 @@ class Tracer:
             for each in sorted(own.attributes):
                 found.add(self.attribute(view, each))
             return found
-        values = attribute_values(self._project, view, name)
-        if not values or set_below(self._project, view, name) or self.is_set_by_text(view, name):
+        given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
+        given += inherited_values(self._project, view, name)
+        if not given or set_below(self._project, view, name) or self.is_set_by_text(view, name):
             found.blind = True
         strangers = self._project.foreign_stores(view.unit, view.cls, name)
         found.foreign = any(view.kinds.make(v) not in _PLAIN for v in strangers)
         found.foreign |= any(
             at.kinds.make(v) not in _PLAIN for at, v in put_in_by_others(self._project, view, name)
         )
-        given = [(view.unit, value) for value in values]
-        given += inherited_values(self._project, view, name)
         for unit, value in given:
             if view.kinds.make(value) in _PLAIN:
                 continue
