@@ -249,19 +249,6 @@ class Kinds:
     def _is_tf(self, node: ast.expr) -> bool:
         return short(self._names.qualified(node)) is not None
 
-    def assigns(self, attribute: str, scope: ast.AST) -> bool:
-        """Whether a method other than ``scope``, and no constructor, sets an attribute of self."""
-        lineage = [] if self.cls is None else list(self._effects.lineage(self.cls))
-        return any(
-            isinstance(node, ast.Attribute)
-            and node.attr == attribute
-            and isinstance(node.ctx, ast.Store)
-            for cls in lineage
-            for method in cls.body
-            if method is not scope and getattr(method, "name", "") != "__init__"
-            for node in ast.walk(method)
-        )
-
     def fills(self, attribute: str, scope: ast.AST) -> bool:
         """Whether a method other than ``scope`` puts something into an attribute of self."""
         lineage = [] if self.cls is None else list(self._effects.lineage(self.cls))

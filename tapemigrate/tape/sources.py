@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -20,6 +20,8 @@ from tapemigrate.tape.leaf import Leaf, Sources, beside_variables
 
 Segment = Callable[[ast.expr], str]
 KindEvidence = Callable[[str, ast.expr], "bool | None"]
+# Whether one of some calls may set an attribute of ``self``.
+SetAnew = Callable[[str, Iterable["ast.AST | None"]], bool]
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _KNOWN_BEFORE = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
@@ -43,6 +45,7 @@ class SourceReader:
         holds_variables: Callable[[Path], bool] = lambda path: False,
         kept_values: Callable[[Path], frozenset[Make]] = lambda path: frozenset(),
         gives_variables: Callable[[ast.expr], bool] = lambda node: False,
+        set_anew: SetAnew = lambda attribute, calls: False,
     ) -> None:
         self._flow = flow
         self._kinds = kinds
@@ -51,6 +54,7 @@ class SourceReader:
         self._holds_variables = holds_variables
         self._kept_values = kept_values
         self._gives_variables = gives_variables
+        self._set_anew = set_anew
         self._late = BuiltLate(flow, kinds)
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
@@ -253,7 +257,8 @@ class SourceReader:
             return uses, False
         if any(d.path == path for d in made - own):
             return uses, False
-        again = own != made and self._kinds.assigns(path[1].lstrip("."), self._flow.scope)
+        calls = [d.value for d in _changes(uses)]
+        again = own != made and self._set_anew(path[1].lstrip("."), calls)
         return frozenset(Use(d) for d in own), again
 
     def _appended(self, node: ast.expr, uses: frozenset[Use], text: str, depth: int) -> Sources:
@@ -569,6 +574,18 @@ def _is_append(call: ast.expr | None) -> TypeGuard[ast.Call]:
         and call.func.attr == "append"
         and len(call.args) == 1
     )
+
+
+def _changes(uses: Iterable[Use]) -> set[Def]:
+    """All changes in place that the values may have gone through, one after the other."""
+    found: set[Def] = set()
+    pending = list(uses)
+    while pending:
+        made = pending.pop().made
+        if made.kind is Kind.MUTATE and made not in found:
+            found.add(made)
+            pending += made.before
+    return found
 
 
 def _is_filled(made: Def) -> bool:

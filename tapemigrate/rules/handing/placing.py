@@ -26,6 +26,7 @@ from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.values.module_variables import are_variables, is_trainable
 from tapemigrate.rules.values.optional import given_for
 from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.set_anew import may_be_set_anew
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
 from tapemigrate.rules.values.variable_lists import gives_variables
 from tapemigrate.tape.asking import several
@@ -78,6 +79,7 @@ class Places:
             lambda path: _holds_variables(tracer, view, path),
             lambda path: kept_values(project, view, path),
             lambda node: gives_variables(project, view, node),
+            lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
         )
         self._project = project
         self._view = view
