@@ -126,7 +126,7 @@ class RegionFinder:
         itself = self._is_source(request, target, sources)
         if itself and len(sources.leaves) > 1 and any(u.made.kind in _OUTSIDE for u in target):
             return elsewhere(request, target, self._kinds)
-        inline = itself or request.records or not is_plain(request.target)
+        inline = itself or request.records or not self._is_plain(request.target)
         statements = {d.stmt for d in nodes if d.stmt is not None and self._ops.makes_ops(d)}
         statements |= set(request.beside)
         own = [d for d in nodes if d.stmt is request.stmt and self._ops.makes_ops(d)]
@@ -195,6 +195,25 @@ class RegionFinder:
         region.assumptions += [s for s in perhaps if s not in region.assumptions]
         region.assumptions += _of_leaves(sources)
         return region
+
+    def _is_plain(self, target: ast.expr) -> bool:
+        """Whether reading it runs no op: it may be one of a list, as ``tf.gradients`` gives."""
+        if is_plain(target) or not isinstance(target, ast.Subscript):
+            return is_plain(target)
+        owner = path_of(target.value)
+        made = origins(self._flow.uses_in(target))
+        return (
+            is_plain(target.value)
+            and isinstance(target.slice, ast.Constant)
+            and bool(made)
+            and all(d.path == owner and d.kind is Kind.ASSIGN and self._is_list(d) for d in made)
+        )
+
+    def _is_list(self, made: Def) -> bool:
+        value = made.value
+        if isinstance(value, ast.Call):
+            return self._kinds.tensorflow(value.func) == "gradients"
+        return isinstance(value, ast.List | ast.Tuple)
 
     def _computes(self, made: Def) -> bool:
         """Whether it is no mere name of what came from outside."""
@@ -342,7 +361,7 @@ class RegionFinder:
         return (
             request.records
             or bool(region.lower)
-            or not is_plain(request.target)
+            or not self._is_plain(request.target)
             or any(d.stmt is not None and self._ops.makes_ops(d) for d in made)
         )
 
