@@ -116,6 +116,15 @@ class Flow:
             state.setdefault(use.made.path, set()).add(use)
         self._read({path: frozenset(uses) for path, uses in state.items()}, node, path)
 
+    def run_early(self, node: ast.expr, holder: Def, stmt: ast.stmt) -> None:
+        """Has an expression of a nested function run where ``holder`` defines that, in ``stmt``."""
+        state: dict[Path, set[Use]] = {}
+        for use in holder.uses:
+            state.setdefault(use.made.path, set()).add(use)
+        outer, self._stmt = self._stmt, stmt
+        self._eval(node, {path: frozenset(uses) for path, uses in state.items()})
+        self._stmt = outer
+
     def read_at(self, node: ast.AST, path: Path, owner: ast.expr) -> bool:
         """Has ``node`` read a part of the object ``owner`` as it is where a method of it is called.
 

@@ -169,8 +169,10 @@ class Tapes:
             helper = helpers.get(part.placed.view.scope)
             without = helper.without if helper is not None else []
             told = [_told(part.placed.view, a, origins.get(a)) for a in assumptions]
+            asked = helper.assumptions if helper is not None else []
             for region in part.regions:
-                self._tell(part, region, rewrite, told, without if region.given else [])
+                own = [*region.assumptions, *(asked if region.given else [])] or told
+                self._tell(part, region, rewrite, own, without if region.given else [])
 
     def _ops(self, part: _Part) -> list[Op]:
         view = part.placed.view
@@ -212,7 +214,7 @@ class Tapes:
             more = f", and {len(without) - 1} more" if len(without) > 1 else ""
             message += f", and the old call stays for those that hand in none: {without[0]}{more}"
         if assumptions:
-            message += right_if(region.assumptions or assumptions)
+            message += right_if(assumptions)
         span = unit.lines.span(request.call)
         self._add(
             unit,

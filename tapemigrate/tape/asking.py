@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from tapemigrate.patterns import late
 from tapemigrate.source.brackets import with_argument
 from tapemigrate.tape.planner import Tape
 from tapemigrate.tape.region import Region
@@ -13,6 +14,9 @@ from tapemigrate.tape.surroundings import Surroundings
 
 # Beyond this column a choice between two calls takes a line for each.
 _WIDTH = 88
+# Where a call goes on in another line, at a parenthesis or elsewhere.
+_AT_PARENTHESES = late(r"(?<=[(\[{])\s*\n\s*|\s*\n\s*(?=[)\]}])")
+_BREAKS = late(r"\s*\n\s*")
 
 
 class Asking:
@@ -78,7 +82,7 @@ class Asking:
         if not self.is_optional(request):
             return code
         lines, node = self._around.lines, request.node
-        old, test = lines.segment(lines.span(node)), f"{self._tape_of[request].name} is not None"
+        old, test = self._old(request), f"{self._tape_of[request].name} is not None"
         parent = self._around.parents.get(node)
         code = f"{code} if {test} else {old}"
         plain = isinstance(parent, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return)
@@ -87,6 +91,18 @@ class Asking:
             return code if plain or listed else f"({code})"
         parts = [self.call(request), f"if {test}", f"else {old}"]
         return "\n".join(["(", *(f"    {p}" for p in parts), ")"])
+
+    def _old(self, request: Request) -> str:
+        """The call as it stands; a target that is computed before it goes by its name."""
+        lines, whole = self._around.lines, self._around.lines.span(request.node)
+        text = lines.segment(whole)
+        if request.ahead is None or request.ahead.stmt is not None:
+            return text
+        start, target = lines.offset(whole.row, whole.column), lines.span(request.ahead.written)
+        first = lines.offset(target.row, target.column) - start
+        last = lines.offset(target.end_row, target.end_column) - start
+        text = text[:first] + self._targets[request] + text[last:]
+        return text if "#" in text else _BREAKS.sub(" ", _AT_PARENTHESES.sub("", text))
 
     def call(self, request: Request) -> str:
         """The call on its tape."""

@@ -43,7 +43,7 @@ class Emitter:
                 tape.persistent = True
         self._name_tapes()
         for region in sorted(self._region_of.values(), key=lambda g: g.request.call.lineno):
-            if region.hoist:
+            if region.hoist or region.request.ahead:
                 self._targets[region.request] = self._fresh(_target_names(region.request))
 
     def ops(self) -> list[Op]:
@@ -60,6 +60,7 @@ class Emitter:
             if not tape.empty:
                 found += self._wraps(tape, entry, exits.get(tape, ""))
         found += before
+        found += self._computed_ahead()
         found += self._lent()
         done: set[int] = set()
         for request in self._region_of:
@@ -130,6 +131,24 @@ class Emitter:
             for call in self._region_of[request].sources.references
             if call not in inside and isinstance(call.func, ast.Attribute)
         ]
+
+    def _computed_ahead(self) -> list[Op]:
+        """The targets that stand before the inner functions that ask of them, each in its block."""
+        found: list[Op] = []
+        for request, region in self._region_of.items():
+            if request.ahead and not region.hoist:
+                code = f"{self._targets[request]} = {self._hoisted_code(request)}"
+                found.append(self._above(request.stmt, code))
+            if request.ahead is not None and request.ahead.stmt is not None:
+                if not self._asking.is_optional(request):
+                    span = self._around.lines.span(request.ahead.stmt)
+                    found.append(ReplaceStatement(span, ""))
+        return found
+
+    def _above(self, stmt: ast.stmt, code: str) -> Op:
+        # A function stands apart from what is above it.
+        gap = "\n\n" if isinstance(stmt, ast.FunctionDef) else ""
+        return Insert(self._around.lines.span(stmt), "before", code + gap)
 
     def _lent(self) -> list[Op]:
         """The calls that are handed a tape, to watch the sources that they make."""
@@ -298,9 +317,8 @@ class Emitter:
                 exits[tape] = self._text(tapes, index, queue, place, tape.end[1])
                 place = tape.end[1] + 1
             if place < len(queue):
-                anchor = self._around.lines.span(tapes[0].block.body[index])
                 code = self._text(tapes, index, queue, place, len(queue) - 1)
-                before.append(Insert(anchor, "before", code))
+                before.append(self._above(tapes[0].block.body[index], code))
         return exits, before
 
     def _text(
@@ -335,10 +353,20 @@ class Emitter:
             inner = next(iter(self._region_of[request].lower))
             return self._asking.call(inner)
         code = self._asking.render(request.target)
+        if request.ahead:
+            return self._moved(code, request.target)
         if self._region_of[request].itself:
             return f"{self._around.tensorflow(request.call)}.identity({code})"
         wrapped = "\n" in code or isinstance(request.target, ast.NamedExpr)
         return f"({code})" if wrapped else code
+
+    def _moved(self, code: str, target: ast.expr) -> str:
+        """``code``, which stands further in than the statement that it becomes."""
+        row = self._around.lines.row(target.lineno)
+        margin = row[: len(row) - len(row.lstrip())]
+        first, *rest = code.split("\n")
+        code = "\n".join([first, *(line.removeprefix(margin) for line in rest)])
+        return f"({code})" if rest and not isinstance(target, ast.Call) else code
 
     def _merge_ops(self, run: list[Region]) -> list[Op]:
         names = ", ".join(assigned(g.request.stmt) for g in run)
@@ -359,6 +387,8 @@ class Emitter:
 def _target_names(request: Request) -> list[str]:
     if request.api == "hessians":
         return ["gradients", "first_order"]
+    if request.ahead is not None and request.ahead.function.isidentifier():
+        return ["target", f"{request.ahead.function.lstrip('_')}_target"]
     return ["target", "y", "output"] if not isinstance(request.target, ast.List) else ["targets"]
 
 

@@ -295,9 +295,9 @@ class RegionFinder:
                     THREAD,
                     threads=True,
                 )
-        nodes = frozenset(
-            d for d in backward(self._flow.uses_in(request.target)).made if d.stmt is not None
-        )
+        cut = frozenset(d for leaf in sources.leaves for d in leaf.defs)
+        made = backward(self._flow.uses_in(request.target), cut).made - cut
+        nodes = frozenset(d for d in made if d.stmt is not None)
         top = self._blocks.top
         call = self._blocks.index_in(request.stmt, top)
         assert call is not None
@@ -569,6 +569,8 @@ class RegionFinder:
         """Whether the call runs exactly once, whenever its statement does."""
         if request.api in ("threaded", "kept"):
             return False
+        if request.ahead:
+            return True
         if repetitions(request.call, request.stmt, self._parents):
             return False
         return not isinstance(request.stmt, ast.While) and not is_elif_test(

@@ -25,6 +25,7 @@ class Request:
     tape is kept, as ``parameter``, for a method that asks it; ``known`` are its sources then, and
     ``beside`` are statements that it has to record as well.
     ``late``: an inner function asks, whenever it runs; ``stmt`` is where that function is made.
+    ``ahead``: the target that it would compute is computed before it is made.
     """
 
     call: ast.Call
@@ -45,9 +46,24 @@ class Request:
     variables: bool = False
     known: Sources | None = None
     late: bool = False
+    ahead: Ahead | None = None
     beside: tuple[ast.stmt, ...] = ()
     alone: tuple[ast.expr, ...] = ()
     extras: dict[str, ast.expr] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A target that an inner ``function`` would compute, as its call has it ``written``.
+
+    ``stmt`` computes it there, for nothing but the call, where the call has its name only.
+    ``assumption``: what has to hold for it to be the same where the function is made.
+    """
+
+    function: str
+    written: ast.expr
+    stmt: ast.stmt | None = None
+    assumption: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 ``def grads(): return tf.gradients(loss, x)`` computes nothing that a tape would have to record. So
 the call is read as one of the function around, where the tape is opened, or handed in; the inner
 function reads its name from there. It may run later, and more than once.
+
+What it would compute for the call itself is computed before it is made, where that gives the same.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from tapemigrate.flow.functions import Scope, free_names, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.ahead import early_value, may_be_missing, names_of, rest_on
 from tapemigrate.rules.handing.placed import TAPE
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.request import Request
+from tapemigrate.tape.request import Ahead, Request
 
 Inner = ast.FunctionDef | ast.Lambda
 
@@ -87,6 +90,7 @@ class _Mover:
     """Reads the calls of one inner function as those of the function around it."""
 
     def __init__(self, outer: View, inner: View, scope: Inner, at_once: bool) -> None:
+        self._outer = outer
         self._flow: Flow = outer.flow
         self._at_once = at_once
         self._inner = inner
@@ -96,8 +100,8 @@ class _Mover:
         while not isinstance(stmt, ast.stmt):
             stmt = outer.unit.parents[stmt]
         self._stmt: ast.stmt = stmt
-        name = scope.name if isinstance(scope, ast.FunctionDef) else "<lambda>"
-        self._holder = self._flow.defs.get((scope, (name,)))
+        self._name = scope.name if isinstance(scope, ast.FunctionDef) else "<lambda>"
+        self._holder = self._flow.defs.get((scope, (self._name,)))
         self._unbound = _changed_inside(outer.scope)
 
     def moved(self, requests: list[Request]) -> list[Request] | None:
@@ -116,7 +120,11 @@ class _Mover:
 
     def _is_of_closure(self, request: Request) -> bool:
         targets = {n.id for n in walk(request.target) if isinstance(n, ast.Name)}
-        if self._at_once and isinstance(request.target, ast.Subscript):
+        if (early := self._early(request)) is not None:
+            targets = self._names_of(early[0])
+            if not targets or any(may_be_missing(self._outer, name) for name in targets):
+                return False
+        elif self._at_once and isinstance(request.target, ast.Subscript):
             # The component is taken under the tape of the function around, which still records.
             if not isinstance(request.target.value, ast.Name) or self._made_here(request.sources):
                 return False
@@ -135,6 +143,21 @@ class _Mover:
         names = {n.id for n in walk(sources) if isinstance(n, ast.Name)}
         return not names & targets and all(self._is_settled(name, needed=False) for name in names)
 
+    def _early(self, request: Request) -> tuple[ast.expr, ast.stmt | None] | None:
+        """What makes the target, if it is to run before the function is made, and where."""
+        local = isinstance(request.target, ast.Name) and request.target.id not in self._free
+        if self._at_once or (_is_plain(request) and not local):
+            return None
+        return early_value(self._inner, request)
+
+    def _names_of(self, value: ast.expr) -> set[str]:
+        """The names of the function around that ``value`` is made of, by pure functions alone."""
+        calls = (n.func for n in walk(value) if isinstance(n, ast.Call))
+        called = {f.id for f in calls if isinstance(f, ast.Name)}
+        if any(d.path[0] in called and d.kind is not Kind.ENTRY for d in self._flow.defs.values()):
+            return set()
+        return names_of(value, self._outer.kinds)
+
     def _is_settled(self, name: str, needed: bool) -> bool:
         """Whether a free name means, whenever the function runs, what it meant when it was made.
 
@@ -151,7 +174,7 @@ class _Mover:
             return False  # whoever has it as well may put more into it
         return all(
             d.kind in _BOUND
-            and not d.loops
+            and (not d.loops or d.kind is Kind.MUTATE)
             and (d.stmt is None or d.stmt.lineno < self._stmt.lineno)
             for d in made
         )
@@ -166,11 +189,25 @@ class _Mover:
 
     def _read(self, request: Request) -> Request:
         made = self._made_here(request.sources)
-        self._read_names(request.target)
+        early, ahead = self._early(request), None
+        if early is None:
+            self._read_names(request.target)
+        else:
+            assert self._holder is not None
+            self._flow.run_early(early[0], self._holder, self._stmt)
+            loose = rest_on(self._outer, self._names_of(early[0]), self._name)
+            ahead = Ahead(self._name, request.target, early[1], loose)
         self._read_names(request.sources if made is None or made.value is None else made.value)
         if made is not None:
             self._flow.read_as(request.sources, made.path, made.value, self._stmt)
-        return replace(request, stmt=self._stmt, often=True, late=not self._at_once)
+        return replace(
+            request,
+            target=request.target if early is None else early[0],
+            stmt=self._stmt,
+            often=True,
+            late=not self._at_once,
+            ahead=ahead,
+        )
 
     def _read_names(self, root: ast.expr) -> None:
         assert self._holder is not None

@@ -76,6 +76,7 @@ class Helper:
 
     ``standing`` are sources that it reads outside of itself, ``own_targets`` and ``own_sources``
     attributes of its object; of each of ``alone`` among the targets it asks a gradient by itself.
+    It ``records`` on the tape, or even ``computes`` more than products of gradients.
     ``without`` says why some of its
     callers hand in none; for them the old call stays. ``late``: it may be asked after the function
     has returned.
@@ -92,6 +93,7 @@ class Helper:
     alone: frozenset[str] = frozenset()
     variables: bool = False
     records: bool = False
+    computes: bool = False
     joins: bool = True
     often: bool = False
     late: bool = False

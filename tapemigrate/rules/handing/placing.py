@@ -149,7 +149,10 @@ class Places:
             if isinstance(region, Region) and not region.given:
                 found[request] = region = self._over(region, found, requests, tape, kept)
             if isinstance(region, Region):
-                region.assumptions += [s for s in seeded[request] if s not in region.assumptions]
+                seeds = seeded[request]
+                if request.ahead is not None and request.ahead.assumption:
+                    seeds = [*seeds, request.ahead.assumption]
+                region.assumptions += [s for s in seeds if s not in region.assumptions]
         return found
 
     def _over(

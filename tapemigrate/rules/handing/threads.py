@@ -16,6 +16,7 @@ from tapemigrate.rules.callgraph.callers import is_called_from_outside, meant_by
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.companions import companions
 from tapemigrate.rules.callgraph.namesakes import Namesakes, namesakes
+from tapemigrate.rules.handing.ahead import is_product
 from tapemigrate.rules.handing.keeping import Keeper
 from tapemigrate.rules.handing.lending import Lendings, PlacedFor
 from tapemigrate.rules.handing.own_parts import read_of_object, set_out_of_sight, unfit
@@ -309,7 +310,9 @@ class Threads:
             joins = placed.places.joins(region)
             if len(given.parameters | given.attributes) == 1 and not joins:
                 helper.alone |= given.parameters | given.attributes
-            helper.records |= placed.places.records(region)
+            records = placed.places.records(region)
+            helper.records |= records
+            helper.computes |= records and not is_product(placed.view, region)
             helper.joins &= joins
             helper.often |= request.often or placed.repeats(request)
             further = self.helpers.get(placed.handed.get(request, scope))
@@ -374,7 +377,7 @@ class Threads:
         if not calls:
             if is_called_from_outside(self._project, unit, helper.function):
                 return f"a library may call `{helper.function.name}`"
-            if helper.records:
+            if helper.computes:
                 return (
                     "more is computed in it before the gradient is asked for, and no caller can be "
                     "seen whose tape would still record"
@@ -387,7 +390,7 @@ class Threads:
             kind = "persistent " if helper.often else ""
             helper.assumptions.append(
                 f"every caller of `{helper.function.name}` hands in a {kind}tape that has recorded "
-                f"{names}"
+                f"{names}{', and still records' if helper.records else ''}"
             )
         return calls
 
