@@ -171,7 +171,8 @@ class Tapes:
             told = [_told(part.placed.view, a, origins.get(a)) for a in assumptions]
             asked = helper.assumptions if helper is not None else []
             for region in part.regions:
-                own = [*region.assumptions, *(asked if region.given else [])] or told
+                own = [*region.assumptions, *(asked if region.given else [])]
+                own = own if region.assumptions else told
                 self._tell(part, region, rewrite, own, without if region.given else [])
 
     def _ops(self, part: _Part) -> list[Op]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.arguments import NONE_AMONG_SEEDS, may_hold_none, stopped_at
@@ -284,7 +284,7 @@ class RegionFinder:
                 THREAD,
                 threads=True,
             )
-        sources.leaves = [self._as_variables(leaf) for leaf in sources.leaves]
+        sources.leaves = [self._own_variables(self._as_variables(x)) for x in sources.leaves]
         for leaf in sources.leaves:
             own = own_attribute(leaf, self._kinds.self_name)
             if not own and not is_passed_in(leaf) and not is_read_outside(leaf):
@@ -342,6 +342,20 @@ class RegionFinder:
             variables=True,
             assumption=taken_for_variables(leaf.watch),
         )
+
+    def _own_variables(self, leaf: Leaf) -> Leaf:
+        """What is looked up in a list or dict that the object keeps, called after variables.
+
+        ``self.weights[i]`` is no tensor that is passed in.
+        """
+        paths = {d.path for d in leaf.defs if d.kind is Kind.ENTRY}
+        kept = len(paths) == 1 == len(leaf.defs) and leaf.looked_up and leaf.variables
+        path = paths.pop() if kept else ()
+        if leaf.watch is None or len(path) != 2 or path[0] != self._kinds.self_name:
+            return leaf
+        if not VARIABLES_BY_NAME.search(path[1]) and "bias" not in path[1]:
+            return leaf
+        return replace(leaf, watch=None, assumption=taken_for_variables(text_of(path)))
 
     def _gives_variables(self, made: Def) -> bool:
         if made.kind is not Kind.ASSIGN or not isinstance(made.value, ast.Call):
@@ -569,8 +583,10 @@ class RegionFinder:
         """Whether the call runs exactly once, whenever its statement does."""
         if request.api in ("threaded", "kept"):
             return False
-        if request.ahead:
+        if request.ahead is not None:
             return True
+        if not any(node is request.call for node in walk(request.stmt)):
+            return False  # an inner function asks, of what it computes itself
         if repetitions(request.call, request.stmt, self._parents):
             return False
         return not isinstance(request.stmt, ast.While) and not is_elif_test(

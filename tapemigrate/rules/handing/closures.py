@@ -20,6 +20,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.ahead import early_value, may_be_missing, names_of, rest_on
+from tapemigrate.rules.handing.bodies import component_of, run_at_once
 from tapemigrate.rules.handing.placed import TAPE
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
@@ -28,7 +29,6 @@ from tapemigrate.tape.request import Ahead, Request
 Inner = ast.FunctionDef | ast.Lambda
 
 _BOUND = (Kind.PARAM, Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, Kind.MUTATE)
-_LOOPS = frozenset({"while_loop", "map_fn", "scan"})
 _LISTS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -43,7 +43,7 @@ def adopt(project: Project, unit: Unit, calls: Calls) -> None:
         if around is None or not all(_is_simple(r) for r in requests):
             continue
         outer, inner = project.view(unit, around), project.view(unit, scope)
-        moved = _Mover(outer, inner, scope, _is_body(outer, scope)).moved(requests)
+        moved = _Mover(outer, inner, scope, run_at_once(outer, scope)).moved(requests)
         if moved is None:
             continue
         del calls.by_scope[scope]
@@ -75,24 +75,14 @@ def _is_plain(request: Request) -> bool:
     return bool(targets) and all(isinstance(t, ast.Name) for t in targets)
 
 
-def _is_body(outer: View, scope: Inner) -> bool:
-    """Whether a loop of TensorFlow's runs the lambda, there and then, as its body."""
-    call = outer.unit.parents[scope]
-    call = outer.unit.parents[call] if isinstance(call, ast.keyword) else call
-    if not isinstance(scope, ast.Lambda) or not isinstance(call, ast.Call):
-        return False
-    stmt = outer.unit.parents[call]
-    loop = outer.kinds.tensorflow(call.func) in _LOOPS
-    return loop and isinstance(stmt, ast.Assign | ast.Return)
-
-
 class _Mover:
     """Reads the calls of one inner function as those of the function around it."""
 
-    def __init__(self, outer: View, inner: View, scope: Inner, at_once: bool) -> None:
+    def __init__(self, outer: View, inner: View, scope: Inner, run: ast.stmt | None) -> None:
+        """``run``: the statement in which a loop runs the function, there and then."""
         self._outer = outer
         self._flow: Flow = outer.flow
-        self._at_once = at_once
+        self._run = run
         self._inner = inner
         self._scope = scope
         self._free = free_names(scope)
@@ -124,12 +114,17 @@ class _Mover:
             targets = self._names_of(early[0])
             if not targets or any(may_be_missing(self._outer, name) for name in targets):
                 return False
-        elif self._at_once and isinstance(request.target, ast.Subscript):
+        elif (part := self._component(request)) is not None:
             # The component is taken under the tape of the function around, which still records.
-            if not isinstance(request.target.value, ast.Name) or self._made_here(request.sources):
+            whole, value = part
+            if self._made_here(request.sources):
                 return False
             args = {a.arg for a in parameters(self._scope.args)}
-            targets -= args - {request.target.value.id}
+            names = {n.id for n in walk(value) if isinstance(n, ast.Name)}
+            known = {
+                n.id for n in walk(value) if isinstance(n, ast.Name) and self._outer.kinds.name(n)
+            }
+            targets = names - known - (args - {whole.id})
         elif not _is_plain(request):
             return False
         if not all(self._is_settled(name, needed=True) for name in targets):
@@ -143,10 +138,19 @@ class _Mover:
         names = {n.id for n in walk(sources) if isinstance(n, ast.Name)}
         return not names & targets and all(self._is_settled(name, needed=False) for name in names)
 
+    def _component(self, request: Request) -> tuple[ast.Name, ast.expr] | None:
+        """Of what the body of a loop takes one component for its target, and how."""
+        made = self._made_here(request.target)
+        value = request.target if made is None else made.value
+        if self._run is None or value is None:
+            return None
+        whole = component_of(value, self._outer.kinds)
+        return None if whole is None else (whole, value)
+
     def _early(self, request: Request) -> tuple[ast.expr, ast.stmt | None] | None:
         """What makes the target, if it is to run before the function is made, and where."""
         local = isinstance(request.target, ast.Name) and request.target.id not in self._free
-        if self._at_once or (_is_plain(request) and not local):
+        if self._run is not None or (_is_plain(request) and not local):
             return None
         return early_value(self._inner, request)
 
@@ -190,7 +194,12 @@ class _Mover:
     def _read(self, request: Request) -> Request:
         made = self._made_here(request.sources)
         early, ahead = self._early(request), None
-        if early is None:
+        run = self._run if self._run is not None else self._stmt
+        taken = self._made_here(request.target) if self._component(request) else None
+        if taken is not None and taken.value is not None:
+            self._read_names(taken.value)
+            self._flow.read_as(request.target, taken.path, taken.value, run)
+        elif early is None:
             self._read_names(request.target)
         else:
             assert self._holder is not None
@@ -203,9 +212,10 @@ class _Mover:
         return replace(
             request,
             target=request.target if early is None else early[0],
-            stmt=self._stmt,
+            stmt=run,
             often=True,
-            late=not self._at_once,
+            records=taken is not None,
+            late=self._run is None,
             ahead=ahead,
         )
 
