@@ -24,6 +24,7 @@ _PURE = frozenset(
     | {"pack", "reduce_mean", "reduce_sum", "reshape", "square", "squeeze", "stack", "subtract"}
     | {"stop_gradient", "tensordot", "transpose"}
 )
+_PRODUCTS = frozenset({"matmul", "mul", "multiply", "tensordot"})
 _MODULES = frozenset({"", "math", "linalg", "python.ops.math_ops", "python.ops.array_ops"})
 _BUILTINS = frozenset({"enumerate", "len", "range", "sum", "zip"})
 _PARTS = (
@@ -125,12 +126,13 @@ def _is_pure(function: ast.expr, kinds: Kinds) -> bool:
 
 
 def is_product(view: View, region: Region) -> bool:
-    """Whether the target is made of gradients, vectors and pure functions, and of nothing else."""
+    """Whether the target is gradients multiplied with something, by pure functions alone."""
     calls = {request.call for request in region.lower}
     cut = frozenset(d for leaf in region.sources.leaves for d in leaf.defs)
     made = backward(view.flow.uses_in(region.request.target), cut).made - cut
     stack: list[ast.AST] = [region.request.target]
     stack += [d.value for d in made if d.value is not None and d.stmt is not None]
+    multiplied = False
     while stack and calls:
         node = stack.pop()
         if node in calls:
@@ -141,12 +143,14 @@ def is_product(view: View, region: Region) -> bool:
                 if view.kinds.make(node) is not Make.LEAF:
                     return False
                 continue
+            multiplied |= (view.kinds.tensorflow(node.func) or "").rpartition(".")[2] in _PRODUCTS
             stack += [*node.args, *node.keywords]
         elif isinstance(node, _PARTS):
+            multiplied |= isinstance(node, ast.Mult | ast.MatMult)
             stack += ast.iter_child_nodes(node)
         else:
             return False
-    return bool(calls)
+    return multiplied
 
 
 def may_be_missing(outer: View, name: str) -> bool:

@@ -312,7 +312,8 @@ class Threads:
                 helper.alone |= given.parameters | given.attributes
             records = placed.places.records(region)
             helper.records |= records
-            helper.computes |= records and not is_product(placed.view, region)
+            vector = request.ahead is not None or len(given.parameters) > 1
+            helper.computes |= records and not (vector and is_product(placed.view, region))
             helper.joins &= joins
             helper.often |= request.often or placed.repeats(request)
             further = self.helpers.get(placed.handed.get(request, scope))
