@@ -1,0 +1,435 @@
+"""The statements of a scope, gone through one after the other: abstract execution.
+
+Loops are run twice, so that a value carried round is seen; a use that came round a loop says so.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.functions import _defaults, free_names
+from tapemigrate.flow.objects import is_object
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.states import NONE, PARTS, State, States
+from tapemigrate.source.trees import children, walk
+
+Loop = ast.For | ast.AsyncFor | ast.While
+# What reads names that do not stand there, and gives access to them.
+_READING_ALL = frozenset({"eval", "locals"})
+_OF_SCOPES = {("globals",), ("locals",), ("vars",)}
+
+
+class Execution:
+    """Goes through statements and expressions, and tells ``states`` what they define and read.
+
+    ``effect`` says what a call changes. ``returns`` lists the return statements, ``yields`` tells
+    whether there is a ``yield``, and ``met`` what an object is, and its parts are, where a method
+    of it is called.
+    """
+
+    def __init__(self, states: States, effect: Callable[[ast.Call], Effect]) -> None:
+        self.returns: list[ast.Return] = []
+        self.yields = False
+        self.met: dict[ast.AST, State] = {}
+        self._states = states
+        self._effect = effect
+        self._exits: list[tuple[list[State], list[State]]] = []
+
+    def block(self, body: Iterable[ast.stmt], state: State | None) -> State | None:
+        """What holds behind statements, before which ``state`` does; None: nothing gets there."""
+        for stmt in body:
+            if state is None:
+                # Nothing reaches here; it is read all the same, so that no call stays unseen.
+                state = {}
+            outer, self._states.stmt = self._states.stmt, stmt
+            state = self._statement(stmt, state)
+            self._states.stmt = outer
+        return state
+
+    def _statement(self, stmt: ast.stmt, state: State) -> State | None:
+        match stmt:
+            case ast.Assign():
+                uses = self.evaluate(stmt.value, state)
+                for target in stmt.targets:
+                    self._assign(target, stmt.value, uses, state, Kind.ASSIGN)
+            case ast.AnnAssign():
+                if stmt.value is not None:
+                    uses = self.evaluate(stmt.value, state)
+                    self._assign(stmt.target, stmt.value, uses, state, Kind.ASSIGN)
+            case ast.AugAssign():
+                uses = self.evaluate(stmt.value, state) | self.evaluate(stmt.target, state)
+                self._assign(stmt.target, stmt.value, uses, state, Kind.AUGMENT)
+            case ast.If():
+                self.evaluate(stmt.test, state)
+                other = dict(state)
+                return self._states.join(
+                    self.block(stmt.body, state), self.block(stmt.orelse, other)
+                )
+            case ast.For() | ast.AsyncFor() | ast.While():
+                return self._loop(stmt, state)
+            case ast.With() | ast.AsyncWith():
+                for item in stmt.items:
+                    uses = self.evaluate(item.context_expr, state)
+                    if item.optional_vars is not None:
+                        self._assign(item.optional_vars, item.context_expr, uses, state, Kind.WITH)
+                return self.block(stmt.body, state)
+            case ast.Match():
+                return self._match(stmt, state)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                uses = NONE
+                for expr in [*stmt.decorator_list, *_defaults(stmt.args)]:
+                    uses |= self.evaluate(expr, state)
+                self._capture(stmt, (stmt.name,), Kind.FUNCTION, uses, state)
+            case ast.ClassDef():
+                uses = NONE
+                for expr in [*stmt.decorator_list, *stmt.bases, *(k.value for k in stmt.keywords)]:
+                    uses |= self.evaluate(expr, state)
+                self._capture(stmt, (stmt.name,), Kind.CLASS, uses, state)
+            case ast.Import() | ast.ImportFrom():
+                for alias in stmt.names:
+                    name = (alias.asname or alias.name).split(".")[0]
+                    self._states.bind(state, alias, (name,), Kind.IMPORT, None, NONE)
+            case ast.Return():
+                self.returns.append(stmt)
+                if stmt.value is not None:
+                    self.evaluate(stmt.value, state)
+                return None
+            case ast.Raise():
+                for child in children(stmt):
+                    self.evaluate(child, state)
+                return None
+            case ast.Break() | ast.Continue():
+                if self._exits:
+                    breaks, continues = self._exits[-1]
+                    (breaks if isinstance(stmt, ast.Break) else continues).append(state)
+                return None
+            case ast.Delete():
+                for target in stmt.targets:
+                    path = path_of(target)
+                    if path is not None and len(path) == 1:
+                        state.pop(path, None)
+                    else:
+                        self.evaluate(target, state)
+            case ast.Try():
+                return self._try(stmt, state)
+            case _ if hasattr(stmt, "finalbody"):
+                # ``except*``: a class of its own, that Python 3.10 does not have.
+                return self._try(cast("ast.Try", stmt), state)
+            case _:
+                for child in children(stmt):
+                    self.evaluate(child, state)
+        return state
+
+    def _loop(self, stmt: Loop, state: State) -> State | None:
+        iterated = NONE if isinstance(stmt, ast.While) else self.evaluate(stmt.iter, state)
+        self._states.loops.append(stmt)
+        entry: State = dict(state)
+        after: State | None = None
+        for _ in range(2):
+            head = dict(entry)
+            breaks: list[State] = []
+            continues: list[State] = []
+            self._exits.append((breaks, continues))
+            if isinstance(stmt, ast.While):
+                self.evaluate(stmt.test, head)
+            else:
+                self._take(stmt.target, stmt.iter, iterated, head, Kind.LOOP)
+            body = self.block(stmt.body, dict(head))
+            self._exits.pop()
+            back = self._states.join(body, *continues)
+            if back is not None:
+                back = {p: _carry(uses, stmt) for p, uses in back.items()}
+            entry = self._states.join(entry, back) or entry
+            always = isinstance(stmt, ast.While) and _is_true(stmt.test)
+            end = None if always else self.block(stmt.orelse, dict(entry))
+            after = self._states.join(end, *breaks)
+        self._states.loops.pop()
+        if after is None:
+            return None
+        return {p: _settle(uses, stmt) for p, uses in after.items()}
+
+    def _try(self, stmt: ast.Try, state: State) -> State | None:
+        seen: State = dict(state)
+        current: State | None = state
+        for inner in stmt.body:
+            current = self.block([inner], current)
+            seen = self._states.join(seen, dict(current) if current is not None else None) or seen
+        ends = [self.block(stmt.orelse, current) if current is not None else None]
+        for handler in stmt.handlers:
+            entry = dict(seen)
+            if handler.type is not None:
+                self.evaluate(handler.type, entry)
+            if handler.name:
+                self._states.bind(entry, handler, (handler.name,), Kind.EXCEPT, None, NONE)
+            ends.append(self.block(handler.body, entry))
+        end = self._states.join(*ends)
+        if not stmt.finalbody:
+            return end
+        through = self.block(stmt.finalbody, dict(end) if end is not None else dict(seen))
+        return through if end is not None else None
+
+    def _match(self, stmt: ast.Match, state: State) -> State | None:
+        uses = self.evaluate(stmt.subject, state)
+        ends: list[State | None] = [dict(state)]
+        for case in stmt.cases:
+            entry = dict(state)
+            for node in walk(case.pattern):
+                name = getattr(node, "name", None) or getattr(node, "rest", None)
+                if isinstance(name, str):
+                    self._states.bind(entry, node, (name,), Kind.ELEMENT, stmt.subject, uses)
+            if case.guard is not None:
+                self.evaluate(case.guard, entry)
+            ends.append(self.block(case.body, entry))
+        return self._states.join(*ends)
+
+    def _assign(
+        self, target: ast.expr, value: ast.expr, uses: Uses, state: State, kind: Kind
+    ) -> None:
+        if isinstance(target, ast.Starred):
+            self._assign(target.value, value, uses, state, Kind.ELEMENT)
+            return
+        if isinstance(target, ast.Tuple | ast.List):
+            parts = _pairs(target, value) if kind is Kind.ASSIGN else None
+            if parts is not None:
+                for part, expr in parts:
+                    self._assign(part, expr, self._states.uses_in(expr), state, kind)
+            else:
+                inner = Kind.ELEMENT if kind is Kind.ASSIGN else kind
+                for part in target.elts:
+                    self._assign(part, value, uses, state, inner)
+            return
+        path = path_of(target)
+        if path is not None:
+            if len(path) > 1:
+                self._states.lookup(state, path[:-1])
+                owner = path[: path.index(".__dict__")] if ".__dict__" in path else path[:-1]
+                self._states.change_everywhere(state, target, owner, uses)
+                computed = self._states.is_computed(state, path)
+                if owner != path[:-1] or computed:
+                    self._states.change(state, target, owner, uses)
+                if computed:
+                    return
+            if kind is Kind.AUGMENT and any(is_object(d) for d in self._states.meant(state, path)):
+                self._states.change_everywhere(state, target, path, uses)
+            self._states.bind(state, target, path, kind, value, uses)
+            return
+        base = target
+        while isinstance(base, ast.Subscript | ast.Attribute) and path_of(base) is None:
+            if isinstance(base, ast.Subscript):
+                uses |= self.evaluate(base.slice, state)
+            base = base.value
+        if isinstance(base, ast.Call) and path_of(base.func) == ("vars",) and base.args:
+            base = base.args[0]
+        elif isinstance(base, ast.Call) and path_of(base.func) in _OF_SCOPES:
+            for known in list(state):
+                self._states.change(state, target, known, uses, aliases=False)
+            return
+        path = path_of(base)
+        if path is not None:
+            self._states.change_everywhere(state, target, path, uses)
+            self._states.change(state, target, path, uses)
+        else:
+            self.evaluate(base, state)
+
+    def _take(
+        self, target: ast.expr, iterated: ast.expr, uses: Uses, state: State, kind: Kind
+    ) -> None:
+        """``for a, b in zip(c, d)`` takes ``a`` from ``c`` alone, and ``b`` from ``d``."""
+        parts = _zipped(target, iterated)
+        if parts is None:
+            self._assign(target, iterated, uses, state, kind)
+        else:
+            for part, expr in parts:
+                self._take(part, expr, self._states.uses_in(expr), state, kind)
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def evaluate(self, node: ast.AST, state: State) -> Uses:
+        """What the value of an expression is made of."""
+        path = path_of(node) if isinstance(node, ast.expr) else None
+        if path is not None:
+            return self._states.read(state, node, path)
+        match node:
+            case ast.Constant():
+                return NONE
+            case ast.BinOp():
+                found: Uses = NONE
+                while isinstance(node, ast.BinOp):
+                    found |= self.evaluate(node.right, state)
+                    node = node.left
+                return found | self.evaluate(node, state)
+            case ast.Call():
+                return self._call(node, state)
+            case ast.NamedExpr():
+                uses = self.evaluate(node.value, state)
+                self._assign(node.target, node.value, uses, state, Kind.ASSIGN)
+                return uses
+            case ast.Lambda():
+                made = self._states.define(node, ("<lambda>",), Kind.FUNCTION, node)
+                for expr in _defaults(node.args):
+                    made.uses |= self.evaluate(expr, state)
+                made.uses |= self._free(node, state)
+                made.code = free_names(node)
+                self._states.reads[node] = frozenset({Use(made)})
+                return self._states.reads[node]
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(node, state)
+            case ast.Yield() | ast.YieldFrom():
+                self.yields = True
+        found = NONE
+        for child in children(node):
+            found |= self.evaluate(child, state)
+        return found
+
+    def _call(self, call: ast.Call, state: State) -> Uses:
+        found = self.evaluate(call.func, state)
+        if isinstance(call.func, ast.Name) and call.func.id in _READING_ALL:
+            found = found.union(*state.values())
+        if isinstance(call.func, ast.Attribute) and path_of(call.func) is not None:
+            # A method sees all of its object, not only the attribute by which it is reached.
+            found |= self.evaluate(call.func.value, state)
+            self._meet(call.func.value, state)
+        for arg in call.args:
+            found |= self.evaluate(arg, state)
+        for keyword in call.keywords:
+            found |= self.evaluate(keyword.value, state)
+        effect = self._effect(call)
+        if effect.reads_hidden:
+            found |= self._states.lookup(state, HIDDEN)
+        if effect.writes_hidden:
+            self._states.change(state, call, HIDDEN, found)
+        changes = [*effect.changes, *self._bound(call)]
+        alone = isinstance(self._states.stmt, ast.Expr) and self._states.stmt.value is call
+        for expr in effect.objects:
+            path = path_of(expr)
+            if path is not None and any(is_object(d) for d in self._states.meant(state, path)):
+                changes.append(expr)
+            elif path is not None and alone:
+                # What nobody needs the result of is called for what it does to what it is handed.
+                made = self._states.define(call, (*path, PARTS), Kind.MUTATE, call)
+                made.uses |= found
+                state[made.path] = frozenset({Use(made)})
+        for expr in changes:
+            path = path_of(expr)
+            if path is not None:
+                if ".__dict__" in path:
+                    path = path[: path.index(".__dict__")]
+                self._states.change_everywhere(state, call, path, found, held=True)
+                self._states.change(state, call, path, found, aliases=path[0] not in effect.rebinds)
+        for expr in effect.contents:
+            path = path_of(expr)
+            if path is not None and any(
+                _is_container(u.made) for u in self._states.lookup(state, path)
+            ):
+                self._states.change_everywhere(state, call, path, found)
+                self._states.change(state, call, path, found)
+        return found
+
+    def _meet(self, owner: ast.expr, state: State) -> None:
+        path = path_of(owner)
+        assert path is not None
+        above = (path[:end] for end in range(1, len(path) + 1))
+        here = {p: state[p] for p in (*above, *self._states.below.get(path, ())) if p in state}
+        self.met[owner] = self._states.join(self.met.get(owner), here) or here
+
+    def _bound(self, call: ast.Call) -> list[ast.expr]:
+        """What methods change that are passed on, or have a name: ``map(found.append, x)``."""
+        given: list[ast.expr] = [*call.args, *(k.value for k in call.keywords)]
+        if isinstance(call.func, ast.Name):
+            made = (u.made for u in self._states.reads.get(call.func, NONE))
+            given += [d.value for d in made if d.value is not None and d.kind is Kind.ASSIGN]
+        return [e.value for e in given if isinstance(e, ast.Attribute) and e.attr in CHANGERS]
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, state: State
+    ) -> Uses:
+        inner = dict(state)
+        found: Uses = NONE
+        for generator in node.generators:
+            uses = self.evaluate(generator.iter, inner)
+            found |= uses
+            self._take(generator.target, generator.iter, uses, inner, Kind.COMPREHENSION)
+            for test in generator.ifs:
+                self.evaluate(test, inner)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        for part in parts:
+            found |= self.evaluate(part, inner)
+        bound = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
+        for path, uses in inner.items():
+            if path[0] not in bound:
+                state[path] = uses
+        return found
+
+    def _capture(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+        path: Path,
+        kind: Kind,
+        uses: Uses,
+        state: State,
+    ) -> None:
+        uses |= self._free(node, state)
+        self._states.bind(state, node, path, kind, None, uses)
+        self._states.defs[node, path].code = free_names(node)
+
+    def _free(self, node: ast.AST, state: State) -> Uses:
+        """What a nested scope takes from here. Its own names are not this scope's to read."""
+        found: Uses = NONE
+        for name in free_names(node):
+            if (name,) in state:
+                found |= self._states.whole(state, (name,))
+        return found
+
+
+def _pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
+        return None
+    if any(isinstance(e, ast.Starred) for e in [*target.elts, *value.elts]):
+        return None
+    return list(zip(target.elts, value.elts, strict=True))
+
+
+def _zipped(target: ast.expr, iterated: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(iterated, ast.Call):
+        return None
+    func, args = iterated.func, iterated.args
+    if not isinstance(func, ast.Name) or any(
+        isinstance(e, ast.Starred) for e in [*target.elts, *args]
+    ):
+        return None
+    if func.id == "enumerate" and len(target.elts) == 2 and len(args) == 1:
+        return [(target.elts[1], args[0]), (target.elts[0], ast.Constant(0))]
+    if func.id == "zip" and len(args) == len(target.elts):
+        return list(zip(target.elts, args, strict=True))
+    return None
+
+
+def _carry(uses: Uses, loop: ast.stmt) -> Uses:
+    if not any(loop in u.made.loops for u in uses):
+        return uses
+    return frozenset(Use(u.made, u.carried | {loop}) if loop in u.made.loops else u for u in uses)
+
+
+def _settle(uses: Uses, loop: ast.stmt) -> Uses:
+    if not any(loop in u.carried for u in uses):
+        return uses
+    return frozenset(Use(u.made, u.carried - {loop}) for u in uses)
+
+
+def _is_container(made: Def) -> bool:
+    if made.kind is Kind.MUTATE:
+        return True
+    value = made.value
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in ("list", "dict", "set", "defaultdict", "OrderedDict", "deque")
+    return made.kind is Kind.ASSIGN and isinstance(
+        value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
+    )
+
+
+def _is_true(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and bool(test.value)

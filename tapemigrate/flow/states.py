@@ -1,0 +1,275 @@
+"""What the paths of a scope may hold while its statements are gone through, and how that changes.
+
+A ``State`` maps access paths to the definitions that may hold there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Set
+
+from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use, Uses
+from tapemigrate.flow.objects import Objects, calls_one_of
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.source.trees import children
+
+State = dict[Path, Uses]
+NONE: Uses = frozenset()
+#: At the end of a path: all parts of an object, which may be none, but a tensor.
+PARTS = ".<parts>"
+
+# Of so many names each is taken for one of an object, without a look at all of them for each other.
+_MANY = 30
+_FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
+_SET = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.LOOP)
+
+
+class States:
+    """The definitions of one scope, and what they do to a state.
+
+    ``shared`` are the names of other scopes, ``properties`` attributes that methods compute of
+    their object, or set on it, ``hooked`` the classes that do so for all. ``reads`` gives, for
+    every path that is read, the definitions that may reach it; ``stmt`` and ``loops`` are where
+    the statement stands that is gone through; ``below`` are the longer paths that are known, by
+    each path that they begin with.
+    """
+
+    def __init__(self, shared: Set[str], properties: Set[str], hooked: Set[str]) -> None:
+        self.defs: dict[tuple[ast.AST | None, Path], Def] = {}
+        self.reads: dict[ast.AST, Uses] = {}
+        self.objects = Objects(self.reads)
+        self.below: dict[Path, set[Path]] = {}
+        self.stmt: ast.stmt | None = None
+        self.loops: list[ast.stmt] = []
+        self._shared = shared
+        self._properties = properties
+        self._hooked = hooked
+        self._outside: dict[Def, bool] = {}
+        # The names that were given what a path holds.
+        self._named: dict[Path, set[Path]] = {}
+
+    def uses_in(self, node: ast.AST) -> Uses:
+        """Every definition that an expression has been seen to read."""
+        found: set[Use] = set()
+        stack = [node]
+        while stack:
+            n = stack.pop()
+            found |= self.reads.get(n, NONE)
+            stack.extend(children(n))
+        return frozenset(found)
+
+    def know(self, path: Path) -> None:
+        """Takes the path for one that is known."""
+        for end in range(1, len(path)):
+            self.below.setdefault(path[:end], set()).add(path)
+
+    def define(self, node: ast.AST | None, path: Path, kind: Kind, value: ast.expr | None) -> Def:
+        """The definition that ``node`` makes of a path, one and the same for each of its runs."""
+        key = (node, path)
+        made = self.defs.get(key)
+        if made is None:
+            outside = kind in (Kind.PARAM, Kind.ENTRY)
+            loops = frozenset[ast.stmt]() if outside else frozenset[ast.stmt](self.loops)
+            stmt = None if outside else self.stmt
+            made = Def(path, kind, stmt, value, loops=loops, order=len(self.defs))
+            self.defs[key] = made
+            if outside:
+                self.objects.bound(made)
+        return made
+
+    def bind(
+        self,
+        state: State,
+        node: ast.AST,
+        path: Path,
+        kind: Kind,
+        value: ast.expr | None,
+        uses: Uses,
+    ) -> None:
+        """``node`` gives the path a value, which is made of ``uses``."""
+        made = self.define(node, path, kind, value)
+        made.uses |= uses
+        if value is not None and _passes_code_on(value):
+            made.code = made.code.union(*(u.made.code for u in uses))
+        if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
+            self._named.setdefault(other, set()).add(path)
+        self.objects.bound(made)
+        for known in (*self.below.get(path, ()), (*path, PARTS)):
+            state.pop(known, None)
+        self.know(path)
+        state[path] = frozenset({Use(made)})
+
+    def change(
+        self, state: State, node: ast.AST, path: Path, uses: Uses, aliases: bool = True
+    ) -> None:
+        """The object at ``path`` changes in place: what it was made of stays part of it."""
+        before = self.lookup(state, path)
+        made = self.define(node, path, Kind.MUTATE, node if isinstance(node, ast.Call) else None)
+        earlier = {use for use in before if use.made is not made}
+        if made in self._outside and not earlier <= made.before:
+            self._outside.clear()
+        made.before |= earlier
+        self.objects.changed(made, earlier)
+        made.uses |= {use for use in before | uses if use.made is not made or use.carried}
+        here = Use(made)
+        for known in self.below.get(path, ()):
+            if known in state:
+                state[known] = state[known] | {here}
+        self.know(path)
+        state[path] = frozenset({here})
+        for use in before if aliases else ():
+            alias = path_of(use.made.value) if use.made.value is not None else None
+            if use.made.kind is Kind.ASSIGN and alias is not None and alias in state:
+                state[alias] = state[alias] | {here}
+        for name in self._named.get(path, ()) if aliases else ():
+            # What has the object by another name still, and was given it as it was then.
+            own = state.get(name, NONE)
+            given = {use for u in own if _is_name_of(u.made, path) for use in u.made.uses}
+            if (given | own) & before:
+                state[name] = own | {here}
+
+    def change_everywhere(
+        self, state: State, node: ast.AST, path: Path, uses: Uses, held: bool = False
+    ) -> None:
+        """The object at ``path`` has changed: so it has by its other names, and what holds it.
+
+        ``held``: what it holds may have changed as well.
+        """
+        before = self.lookup(state, path)
+        search = self.objects.reached if held else self.objects.meant
+        changed = search(before, path)
+        names = self.objects.names(changed)
+        for other in names:
+            if other == HIDDEN or other[: len(path)] == path or path[: len(other)] == other:
+                continue
+            there = state.get(other)
+            if there and (
+                len(names) > _MANY or not changed.isdisjoint(self.objects.reached(there, other))
+            ):
+                self.change(state, node, other, uses, aliases=False)
+
+    def lookup(self, state: State, path: Path) -> Uses:
+        """What the path itself may hold (not the parts of it that were set on their own)."""
+        for end in range(len(path), 0, -1):
+            prefix = path[:end]
+            found = state.get(prefix)
+            if found is None:
+                continue
+            if end == len(path) or not all(self._is_from_outside(u.made) for u in found):
+                return found
+            made = self.define(None, path, Kind.ENTRY, None)
+            made.uses |= found
+            self.know(path)
+            state[path] = frozenset({Use(made)})
+            return state[path]
+        root = self.define(None, path[:1], Kind.ENTRY, None)
+        self.know(root.path)
+        state[root.path] = frozenset({Use(root)})
+        return self.lookup(state, path) if len(path) > 1 else state[root.path]
+
+    def read(self, state: State, node: ast.AST, path: Path) -> Uses:
+        """What ``node``, which reads the path, may find there, parts set alone as well."""
+        found = set(self.lookup(state, path))
+        for known in self.below.get(path, ()):
+            found |= state.get(known, NONE)
+        for place in range(1, len(path)):
+            changed = state.get((*path[:place], PARTS), NONE)
+            if changed and not _is_set_after(state.get(path[: place + 1], NONE), changed):
+                found |= changed
+        for place in range(1, len(path)) if self._properties or self._hooked else ():
+            if self.is_computed(state, path[: place + 1]):
+                for known in self.below.get(path[:place], ()):
+                    found |= state.get(known, NONE)
+        self._captured(state, found)
+        result = frozenset(found) | self.reads.get(node, NONE)
+        self.reads[node] = result
+        return frozenset(found)
+
+    def _captured(self, state: State, found: set[Use]) -> None:
+        """Adds what functions among ``found`` read from here when they run: names bind late."""
+        names: set[str] = set()
+        fresh: set[str] = set()
+        for use in found:
+            if use.made.code:
+                fresh |= use.made.code
+        while fresh:
+            names |= fresh
+            uses: set[Use] = set()
+            for name in fresh:
+                uses |= self.whole(state, (name,))
+            found |= uses
+            fresh = set().union(*(u.made.code for u in uses)) - names if uses else set()
+
+    def join(self, *states: State | None) -> State | None:
+        """What holds where several ways meet; None where none of them goes on."""
+        alive = [s for s in states if s is not None]
+        if len(alive) < 2:
+            return alive[0] if alive else None
+        joined: State = {}
+        for key in set().union(*alive):
+            parts = [s.get(key) for s in alive]
+            if parts[0] is not None and all(p is parts[0] for p in parts):
+                joined[key] = parts[0]
+                continue
+            if any(p is None for p in parts) and (len(key) > 1 or key[0] in self._shared):
+                parts = [self.lookup(s, key) for s in alive]
+            joined[key] = NONE.union(*(p for p in parts if p is not None))
+        return joined
+
+    def is_computed(self, state: State, path: Path) -> bool:
+        """Whether a method of the object runs where that part of it is read, or set."""
+        if path[-1] in self._properties:
+            return True
+        objects = self.meant(state, path[:-1]) if self._hooked else ()
+        return any(calls_one_of(d, self._hooked) for d in objects)
+
+    def meant(self, state: State, path: Path) -> set[Def]:
+        """The definitions of the objects that the path may be."""
+        return self.objects.meant(self.lookup(state, path), path)
+
+    def whole(self, state: State, path: Path) -> Uses:
+        """What a path holds, and all that begins as it does."""
+        found = set(state.get(path, NONE))
+        for known in self.below.get(path[:1], ()):
+            found |= state.get(known, NONE)
+        return frozenset(found)
+
+    def _is_from_outside(self, made: Def) -> bool:
+        """Whether the scope only ever changed it in place. What is known holds until ``_change``
+        adds to what an earlier definition was.
+        """
+        known = self._outside
+        seen: set[Def] = set()
+        stack = [made]
+        while stack:
+            current = stack.pop()
+            if current in seen or known.get(current) is True:
+                continue
+            seen.add(current)
+            if known.get(current) is False or current.kind not in _FROM_OUTSIDE:
+                known[made] = False
+                return False
+            stack.extend(u.made for u in current.before)
+        known.update(dict.fromkeys(seen, True))
+        return True
+
+
+def _is_set_after(uses: Uses, changed: Uses) -> bool:
+    """Whether all values of a part were set after the object that it belongs to had changed."""
+    last = max(use.made.order for use in changed)
+    return bool(uses) and all(
+        use.made.kind in _SET and not use.carried and use.made.order > last for use in uses
+    )
+
+
+def _is_name_of(made: Def, path: Path) -> bool:
+    return made.kind is Kind.ASSIGN and made.value is not None and path_of(made.value) == path
+
+
+def _passes_code_on(value: ast.expr) -> bool:
+    """Whether calling the value may call a function that it is made of."""
+    if isinstance(value, ast.Call):
+        name = value.func.attr if isinstance(value.func, ast.Attribute) else None
+        name = value.func.id if isinstance(value.func, ast.Name) else name
+        return name in ("partial", "make_template", "function", "defun", "recompute_grad")
+    return isinstance(value, ast.Lambda) or path_of(value) is not None
