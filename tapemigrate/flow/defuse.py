@@ -46,14 +46,13 @@ class Flow:
                 made = self._states.define(arg, (arg.arg,), Kind.PARAM, None)
                 state[made.path] = frozenset({Use(made)})
                 self._states.know(made.path)
-        execution = Execution(self._states, effect)
+        self._execution = Execution(self._states, effect)
         if isinstance(scope, ast.Lambda):
-            execution.evaluate(scope.body, state)
+            self._execution.evaluate(scope.body, state)
         else:
-            execution.block(scope.body, state)
-        self.returns = execution.returns
-        self.yields = execution.yields
-        self._met = execution.met
+            self._execution.block(scope.body, state)
+        self.returns = self._execution.returns
+        self.yields = self._execution.yields
 
     def given(self, name: str) -> Sequence[Def]:
         """What statements of this scope give a name, or a part of it: values, and no functions."""
@@ -73,26 +72,20 @@ class Flow:
 
         What it reads when it runs is what reached its definition.
         """
-        state: dict[Path, set[Use]] = {}
-        for use in holder.uses:
-            state.setdefault(use.made.path, set()).add(use)
-        self._states.read({path: frozenset(uses) for path, uses in state.items()}, node, path)
+        self._states.read(_at_definition(holder), node, path)
 
     def run_early(self, node: ast.expr, holder: Def, stmt: ast.stmt) -> None:
         """Has an expression of a nested function run where ``holder`` defines that, in ``stmt``."""
-        state: dict[Path, set[Use]] = {}
-        for use in holder.uses:
-            state.setdefault(use.made.path, set()).add(use)
-        outer, self._stmt = self._stmt, stmt
-        self._eval(node, {path: frozenset(uses) for path, uses in state.items()})
-        self._stmt = outer
+        outer, self._states.stmt = self._states.stmt, stmt
+        self._execution.evaluate(node, _at_definition(holder))
+        self._states.stmt = outer
 
     def read_at(self, node: ast.AST, path: Path, owner: ast.expr) -> bool:
         """Has ``node`` read a part of the object ``owner`` as it is where a method of it is called.
 
         False where no such call is.
         """
-        state = self._met.get(owner)
+        state = self._execution.met.get(owner)
         if state is None:
             return False
         self._states.read(dict(state), node, path)
@@ -131,6 +124,14 @@ class Flow:
         made = Def(path, Kind.ASSIGN, stmt, value, order=len(self.defs))
         made.uses |= self.uses_in(value) if value is not None else NONE
         self.reads[node] = frozenset({Use(made)})
+
+
+def _at_definition(holder: Def) -> State:
+    """What a nested function may read of this scope where it is defined."""
+    state: dict[Path, set[Use]] = {}
+    for use in holder.uses:
+        state.setdefault(use.made.path, set()).add(use)
+    return {path: frozenset(uses) for path, uses in state.items()}
 
 
 def _is_handed(call: ast.expr | None, names: Set[Path]) -> bool:
