@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.functions import Scope
 from tapemigrate.rules import arguments
-from tapemigrate.rules.callgraph.callers import place_of
+from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.calls import Calls, collect, refused, trouble
 from tapemigrate.rules.conditions import right_if
 from tapemigrate.rules.finding import Finding, Rewrite, Unit

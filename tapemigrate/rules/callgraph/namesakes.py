@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callbacks import callers
-from tapemigrate.rules.callgraph.callers import Callers, may_be_another, meant_by, place_of
+from tapemigrate.rules.callgraph.callers import Callers, may_be_another
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
+from tapemigrate.rules.callgraph.meaning import meant_by
+from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project
 

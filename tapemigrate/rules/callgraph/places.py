@@ -1,10 +1,14 @@
-"""Where a module lies, by the steps of its path."""
+"""Where a module lies, by the steps of its path, and where something stands in it."""
 
 from __future__ import annotations
 
 import ast
 import os
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tapemigrate.rules.finding import Unit
 
 
 def stem(filename: str) -> str:
@@ -75,3 +79,9 @@ def _module(filename: str) -> tuple[str, ...]:
 
 def _ends_alike(one: tuple[str, ...], two: tuple[str, ...], most: int) -> bool:
     return one[len(one) - most :] == two[len(two) - most :]
+
+
+def place_of(home: Unit, unit: Unit, node: ast.AST) -> str:
+    """Where ``node`` stands, told in ``home``."""
+    line = f"line {getattr(node, 'lineno', 0)}"
+    return line if unit is home else f"{unit.filename}, {line}"

@@ -5,8 +5,12 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.callers import LOOKING_UP, names_put_together, texts_and_imports
 from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.names_in_texts import (
+    LOOKING_UP,
+    names_put_together,
+    texts_and_imports,
+)
 from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View

@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterable
 
 from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.callers import named_in_text, named_mentions, place_of
 from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.meaning import named_mentions
+from tapemigrate.rules.callgraph.names_in_texts import named_in_text
+from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 

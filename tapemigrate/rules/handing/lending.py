@@ -15,7 +15,7 @@ from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.callbacks import callers
-from tapemigrate.rules.callgraph.callers import meant_by
+from tapemigrate.rules.callgraph.meaning import meant_by
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.project import CallSite, Project, View

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.rules.callgraph.callers import place_of, set_by_text
+from tapemigrate.rules.callgraph.names_in_texts import set_by_text
+from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.callgraph.setters import related, runs_of_setters
 from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept

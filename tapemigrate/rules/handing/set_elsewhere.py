@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.rules.callgraph.callers import set_by_text
+from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values, set_below, sets_without_name
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.slices import origins
-from tapemigrate.rules.callgraph.callers import place_of
+from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.tape.kinds import Make

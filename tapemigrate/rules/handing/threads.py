@@ -12,9 +12,9 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callbacks import callers
-from tapemigrate.rules.callgraph.callers import is_called_from_outside, meant_by
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.companions import companions
+from tapemigrate.rules.callgraph.meaning import is_called_from_outside, meant_by
 from tapemigrate.rules.callgraph.namesakes import Namesakes, namesakes
 from tapemigrate.rules.handing.ahead import is_product
 from tapemigrate.rules.handing.keeping import Keeper

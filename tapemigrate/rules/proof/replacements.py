@@ -9,8 +9,10 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callbacks import SETTING, set_without_name
-from tapemigrate.rules.callgraph.callers import constructors, place_of, set_by_text
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
+from tapemigrate.rules.callgraph.meaning import constructors
+from tapemigrate.rules.callgraph.names_in_texts import set_by_text
+from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.shared_state import shared_state

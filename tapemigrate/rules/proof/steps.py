@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.rules.callgraph.callers import set_by_text
+from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import runs_of_setters, runs_once
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.properties import asked_for_within

@@ -10,7 +10,7 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.rules.callgraph.callers import Resolver
+from tapemigrate.rules.callgraph.meaning import Resolver
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.shape_evidence import attribute_values

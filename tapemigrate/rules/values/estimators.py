@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.callers import named_mentions
+from tapemigrate.rules.callgraph.meaning import named_mentions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.datasets import gives_data

@@ -6,9 +6,9 @@ import ast
 
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.callers import set_by_text
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.instances import instances_at
+from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.containers import is_filled_in_sight

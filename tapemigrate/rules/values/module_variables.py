@@ -9,7 +9,7 @@ import ast
 from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.callers import set_by_text
+from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.provenance import is_variable, parts

@@ -11,7 +11,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.rules.callgraph.callers import set_by_text
+from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import (

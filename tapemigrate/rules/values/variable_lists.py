@@ -6,8 +6,8 @@ import ast
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.slices import origins
-from tapemigrate.rules.callgraph.callers import set_by_text
 from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.held_variables import given_by_object

@@ -1,0 +1,280 @@
+"""Whether a name or an attribute, at some place, means one function."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.functions import Function
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_library
+from tapemigrate.rules.callgraph.descent import descends, means_class
+from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.places import import_path
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import CallSite, Mentions, Project
+from tapemigrate.source.trees import walk
+
+
+class Resolver:
+    """Whether a name, at some place, means one function."""
+
+    def __init__(self, project: Project, unit: Unit, function: ast.FunctionDef) -> None:
+        self._project = project
+        self._unit = unit
+        self._function = function
+        self._classes = classes(project)
+        holder = unit.parents.get(function)
+        self._cls = holder if isinstance(holder, ast.ClassDef) else None
+        self._enclosing = self._enclosing_function()
+
+    def _enclosing_function(self) -> Function | None:
+        node = self._unit.parents.get(self._function)
+        while node is not None:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                return node
+            node = self._unit.parents.get(node)
+        return None
+
+    def problem(self) -> str:
+        """What makes the function one of several of its name."""
+        name = self._function.name
+        if self._cls is None:
+            holder = self._enclosing or self._unit.tree
+            same = [
+                n
+                for n in walk(holder)
+                if isinstance(n, ast.FunctionDef)
+                and n.name == name
+                and self._project.scope_of(self._unit, n) is holder
+                and not isinstance(self._unit.parents.get(n), ast.ClassDef)
+            ]
+            return f"`{name}` is defined more than once" if len(same) > 1 else ""
+        return ""
+
+    def overridden(self) -> str:
+        """Which other class has a method that may be run in place of this one, or this of that."""
+        name = self._function.name
+        if self._cls is None:
+            return ""
+        for cls in self._project.family(self._unit, self._cls):
+            for stmt in cls.body:
+                if isinstance(stmt, ast.FunctionDef) and stmt.name == name:
+                    if stmt is not self._function:
+                        return f"`{name}` is overridden in another class"
+        related = {*self._classes.extending(self._cls.name), *self._classes.above(self._cls.name)}
+        for each in sorted(related):
+            for unit, cls in self._classes.named(each):
+                if any(isinstance(n, ast.FunctionDef) and n.name == name for n in cls.body):
+                    where = "another class" if unit is self._unit else unit.filename
+                    return f"`{name}` is overridden in {where}"
+        return ""
+
+    def is_called_from_outside(self) -> bool:
+        """Whether a library may call the method, whose class extends one of that library."""
+        if self._cls is None:
+            return False
+        known = {c.name for c in self._project.family(self._unit, self._cls)}
+        for cls in self._project.effects(self._unit).lineage(self._cls):
+            for base in cls.bases:
+                path = path_of(base)
+                last = path[-1].lstrip(".") if path else ""
+                if last not in known and last not in PLAIN_BASES:
+                    return True
+        return False
+
+    def means(self, unit: Unit, node: ast.AST) -> bool | None:
+        """None: it cannot be told."""
+        key = (self._function, node)
+        if key not in self._project.meanings:
+            meant = self._means(unit, node)
+            call = unit.parents.get(node)
+            if meant is None and isinstance(call, ast.Call) and call.func is node:
+                meant = None if self._takes(call) else False
+            self._project.meanings[key] = meant
+        return self._project.meanings[key]
+
+    def _takes(self, call: ast.Call) -> bool:
+        """Whether the function can be called with these arguments, ``self`` perhaps among them."""
+        args = self._function.args
+        known = [a.arg for a in (*args.posonlyargs, *args.args)]
+        keywords = {k.arg for k in call.keywords}
+        if args.kwarg is None and not keywords <= {*known, *(a.arg for a in args.kwonlyargs), None}:
+            return False
+        if None in keywords or any(isinstance(a, ast.Starred) for a in call.args):
+            return True
+        needed = known[: len(known) - len(args.defaults)]
+        return any(
+            (args.vararg is not None or count <= len(known)) and set(needed[count:]) <= keywords
+            for count in {len(call.args), len(call.args) + (self._cls is not None)}
+        )
+
+    def _means(self, unit: Unit, node: ast.AST) -> bool | None:
+        if isinstance(node, ast.Name):
+            return self._name(unit, node)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(unit, node)
+        return False
+
+    def _name(self, unit: Unit, node: ast.Name) -> bool | None:
+        if self._cls is not None:
+            return False
+        if self._enclosing is not None:
+            return unit is self._unit and _is_inside(unit, node, self._enclosing)
+        path = unit.names.qualified(node)
+        if unit is self._unit:
+            return path is None
+        if unit.names.reference_kind(node) == "either":
+            return None
+        if path is not None:
+            return self.is_path(unit, path)
+        if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in unit.tree.body):
+            return False
+        stars = {
+            self.is_path(unit, import_path(n, node.id))
+            for n in unit.tree.body
+            if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"
+        }
+        return True if True in stars else None if None in stars else False
+
+    def is_path(self, user: Unit, path: str) -> bool | None:
+        """Whether an import path ends in this file's module, or its package's, and this name."""
+        if self._cls is not None:
+            return path.endswith(f"{self._cls.name}.{self._function.name}")
+        return leads_to(self._project, path, user, self._unit, self._function.name)
+
+    def _attribute(self, unit: Unit, node: ast.Attribute) -> bool | None:
+        path = unit.names.qualified(node)
+        if path is not None and self._cls is None:
+            either = unit.names.reference_kind(node) == "either"
+            return None if either else self.is_path(unit, path)
+        if self._cls is None or self._enclosing is not None:
+            return False
+        if path is not None or isinstance(node.value, ast.Name):
+            # ``Base.method(self, x)``
+            named = self._classes.named(path.split(".")[-2] if path else _last(node.value))
+            verdicts = {self._class(unit, node.value, home, cls) for home, cls in named}
+            if True in verdicts and self._function.decorator_list:
+                return None
+            if verdicts or path is not None:
+                return verdicts.pop() if len(verdicts) == 1 else None if verdicts else False
+        owner = self._project.class_of(unit, self._project.scope_of(unit, node))
+        if owner is not None and _is_self(node.value):
+            return self._own(unit, owner, isinstance(node.value, ast.Call))
+        made = constructors(unit, node.value)
+        if made is None:
+            return None
+        found = {self._instance(unit, maker) for maker in made}
+        return found.pop() if len(found) == 1 else None
+
+    def _own(self, unit: Unit, owner: ast.ClassDef, above: bool) -> bool | None:
+        """A method of ``owner`` called on ``self``, or on ``super()``: ``above``."""
+        assert self._cls is not None
+        if above and owner is self._cls:
+            return False
+        method = self._project.effects(unit).method(owner, self._function.name)
+        if method is self._function:
+            return True
+        if not above and self._cls.name in self._classes.extending(owner.name):
+            return None
+        if method is not None and not above:
+            return False
+        if owner.name in self._classes.extending(self._cls.name):
+            return descends(self._project, unit, owner, self._unit, self._cls) or None
+        return None if self._classes.has_unseen_bases(unit, owner) else False
+
+    def _instance(self, unit: Unit, maker: ast.expr) -> bool | None:
+        """A method called on an object of the class that ``maker`` names in ``unit``."""
+        assert self._cls is not None
+        qualified = unit.names.qualified(maker)
+        name = _last(maker) if qualified is None else qualified.split(".")[-1]
+        found = self._classes.named(name)
+        own = [each for each in found if each[0] is unit] if qualified is None else []
+        if not found:
+            return False if is_of_library(qualified) else None
+        verdicts = {self._class(unit, maker, home, cls) for home, cls in own or found}
+        return verdicts.pop() if len(verdicts) == 1 else None
+
+    def _class(self, unit: Unit, node: ast.expr, home: Unit, cls: ast.ClassDef) -> bool | None:
+        """Whether the method is the one of ``cls``, if ``node`` in ``unit`` means that class."""
+        meant = means_class(self._project, unit, node, home, cls)
+        return self._is_one(home, cls) if meant else None
+
+    def _is_one(self, home: Unit, cls: ast.ClassDef) -> bool | None:
+        assert self._cls is not None
+        if cls is self._cls:
+            return True
+        if cls.name in self._classes.extending(self._cls.name):
+            return descends(self._project, home, cls, self._unit, self._cls) or None
+        if self._project.effects(home).method(cls, self._function.name) is not None:
+            return False
+        return None if self._classes.has_unseen_bases(home, cls) else False
+
+
+def is_called_from_outside(project: Project, unit: Unit, function: ast.FunctionDef) -> bool:
+    """Whether a library may call the method, whose class extends one of that library."""
+    return Resolver(project, unit, function).is_called_from_outside()
+
+
+def meant_by(
+    project: Project, unit: Unit, function: ast.FunctionDef, site: CallSite
+) -> bool | None:
+    """Whether the call is one of ``function``, which stands in ``unit``; None: it may be."""
+    return Resolver(project, unit, function).means(site.unit, site.call.func)
+
+
+def named_mentions(
+    project: Project, unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef
+) -> Mentions:
+    """Where the name of ``function`` means it, or may, and no other one."""
+    found = project.mentions(function.name)
+    if isinstance(function, ast.AsyncFunctionDef):
+        return found
+    meant = Resolver(project, unit, function).means
+    return Mentions(
+        [c for c in found.calls if meant(c.unit, c.call.func) is not False],
+        [(u, n) for u, n in found.others if meant(u, n) is not False],
+    )
+
+
+def constructors(unit: Unit, owner: ast.expr) -> list[ast.expr] | None:
+    """What the file calls to make what ``owner`` names, if that is classes; None if it is not."""
+    if isinstance(owner, ast.Call):
+        return [owner.func] if _last(owner.func)[:1].isupper() else None
+    wanted = path_of(owner)
+    if wanted is None:
+        return None
+    found: list[ast.expr] = []
+    for value in unit.once(_assigned).get(wanted, ()):
+        if not isinstance(value, ast.Call) or not _last(value.func)[:1].isupper():
+            return None
+        found.append(value.func)
+    return found or None
+
+
+def _assigned(unit: Unit) -> dict[Path, list[ast.expr]]:
+    """What is assigned in the file, by the names and attributes that it is assigned to."""
+    found: dict[Path, list[ast.expr]] = {}
+    for node in unit.nodes(ast.Assign):
+        for path in dict.fromkeys(map(path_of, node.targets)):
+            if path is not None:
+                found.setdefault(path, []).append(node.value)
+    return found
+
+
+def _is_self(node: ast.expr) -> bool:
+    if isinstance(node, ast.Name):
+        return node.id in ("self", "cls")
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    )
+
+
+def _last(node: ast.expr) -> str:
+    path = path_of(node)
+    return path[-1].lstrip(".") if path else ""
+
+
+def _is_inside(unit: Unit, node: ast.AST | None, root: ast.AST) -> bool:
+    while node is not None and node is not root:
+        node = unit.parents.get(node)
+    return node is root

@@ -1,0 +1,180 @@
+"""By what texts a function is reached, or given another meaning: ``getattr``, ``__all__``, …"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.places import import_path, place_of, stem
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project
+from tapemigrate.source.trees import walk
+
+#: One of these stands in a file in which names are put together.
+LOOKING_UP = ("getattr", "globals", "locals", "vars")
+
+_NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
+_SETTERS = frozenset({"setattr", "patch", "setitem"})
+
+
+def replaced(project: Project, home: Unit, name: str, method: bool = False) -> str:
+    """Where another function may take the place of this one, with parameters of its own."""
+    for unit in project.units.having(name):
+        for node in unit.once(_set_attributes).get(name, ()):
+            # An object may keep something else under that name; a module has the function there.
+            if method or unit.names.qualified(node.value) is not None:
+                return f"`{name}` is set anew in {place_of(home, unit, node)}"
+    return set_by_text(project, home, name)
+
+
+def set_by_text(project: Project, home: Unit, name: str) -> str:
+    """Where an attribute of that name is given another value: ``setattr(model, "loss", …)``.
+
+    So it is of a class that ``type("Model", (Base,), {"loss": …})`` makes.
+    """
+    for unit in project.units.having(name):
+        for text in unit.once(_texts).get(name, ()):
+            call = unit.parents[text]
+            if isinstance(call, ast.Dict) and text in call.keys:
+                made = unit.parents[call]
+                if isinstance(made, ast.Call) and path_of(made.func) == ("type",):
+                    return f"`{name}` is set anew in {place_of(home, unit, text)}"
+            path = path_of(call.func) if isinstance(call, ast.Call) else None
+            if path is not None and {s.lstrip(".") for s in path} & _SETTERS:
+                return f"`{name}` is set anew in {place_of(home, unit, text)}"
+    return ""
+
+
+def by_another_name(
+    project: Project, home: Unit, name: str, is_path: Callable[[Unit, str], bool | None]
+) -> Iterator[str]:
+    """How the function may be reached where its name is not called."""
+    for unit in project.units.having(name, *LOOKING_UP):
+        yield from named_in_text(home, unit, name)
+        for node, start, end in unit.once(names_put_together):
+            if name.startswith(start) and name.endswith(end):
+                yield f"its name may be put together in {place_of(home, unit, node)}"
+        for node in unit.once(texts_and_imports).get(name, ()):
+            if isinstance(node, ast.alias):
+                stmt = unit.parents[node]
+                where = place_of(home, unit, stmt)
+                path = import_path(stmt, name) if isinstance(stmt, ast.ImportFrom) else name
+                meant = is_path(unit, path) is not False
+                if unit is home or (meant and node.asname not in (None, node.name)):
+                    yield f"`{name}` is imported under another name in {where}"
+                elif meant and stem(unit.filename) == "__init__":
+                    yield f"`{name}` is exported in {where}"
+
+
+def named_in_text(home: Unit, unit: Unit, name: str) -> Iterator[str]:
+    """The texts of a file by which something of that name may be reached."""
+    for node in unit.once(texts_and_imports).get(name, ()):
+        if isinstance(node, ast.Constant):
+            if _is_exported(unit, node):
+                yield f"`{name}` is exported in {place_of(home, unit, node)}"
+            elif not _is_no_name(unit.parents[node], node):
+                yield f"`{name}` stands as a text in {place_of(home, unit, node)}"
+
+
+# What a file tells by itself; see ``Unit.once``.
+
+
+def _set_attributes(unit: Unit) -> dict[str, list[ast.Attribute]]:
+    """The attributes that are set or deleted, by name."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in unit.nodes(ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
+            found.setdefault(node.attr, []).append(node)
+    return found
+
+
+def _texts(unit: Unit) -> dict[str, list[ast.Constant]]:
+    """The texts, by what follows their last dot."""
+    found: dict[str, list[ast.Constant]] = {}
+    for node in unit.nodes(ast.Constant):
+        if isinstance(node.value, str):
+            found.setdefault(node.value.rpartition(".")[2], []).append(node)
+    return found
+
+
+def texts_and_imports(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
+    """The texts and the imported names, by what they are or are called from then on."""
+    found: dict[str, list[ast.Constant | ast.alias]] = {}
+    for node in unit.parents:
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                found.setdefault(node.value, []).append(node)
+        elif isinstance(node, ast.alias):
+            for name in {node.name, node.asname or node.name}:
+                found.setdefault(name, []).append(node)
+    return found
+
+
+def names_put_together(unit: Unit) -> list[tuple[ast.AST, str, str]]:
+    """Where names are put together to reach functions by them, and how such names begin and end.
+
+    ``getattr(self, "loss_" + kind)``, ``globals()["loss_%s" % kind]``; also ``__getattr__``, which
+    hands on whatever it is asked for.
+    """
+    found: list[tuple[ast.AST, str, str]] = []
+    for hook in unit.nodes(ast.FunctionDef):
+        if hook.name in ("__getattr__", "__getattribute__"):
+            looked_up = (n for n in walk(hook) if isinstance(n, ast.Call))
+            if any(path_of(n.func) == ("getattr",) for n in looked_up):
+                found.append((hook, "", ""))
+    for node in (*unit.nodes(ast.Call), *unit.nodes(ast.Subscript)):
+        name: ast.expr | None = None
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
+            if path_of(node.value.func) in (("globals",), ("locals",), ("vars",)):
+                name = node.slice
+        elif isinstance(node, ast.Call) and path_of(node.func) == ("getattr",):
+            name = node.args[1] if len(node.args) > 1 else None
+        start, end = _ends(name) if name is not None else ("", "")
+        if start or end:
+            found.append((node, start, end))
+    return found
+
+
+def _ends(name: ast.expr) -> tuple[str, str]:
+    """How a text that is put together of others begins and ends, as far as it can be told."""
+    if isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
+        return _text(name.left) or _ends(name.left)[0], _text(name.right) or _ends(name.right)[1]
+    if isinstance(name, ast.JoinedStr) and name.values:
+        return _text(name.values[0]), _text(name.values[-1])
+    shape = ""
+    if isinstance(name, ast.BinOp) and isinstance(name.op, ast.Mod):
+        shape = _text(name.left)
+    elif isinstance(name, ast.Call) and isinstance(name.func, ast.Attribute):
+        shape = _text(name.func.value) if name.func.attr == "format" else ""
+    start, hole, end = re.sub(r"%[-+ #0-9.]*\w|\{[^}]*\}", "\0", shape).partition("\0")
+    return (start, end.rpartition("\0")[2]) if hole else ("", "")
+
+
+def _text(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _is_exported(unit: Unit, node: ast.AST) -> bool:
+    """Whether the text stands in ``__all__``: callers out of sight may import what it names."""
+    parent = unit.parents[node]
+    if isinstance(parent, ast.List | ast.Tuple):
+        parent = unit.parents[parent]
+    if isinstance(parent, ast.Assign | ast.AugAssign):
+        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
+        return any(isinstance(t, ast.Name) and t.id == "__all__" for t in targets)
+    return False
+
+
+def _is_no_name(parent: ast.AST, node: ast.AST) -> bool:
+    """A documentation, or the name of a scope: ``tf.name_scope("penalty")``, ``name="penalty"``."""
+    if isinstance(parent, ast.Expr):
+        return True
+    if isinstance(parent, ast.keyword):
+        return parent.arg in ("name", "scope", "default_name", "family")
+    if not isinstance(parent, ast.Call) or node not in parent.args:
+        return False
+    path = path_of(parent.func)
+    last = path[-1].lstrip(".") if path else ""
+    return last.endswith(_NAMED)
