@@ -38,7 +38,10 @@ def _loop(outer: View, function: ast.expr) -> ast.stmt | None:
     call = parents[call] if isinstance(call, ast.keyword) else call
     if not isinstance(call, ast.Call) or call.func is function:
         return None
+    value: ast.AST = call
     stmt = parents[call]
+    while isinstance(stmt, ast.Subscript) and stmt.value is value:
+        stmt, value = parents[stmt], stmt
     loop = outer.kinds.tensorflow(call.func) in _LOOPS
     return stmt if loop and isinstance(stmt, ast.Assign | ast.Return) else None
 
