@@ -53,9 +53,17 @@ class Execution:
     def _statement(self, stmt: ast.stmt, state: State) -> State | None:
         match stmt:
             case ast.Assign():
-                uses = self.evaluate(stmt.value, state)
-                for target in stmt.targets:
-                    self._assign(target, stmt.value, uses, state, Kind.ASSIGN)
+                uses, value = self.evaluate(stmt.value, state), stmt.value
+                if isinstance(value, ast.NamedExpr):
+                    value = value.target
+                    uses = self._states.read(state, value, (value.id,))
+                for target in _named_first(stmt):
+                    self._assign(target, value, uses, state, Kind.ASSIGN)
+                    path = path_of(target)
+                    if path is not None and _is_made(value) and len(stmt.targets) > 1:
+                        # ``a = b = tf.sin(x)``: the other targets are names of the same value.
+                        value = target
+                        uses = self._states.read(state, value, path)
             case ast.AnnAssign():
                 if stmt.value is not None:
                     uses = self.evaluate(stmt.value, state)
@@ -383,6 +391,19 @@ class Execution:
             if (name,) in state:
                 found |= self._states.whole(state, (name,))
         return found
+
+
+def _named_first(stmt: ast.Assign) -> list[ast.expr]:
+    """The targets of an assignment, names before parts of objects, and those before lists."""
+    if len(stmt.targets) == 1:
+        return stmt.targets
+    ranks = {ast.Name: 0, ast.Attribute: 1, ast.Subscript: 1}
+    return sorted(stmt.targets, key=lambda target: ranks.get(type(target), 2))
+
+
+def _is_made(value: ast.expr) -> bool:
+    """Whether evaluating it again would give another object."""
+    return not isinstance(value, ast.Constant) and path_of(value) is None
 
 
 def _pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:

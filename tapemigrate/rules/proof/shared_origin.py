@@ -21,7 +21,8 @@ from tapemigrate.tape.same import value_may_be
 def share(project: Project, tracer: Tracer, view: View, attribute: str, traced: Provenance) -> bool:
     """Whether what ``self.attribute`` was given is among what the other value is made of."""
     values = values_of(project, view, attribute)
-    if set(values) & traced.values or _is_met(view, attribute, traced):
+    made = traced.values | {d.value for d in traced.defs if d.kind is Kind.ASSIGN}
+    if made.intersection(values) or _is_met(view, attribute, traced):
         return True
     for value in values:
         inner = project.view(view.unit, project.scope_of(view.unit, value))
