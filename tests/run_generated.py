@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies import SearchStrategy, integers
 
 from tapemigrate.api import analyse
 from tapemigrate.settings import Settings
@@ -28,11 +28,13 @@ from tapemigrate.verify.compare import Comparison
 from tapemigrate.verify.oracle import Case, submit
 from tapemigrate.verify.pool import Mode, Pool
 from tests.generated import programs, tfe_programs
+from tests.generated_classes import program
 
 FILE = "program.py"
 KINDS: dict[str, Callable[[], SearchStrategy[str]]] = {
     "tf.gradients": programs,
     "tfe": tfe_programs,
+    "classes": lambda: integers(0, 10**6).map(program),
 }
 # As many programs come from one seed; and this many wait for a worker.
 BATCH = 500

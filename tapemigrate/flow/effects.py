@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.memory import remembers
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import walk
 
@@ -72,6 +73,7 @@ class Effects:
         self._outside: dict[str, frozenset[str]] = {}
         self._parameters: dict[ast.AST, frozenset[str]] = {}
         self._memo: dict[tuple[str, str], bool] = {}
+        self._called: bool | None = None
 
     def functions(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Every function or method of that name in the file."""
@@ -183,6 +185,27 @@ class Effects:
             if isinstance(node, ast.Global | ast.Nonlocal)
             for each in node.names
         )
+
+    def remembers(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether a decorator has the function give what an earlier call of it gave."""
+        return bool(function.decorator_list) and remembers(function, self.functions)
+
+    def keeps_state(self, name: str | None) -> bool:
+        """Whether what is called by that name may give later what it made of an earlier call.
+
+        A function does so by ``nonlocal``, or by a decorator; an object if its class sets parts
+        of it when it is called.
+        """
+        if name is not None and self._functions.get(name):
+            return any(
+                self.remembers(each) or any(isinstance(n, ast.Nonlocal) for n in walk(each))
+                for each in self._functions[name]
+            )
+        if name is not None and name in self._classes:
+            return False
+        if self._called is None:
+            self._called = self._sets_parts("__call__")
+        return self._called
 
     def outside_names(self, name: str) -> frozenset[str]:
         """Outer names that functions called ``name`` may rebind, or whose objects they change."""

@@ -12,6 +12,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.aliases import Aliases
+from tapemigrate.tape.gradient_siblings import related
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, taken_for_variables
 from tapemigrate.tape.lookups import Lookups
@@ -40,6 +41,7 @@ Apart = Callable[[Def, Def], "bool | None"]
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
+_TAKEN = (*_COUNTED, Kind.WITH)
 
 
 class Beside:
@@ -480,13 +482,21 @@ class Beside:
         """Whether the target is made of what a call gave beside the source, and made from it."""
         for made in sorted(leaf.defs, key=lambda d: d.path):
             given = self._lookups.given_by(made) if made.kind is Kind.ELEMENT else None
-            if given is None or self._kinds.make(given.call) is not Make.UNKNOWN:
+            if given is None:
                 continue
             call = given.call
-            if self._maps(call):
+            gradients = self._kinds.tensorflow(call.func) == "gradients"
+            if self._maps(call) or not (gradients or self._kinds.make(call) is Make.UNKNOWN):
                 continue
             behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
             beside = {d for d in behind - leaf.defs if d.value is made.value}
+            if gradients:
+                verdict = related(call, self._flow) if beside else False
+                if verdict:
+                    return Refusal(_USED.format(leaf.watch), SOURCE)
+                for path in sorted(d.path for d in beside if verdict is None):
+                    return f"`{text_of(path)}` was not computed from `{leaf.watch}`"
+                continue
             if given.names and self._is_read_whole(given.names, beside | leaf.defs, behind, target):
                 return _together(text_of(min(given.names, key=lambda d: d.path).path))
             verdicts = {d: self._apart(made, d) if given.in_order else None for d in beside}
@@ -497,14 +507,14 @@ class Beside:
         return None
 
     def _looped_beside(self, target: frozenset[Use], leaf: Leaf, stops: list[Def]) -> str:
-        """What is assumed where a loop takes the source and a part of the target out of one."""
+        """What is assumed of what a loop, or a ``with``, takes the source and more out of."""
         loops = {
             d.value
             for d in leaf.defs
-            if d.kind in _COUNTED and d.value is not None and not self._lists_apart(d.value)
+            if d.kind in _TAKEN and d.value is not None and not self._lists_apart(d.value)
         }
         behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made if loops else frozenset()
-        beside = [d.path for d in behind - leaf.defs if d.kind in _COUNTED and d.value in loops]
+        beside = [d.path for d in behind - leaf.defs if d.kind in _TAKEN and d.value in loops]
         return f"`{text_of(min(beside))}` was not computed from `{leaf.watch}`" if beside else ""
 
     def _lists_apart(self, value: ast.expr) -> bool:

@@ -464,13 +464,16 @@ class Kinds:
             outside = self._effects.outside_names(func.id)
             surely, perhaps = self._effects.filled(call, func.id)
             changed = (*(ast.Name(n, ast.Load()) for n in sorted(outside)), *surely)
+            if self._effects.keeps_state(func.id):
+                changed = (*changed, func)
             rebinds = self._effects.rebound_names(func.id)
             if not self._effects.functions(func.id) and not self.makes_object(call):
                 perhaps = others
             objects = _parts([*surely, *perhaps])
             return Effect(changed, rebinds, args, objects, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
-            return Effect(contents=args, writes_hidden=True)
+            state = self._effects.keeps_state(None) and path_of(func) is not None
+            return Effect((func,) if state else (), contents=args, writes_hidden=True)
         owner = path_of(func.value)
         reads_hidden = func.attr in (
             "get_tensor_by_name",
@@ -491,7 +494,11 @@ class Kinds:
         objects = _parts([*surely, *perhaps])
         if owner == (self.self_name,) and self.cls is not None:
             if not self._effects.writes_self(self.cls, func.attr):
-                return Effect(contents=args, objects=objects, writes_hidden=True)
+                held = self._effects.method(self.cls, func.attr) is None
+                state = held and self._effects.keeps_state(None)
+                return Effect(
+                    (func,) if state else (), contents=args, objects=objects, writes_hidden=True
+                )
         return Effect((func.value,), contents=args, objects=objects, writes_hidden=True)
 
 

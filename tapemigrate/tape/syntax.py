@@ -10,6 +10,7 @@ from tapemigrate.flow.blocks import Block
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.memory import stores_beyond
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import children, walk
@@ -143,14 +144,6 @@ def _takes_in(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS
     return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-
-
-def stores_beyond(node: ast.AST, own: set[str]) -> bool:
-    """Whether a node sets a part of something that is not among the names ``own``."""
-    if not isinstance(node, ast.Subscript | ast.Attribute) or not isinstance(node.ctx, ast.Store):
-        return False
-    path = path_of(node.value)
-    return path is not None and path[0] not in own
 
 
 def container_of(value: ast.expr) -> Path | None:

@@ -15,6 +15,8 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import shared_names
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callbacks import mentions_of
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.places import import_path, may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import named_by
@@ -38,6 +40,8 @@ class _Way(Enum):
     MADE = "to all that it is made of"
 
 
+# What is met: definitions, values that have no name, and import paths.
+_Met = Def | ast.expr | str
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 # So many definitions are gone back to; what leads further is left to other tests.
 _MOST = 400
@@ -63,25 +67,40 @@ class Ancestry:
     def __init__(self, project: Project, tracer: Tracer) -> None:
         self._project = project
         self._tracer = tracer
-        self._met: dict[tuple[ast.AST, Def, _Way], set[Def | ast.expr]] = {}
+        self._met: dict[tuple[ast.AST, Def, _Way], set[_Met]] = {}
 
     def leads_to(self, view: View, root: Def, sources: Iterable[Def]) -> bool | None:
         """Whether ``root`` was made of a source. None: of what only may be one."""
-        followed = [d for d in sources if _is_simple(d, view) and not _are_handed_both(d, root)]
+        known = self._project.imported(view.unit)
+        followed = [
+            d for d in sources if _is_simple(d, view, known) and not _are_handed_both(d, root)
+        ]
         if not followed:
             return False
         behind = self._back(view, root, _Way.MADE) - self._back(view, root, _Way.NAMES)
         for way in (_Way.SAME, _Way.PERHAPS):
             if any(behind & self._back(view, each, way) for each in followed):
                 return True if way is _Way.SAME else None
-        return False
+        return None if self._are_imported(view, root, followed) else False
 
-    def _back(self, view: View, start: Def, way: _Way) -> set[Def | ast.expr]:
+    def _are_imported(self, view: View, root: Def, sources: Iterable[Def]) -> bool:
+        """Whether value and source are imported, and the file of the value is not at hand."""
+        path = self._imported(view, root)
+        if path is None or any(self._outer(view, root)):
+            return False
+        calls = (n for n in walk(view.scope) if isinstance(n, ast.Call))
+        if any((path_of(call.func) or ("",))[0] == root.path[0] for call in calls):
+            return False  # code, and no tensor
+        return any(
+            isinstance(met, str) for each in sources for met in self._back(view, each, _Way.PERHAPS)
+        )
+
+    def _back(self, view: View, start: Def, way: _Way) -> set[_Met]:
         """All that is met on the way back, without what only stands for something else."""
         known = self._met.get((view.scope, start, way))
         if known is not None:
             return known
-        found: set[Def | ast.expr] = set()
+        found: set[_Met] = set()
         done: set[tuple[Def | ast.expr | None, bool]] = set()
         steps = [_Step(view, start, None, False)]
         while steps and len(done) < _MOST:
@@ -93,6 +112,8 @@ class Ancestry:
             if step.made is not None:
                 if not _is_outside(step):
                     found.add(step.made)
+                elif (path := self._imported(step.view, step.made)) is not None:
+                    found.add(path)
                 steps += self._definition(step.view, step.made, step.called)
             elif step.value is not None:
                 if step.place is None and not _is_holder(step.value, step.view):
@@ -200,6 +221,13 @@ class Ancestry:
             return
         if isinstance(view.scope, ast.Module):
             return
+        if (imported := self._imported(view, made)) is not None:
+            module, _, name = imported.rpartition(".")
+            for unit in self._project.units.at(lambda filename: may_hold(filename, module)):
+                inner = self._project.view(unit, unit.tree)
+                yield from (_Step(inner, d, None, False) for d in inner.flow.given(name))
+                yield from self._returned(unit, name)
+            return
         name = made.path[0]
         views = [self._project.view(view.unit, view.unit.tree)]
         for function in view.unit.nodes(ast.FunctionDef):
@@ -209,6 +237,30 @@ class Ancestry:
             for each in inner.flow.given(name):
                 if each.path[: len(made.path)] == made.path[: len(each.path)]:
                     yield _Step(inner, each, None, False)
+
+    def _returned(self, unit: Unit, name: str) -> Iterator[_Step]:
+        """What a function of another file gives, beside what it is handed."""
+        for stmt in unit.tree.body:
+            if isinstance(stmt, ast.FunctionDef) and stmt.name == name:
+                inner = self._project.view(unit, stmt)
+                yield from (_Step(inner, None, v, True) for v in _given_back(inner, None))
+
+    def _imported(self, view: View, made: Def) -> str | None:
+        """The import path of a value of the user's that is read there."""
+        known = view.unit.once(_imports) if made.kind is Kind.ENTRY else {}
+        path = known.get(made.path[0])
+        if path is None or is_of_library(path):
+            return None
+        return path + (made.path[1] if made.path[1:] and made.path[1][0] == "." else "")
+
+
+def _imports(unit: Unit) -> dict[str, str]:
+    """The import paths of the names that a file imports."""
+    found = {a.asname: a.name for s in unit.nodes(ast.Import) for a in s.names if a.asname}
+    found |= {a.name: a.name for s in unit.nodes(ast.Import) for a in s.names if "." not in a.name}
+    for stmt in unit.nodes(ast.ImportFrom):
+        found |= {each.asname or each.name: import_path(stmt, each.name) for each in stmt.names}
+    return found
 
 
 def _given_back(view: View, place: int | None) -> Iterator[ast.expr]:
@@ -231,9 +283,12 @@ def _is_outside(step: _Step) -> bool:
     return made.kind is Kind.ENTRY or made.kind in _CODE
 
 
-def _is_simple(made: Def, view: View) -> bool:
+def _is_simple(made: Def, view: View, imported: frozenset[str]) -> bool:
     """Whether it is a value, and no part of an object, or a container."""
-    steps = len(made.path) - (made.path[0] == view.kinds.self_name)
+    within = made.path[0] == view.kinds.self_name or (
+        made.kind is Kind.ENTRY and made.path[0] in imported
+    )
+    steps = max(1, len(made.path) - within)
     return steps == 1 and not made.path[-1].startswith(("[", "<"))
 
 

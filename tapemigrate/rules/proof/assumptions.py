@@ -273,7 +273,8 @@ class Judge:
             root = replace(root, path=root.path[:-1])  # what the method is called on
         text = text_of(root.path)
         if self._is_plain(root):
-            return None
+            imported = root.kind is Kind.ENTRY and root.path[0] in self._project.imported(view.unit)
+            return self._descent(root, leaves, called=True) if imported else None
         whole = next((x for x in leaves if comes_with(root, x, view)), None)
         if whole is not None and not any(map(_is_size, root.path[1:])):
             if root.path not in _called_paths(view.scope):
@@ -313,9 +314,13 @@ class Judge:
                 return wrong(text, "computed where its object was made", "the variables")
         return self._global(root, leaves) or self._descent(root, leaves)
 
-    def _descent(self, root: Def, leaves: list[Leaf], keeps: str = "") -> str | Refusal | None:
+    def _descent(
+        self, root: Def, leaves: list[Leaf], keeps: str = "", called: bool = False
+    ) -> str | Refusal | None:
         """What is known of a value that comes of a source by another way, or another name."""
         text = text_of(root.path)
+        if called and root.path in _called_paths(self._view.scope):
+            text = f"{text}(…)"
         for leaf in leaves if not self._linear else ():
             found = self._ancestry.leads_to(self._view, root, leaf.defs)
             if found:

@@ -29,7 +29,7 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
     """The names of the module that functions read which the region calls, or has in it."""
     if isinstance(view.scope, ast.Module):
         return []
-    _, read = run_in(project, region, view)
+    nodes, read = run_in(project, region, view)
     module = project.view(view.unit, view.unit.tree)
     known = {d.path[0] for d in region.roots}
     names = sorted(
@@ -37,6 +37,8 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
         for name in read - known
         if module.flow.given(name) or _is_of_a_function_around(project, view, name)
     )
+    imported = project.imported(view.unit)
+    names += sorted((imported & read.union(*map(_names_in, nodes))) - known)
     if names:
         here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
         names = [name for name in names if name not in here]

@@ -20,7 +20,7 @@ from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.module_variables import are_variables
-from tapemigrate.rules.values.provenance import Provenance, Tracer, filled_state, remembers
+from tapemigrate.rules.values.provenance import Provenance, Tracer, filled_state
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -123,7 +123,7 @@ class HiddenReads:
                 if any(isinstance(value, ast.Lambda) for value in values):
                     found += self._read_by(region, used.attr, leaves)
             elif (
-                remembers(view.unit, method)
+                view.kinds.effects.remembers(method)
                 if isinstance(node, ast.Call)
                 else not _is_property(method)
             ):

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.effects import Effects
-from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -26,7 +25,6 @@ from tapemigrate.rules.values.shape_evidence import attribute_values, global_val
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors, short
 from tapemigrate.tape.operands import Operands
-from tapemigrate.tape.syntax import stores_beyond
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
 # What of ``tf.contrib`` makes no variables.
@@ -391,7 +389,8 @@ def filled_state(unit: Unit) -> frozenset[str]:
     Dicts, lists and objects at module level, classes, and functions with a list for a default.
     """
     tree = unit.tree
-    kinds = Kinds(unit.names, Effects(tree))
+    effects = Effects(tree)
+    kinds = Kinds(unit.names, effects)
     names = {
         target.id
         for stmt in tree.body
@@ -423,40 +422,10 @@ def filled_state(unit: Unit) -> frozenset[str]:
             if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
                 found.add(name or "")
             if isinstance(node, ast.FunctionDef) and (
-                _fills_a_default(node) or remembers(unit, node)
+                _fills_a_default(node) or effects.remembers(node)
             ):
                 found.add(node.name)
     return frozenset(found)
-
-
-def remembers(unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a decorator keeps results: by its name, ``@functools.lru_cache()``, or its code."""
-    for decorator in function.decorator_list:
-        path = path_of(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if path is None:
-            continue
-        if any(word in path[-1].lower() for word in ("cache", "memo", "once")):
-            return True
-        for stmt in unit.tree.body:
-            if isinstance(stmt, ast.FunctionDef) and stmt.name == path[-1] and _keeps(stmt):
-                return True
-    return False
-
-
-def _keeps(decorator: ast.FunctionDef) -> bool:
-    """Whether a function inside of it puts something where it outlives its calls."""
-    inner = [n for s in decorator.body for n in walk(s) if isinstance(n, ast.FunctionDef)]
-    for function in inner:
-        nodes = [n for s in function.body for n in walk(s)]
-        own = {a.arg for a in list(parameters(function.args))[1:]} | {
-            n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-        for node in nodes:
-            if isinstance(node, ast.Nonlocal) or stores_beyond(node, own):
-                return True
-            if isinstance(node, ast.Call) and path_of(node.func) == ("setattr",):
-                return True
-    return False
 
 
 def _fills_a_default(function: ast.FunctionDef) -> bool:
