@@ -17,7 +17,7 @@ from tests.generated_classes import program
 from tests.run_generated import generated, minimal, run, smaller, told
 
 NUMBER = 300
-CLASSES = 100
+CLASSES = 60
 
 
 @pytest.fixture(scope="module")
