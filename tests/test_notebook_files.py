@@ -229,6 +229,18 @@ def test_a_tape_goes_on_in_the_next_cell() -> None:
     assert run_text(result.new or b"", "a.ipynb", PLAIN, mode="fix").new is None
 
 
+def test_what_a_cell_shows_stays_its_last_line() -> None:
+    asked = "import os\nwith tf.Session():\n    g = tf.gradients(y[0], x)[0]\ng"
+    result = found(IMPORT, "y = x * 3.0\nx, y", asked, "z = tf.sin(y)\nz", GRADIENT, mode="fix")
+    assert sources(result.new)[1:] == [
+        "with tf.GradientTape(persistent=True) as y_tape:\n    y_tape.watch(x)\n    y = x * 3.0\n"
+        "x, y",
+        "import os\nwith y_tape:\n    with tf.Session():\n        g = y_tape.gradient(y[0], x)\ng",
+        "z = tf.sin(y)\nz",
+        "g = y_tape.gradient(y, x)",
+    ]
+
+
 def test_the_second_order_of_a_gradient_in_an_earlier_cell() -> None:
     result = found(IMPORT, TOGETHER, "gg = tf.gradients(g, x)[0]", mode="fix")
     assert sources(result.new)[1:] == [

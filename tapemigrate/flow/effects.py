@@ -261,6 +261,8 @@ class Effects:
             match node:
                 case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
                     changed = [node]
+                case ast.AugAssign(target=ast.Name() as target, value=ast.List() | ast.ListComp()):
+                    changed = [target]  # a list is made longer, and no other one bound
                 case ast.Call(func=ast.Name(id="setattr" | "vars"), args=[first, *_]):
                     changed = [first]
                 case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGERS:

@@ -117,10 +117,18 @@ class Emitter:
             else:
                 pieces.append((index, index))
             cell = here
+        if len(pieces) == 1:
+            return pieces
+        # What is not recorded stays as it is: a whole cell, and what a cell begins and ends with,
+        # for an expression in its last line is shown only if it stands there by itself.
         rows = {self._around.blocks.index_in(s, tape.block) for s in needed}
-        used = [p for p in pieces if any(p[0] <= r <= p[1] for r in rows if r is not None)]
-        # A cell in which nothing is recorded stays as it is.
-        return used if len(pieces) > 1 else pieces
+        used: list[tuple[int, int]] = []
+        for first, last in pieces:
+            inside = [r for r in rows if r is not None and first <= r <= last]
+            if inside:
+                start = first if first == tape.first_real else min(inside)
+                used.append((start, last if last == tape.last_real else max(inside)))
+        return used
 
     def _references(self, request: Request) -> list[Op]:
         """``variable._ref()`` becomes the variable: resource variables have no reference."""

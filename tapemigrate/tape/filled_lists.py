@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from enum import IntEnum, auto
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import text_of
+from tapemigrate.flow.paths import Path, text_of
 from tapemigrate.tape.leaf import Leaf, Sources, where_passed
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME
+
+
+class Filling(IntEnum):
+    """What a function puts into a list, or a dict, that it is handed."""
+
+    UNSEEN = auto()
+    NOTHING = auto()
+    NEW_VARIABLES = auto()
+    VARIABLES = auto()
+    ANYTHING = auto()
+
+
+Fills = Callable[[ast.Call, Path], Filling]
+
+
+def added(call: ast.expr) -> list[ast.expr] | None:
+    """What ``x.append(a)`` or ``x.extend([a, b])`` puts in; None where other elements may come."""
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+        return None
+    if len(call.args) != 1 or call.keywords:
+        return None
+    put_in = call.args[0]
+    if call.func.attr == "append":
+        return [put_in]
+    if call.func.attr == "extend" and isinstance(put_in, ast.List | ast.Tuple):
+        return None if any(isinstance(e, ast.Starred) for e in put_in.elts) else put_in.elts
+    return None
 
 
 def of_variables(found: Sources, seen: Iterable[Def], text: str) -> Sources | None:

@@ -442,6 +442,17 @@ class Kinds:
         first = path_of(call.args[0]) if call.args else None
         return owner is not None and _is_class(owner[-1]) and first == (self.self_name,)
 
+    def _is_of_library(self, owner: ast.expr) -> bool:
+        """Whether it is what a library gives: ``tf.train.AdamOptimizer(0.1)``."""
+        made = owner
+        while isinstance(made, ast.Call | ast.Attribute | ast.Subscript):
+            if isinstance(made, ast.Call):
+                qualified = self._names.qualified(made.func) or ""
+                if short(qualified) is not None or qualified.split(".")[0] in _LIBRARIES:
+                    return True
+            made = made.func if isinstance(made, ast.Call) else made.value
+        return isinstance(made, ast.Constant)
+
     def effect(self, call: ast.Call) -> Effect:
         """What a call may change, for ``flow.defuse``."""
         qualified = self._names.qualified(call.func)
@@ -483,7 +494,8 @@ class Kinds:
         if func.attr in QUIET or reads_hidden:
             return Effect(reads_hidden=reads_hidden)
         if func.attr in CHANGERS or owner is None:
-            return Effect((func.value,))
+            given = () if func.attr in CHANGERS or self._is_of_library(func.value) else args
+            return Effect((func.value,), contents=given)
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
             filled = () if self.makes_object(call) else _parts(others)

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TypeGuard
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
@@ -14,7 +13,7 @@ from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.built_late import BuiltLate
-from tapemigrate.tape.filled_lists import is_empty, of_variables
+from tapemigrate.tape.filled_lists import Filling, Fills, added, is_empty, of_variables
 from tapemigrate.tape.kinds import Kinds, Make, flattens, short
 from tapemigrate.tape.leaf import Leaf, Sources, beside_variables
 
@@ -46,6 +45,7 @@ class SourceReader:
         kept_values: Callable[[Path], frozenset[Make]] = lambda path: frozenset(),
         gives_variables: Callable[[ast.expr], bool] = lambda node: False,
         set_anew: SetAnew = lambda attribute, calls: False,
+        fills: Fills = lambda call, path: Filling.NOTHING,
     ) -> None:
         self._flow = flow
         self._kinds = kinds
@@ -55,6 +55,7 @@ class SourceReader:
         self._kept_values = kept_values
         self._gives_variables = gives_variables
         self._set_anew = set_anew
+        self._fills = fills
         self._late = BuiltLate(flow, kinds)
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
@@ -267,6 +268,8 @@ class SourceReader:
         path = path_of(node)
         seen: set[Def] = set()
         filled: set[ast.stmt] = set()
+        handed: list[ast.Call] = []
+        unseen: list[ast.Call] = []
         is_list = False
         begun: list[Sources] = []
         stack = [u.made for u in uses]
@@ -278,15 +281,28 @@ class SourceReader:
             if made.kind is Kind.MUTATE:
                 stack.extend(u.made for u in made.before)
                 call = made.value
-                if (call is None or _changes_otherwise(call)) and made.stmt is not None:
-                    filled.add(made.stmt)
-                elif _is_append(call):
+                elements = None if call is None else added(call)
+                if elements is not None:
                     is_list = True
-                    part = self.read(call.args[0], depth + 1)
-                    found.leaves += part.leaves
-                    found.refusal = found.refusal or part.refusal
-                    found.references += part.references
-                    found.nested |= part.single is False
+                    for each in elements:
+                        part = self.read(each, depth + 1)
+                        found.leaves += part.leaves
+                        found.refusal = found.refusal or part.refusal
+                        found.references += part.references
+                        found.nested |= part.single is False
+                elif (call is None or _changes_otherwise(call)) and made.stmt is not None:
+                    filled.add(made.stmt)
+                elif made.path == path and isinstance(call, ast.Call):
+                    filling = self._fills(call, path)
+                    if filling is Filling.ANYTHING:
+                        handed.append(call)
+                    elif filling is Filling.UNSEEN:
+                        unseen.append(call)
+                    elif filling is not Filling.NOTHING:
+                        new = filling is Filling.NEW_VARIABLES
+                        leaf = Leaf(frozenset(), None, True, True, variables=True, fresh=new)
+                        found.leaves.append(leaf)
+                        is_list = True
             else:
                 part = self._definition(made, text, depth)
                 found.nested |= part.nested
@@ -303,6 +319,15 @@ class SourceReader:
             if not filled and (variables := of_variables(found, seen, text)) is not None:
                 return variables
             found.refusal = f"`{text}` is a part of something that is filled as the code runs"
+        elif handed and found.single is False and not found.refusal:
+            # Of a tensor that a function puts in, no tape knows before it is used there.
+            if not filled and (variables := of_variables(found, seen, text)) is not None:
+                return variables
+            filler = _first_called(handed)
+            found.refusal = f"`{filler}(…)` may put more into `{text}` than what is seen here"
+        if unseen and any(isinstance(d.value, ast.List) for d in seen):
+            sentence = f"`{_first_called(unseen)}` puts nothing into `{text}`"
+            found.leaves = [_with(x, sentence) for x in found.leaves]
         if filled:
             # Elements that were put in later: what is watched is the container as it then is.
             whole = Leaf(frozenset(seen), text, False, None, filled=frozenset(filled))
@@ -406,7 +431,7 @@ class SourceReader:
         defs = frozenset({made})
         if isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.Dict):
             found = self.read(value, depth + 1)
-            if found.refusal or any(not x.defs and not x.variables for x in found.leaves):
+            if found.refusal or any(not x.defs and _is_unknown(x) for x in found.leaves):
                 # Its elements have no names of their own: the list is what is used, and watched.
                 # What an unknown call gives may be what it was given.
                 outside = any(
@@ -428,7 +453,7 @@ class SourceReader:
             return found
         if isinstance(value, ast.Call) and self._is_lister(value):
             found = self.read(value, depth + 1)
-            if all(x.defs or x.watch is None for x in found.leaves):
+            if all(x.defs or (x.watch is None and not _is_unknown(x)) for x in found.leaves):
                 return found
             # Its elements have no names of their own: the list is what is used, and watched.
             return Sources([Leaf(defs, text, True, True, found=True)], False, found.refusal)
@@ -523,6 +548,11 @@ def _all_trainable(text: str) -> str:
     return f"every variable in `{text}` is trainable"
 
 
+def _is_unknown(leaf: Leaf) -> bool:
+    """Whether it need not be a variable, for what a call out of sight gives may be anything."""
+    return not leaf.variables or (leaf.many is None and leaf.assumption is not None)
+
+
 def _is_kept(leaf: Leaf) -> bool:
     return any(d.kind is Kind.ENTRY for d in leaf.defs)
 
@@ -567,13 +597,8 @@ def _is_builtin_container(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id in ("dict", "OrderedDict", "map")
 
 
-def _is_append(call: ast.expr | None) -> TypeGuard[ast.Call]:
-    return (
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and call.func.attr == "append"
-        and len(call.args) == 1
-    )
+def _first_called(calls: list[ast.Call]) -> str:
+    return ast.unparse(min(calls, key=lambda c: (c.lineno, c.col_offset)).func)
 
 
 def _changes(uses: Iterable[Use]) -> set[Def]:

@@ -23,6 +23,7 @@ from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.hazards import Hazards
+from tapemigrate.rules.values.fillers import fills
 from tapemigrate.rules.values.module_variables import are_variables, is_trainable
 from tapemigrate.rules.values.optional import given_for
 from tapemigrate.rules.values.provenance import Tracer
@@ -80,6 +81,7 @@ class Places:
             lambda path: kept_values(project, view, path),
             lambda node: gives_variables(project, view, node),
             lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
+            lambda call, path: fills(project, view, call, path),
         )
         self._project = project
         self._view = view

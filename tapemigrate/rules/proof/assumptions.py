@@ -375,7 +375,10 @@ class Judge:
                     if (beside := self._beside(text, name, traced, each)) is not None:
                         return beside
                 if attribute is None and made.kind is Kind.PARAM:
-                    verdict = self._by_callers(made, attribute=name, traced=traced, text=text)
+                    said = _given_by_a_call(leaf)
+                    verdict = self._by_callers(
+                        made, attribute=name, traced=traced, text=text, said=said
+                    )
                     if verdict is not None:
                         return verdict
         variables = any(x.variables for x in leaves)
@@ -489,7 +492,7 @@ class Judge:
                 if verdict is not None:
                     return verdict
             for made in leaf.defs or (_VARIABLES,):
-                verdict = self._by_callers(made, name, name)
+                verdict = self._by_callers(made, name, name, said=_given_by_a_call(leaf))
                 if verdict is not None:
                     return verdict
         return None
@@ -613,15 +616,19 @@ class Judge:
         closure: frozenset[Def] | None = None,
         same: frozenset[Def] = frozenset(),
         part: str = "",
+        said: str = "",
     ) -> str | Refusal | None:
         """Whether every caller passes a source from which the other value was not made.
 
-        ``part``: the source is that part of the object that ``source`` is.
+        ``part``: the source is that part of the object that ``source`` is. ``said``: the name of
+        the source in the sentence, where ``source`` is only what it may have been taken from.
         """
         plain = f"`{text}`, a parameter," if parameter else f"`{text}`"
         shown = text_of(source.path) if source.kind in (Kind.PARAM, Kind.ENTRY) else ""
         shown = part or shown
-        sentence = f"{plain} was not computed from " + (f"`{shown}`" if shown else "the variables")
+        sentence = f"{plain} was not computed from " + (
+            f"`{said or shown}`" if shown else "the variables"
+        )
         verdict = self._calls.at_all_calls(
             self._view,
             Asked(
@@ -636,6 +643,11 @@ class Judge:
                 threads=parameter is not None,
             )
         return None if verdict else sentence
+
+
+def _given_by_a_call(leaf: Leaf) -> str:
+    """What the scope calls the source, if a call gave it that may hand back what it was handed."""
+    return (leaf.watch or "") if leaf.found else ""
 
 
 def _called_paths(scope: ast.AST) -> set[Path | None]:

@@ -1,0 +1,92 @@
+"""Functions that put something into a list or a dict that they are handed."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.filled_lists import Filling, added
+from tapemigrate.tape.kinds import Make
+
+
+def fills(project: Project, view: View, call: ast.Call, path: Path) -> Filling:
+    """What a function that the call may mean puts into what is at ``path``.
+
+    It is handed that, or something that is written out there and holds it, or reads it outside.
+    """
+    func = call.func
+    imported = view.kinds.name(func)
+    if imported is not None:
+        if is_of_library(imported):
+            return Filling.NOTHING
+        name, bound = imported.rpartition(".")[2], 0
+    elif isinstance(func, ast.Name):
+        name, bound = func.id, 0
+    elif isinstance(func, ast.Attribute):
+        name, bound = func.attr, 1
+    else:
+        return Filling.UNSEEN
+    if isinstance(func, ast.Name) and len(path) == 1:
+        if path[0] in project.effects(view.unit).outside_names(func.id):
+            return Filling.ANYTHING
+    found: set[Filling] = set()
+    for unit in project.units.defining(name):
+        effects = project.effects(unit)
+        surely, _ = effects.filled(call, name, bound)
+        if effects.functions(name) or effects.class_named(name) is not None:
+            found.add(Filling.NOTHING)
+        if effects.class_named(name) is not None:
+            surely = [*surely, *effects.filled(call, "__init__", 1)[0]]
+        if any(path_of(n) == path for each in surely for n in walk(each)):
+            functions = effects.functions(name)
+            found.update(_adds(project, unit, each, call, path, bound) for each in functions)
+            found.add(Filling.NOTHING if functions else Filling.ANYTHING)
+    return max(found, default=Filling.UNSEEN)
+
+
+def _adds(
+    project: Project,
+    unit: Unit,
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    call: ast.Call,
+    path: Path,
+    bound: int,
+) -> Filling:
+    """What the function adds to what is at ``path``, if it does nothing else with it."""
+    own = [a.arg for a in parameters(function.args)][bound:]
+    given = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
+    given += [(k.value, k.arg or "") for k in call.keywords]
+    holding = [(v, name) for v, name in given if any(path_of(n) == path for n in walk(v))]
+    if [path_of(v) for v, _ in holding] != [path] or not holding[0][1]:
+        return Filling.ANYTHING
+    view = project.view(unit, function)
+    found = Filling.NOTHING
+    for node in walk(function):
+        if not isinstance(node, ast.Name) or node.id != holding[0][1]:
+            continue
+        method = unit.parents.get(node)
+        put = unit.parents.get(method) if method is not None else None
+        elements = added(put) if isinstance(put, ast.Call) and put.func is method else None
+        if elements is None:
+            return Filling.ANYTHING
+        found = max([found, *(_kind(view, each) for each in elements)])
+    return found
+
+
+def _kind(view: View, value: ast.expr) -> Filling:
+    if isinstance(value, ast.Call):
+        values: list[ast.expr | None] = [value]
+    else:
+        made = origins(view.flow.reads.get(value, frozenset()))
+        values = [d.value if d.kind is Kind.ASSIGN else None for d in made]
+    if not values or any(v is None or view.kinds.make(v) is not Make.VARIABLE for v in values):
+        return Filling.ANYTHING
+    new = all(v is not None and view.kinds.is_new(v) for v in values)
+    return Filling.NEW_VARIABLES if new else Filling.VARIABLES
