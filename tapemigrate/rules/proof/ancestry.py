@@ -237,6 +237,11 @@ class Ancestry:
             for each in inner.flow.given(name):
                 if each.path[: len(made.path)] == made.path[: len(each.path)]:
                     yield _Step(inner, each, None, False)
+        for node in view.unit.nodes(ast.Subscript) if made.path[1:] else ():
+            if isinstance(node.ctx, ast.Store) and path_of(node) == made.path:
+                inner = self._project.view(view.unit, self._project.scope_of(view.unit, node))
+                put = (d for d in inner.flow.given(name) if d.path == made.path)
+                yield from (_Step(inner, d, None, False) for d in put)
 
     def _returned(self, unit: Unit, name: str) -> Iterator[_Step]:
         """What a function of another file gives, beside what it is handed."""
@@ -288,6 +293,8 @@ def _is_simple(made: Def, view: View, imported: frozenset[str]) -> bool:
     within = made.path[0] == view.kinds.self_name or (
         made.kind is Kind.ENTRY and made.path[0] in imported
     )
+    if made.kind is Kind.ENTRY and not within and made.path[1:]:
+        return all(step.startswith("[") for step in made.path[1:])  # ``TENSORS["x"]``
     steps = max(1, len(made.path) - within)
     return steps == 1 and not made.path[-1].startswith(("[", "<"))
 
