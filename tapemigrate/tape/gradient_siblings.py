@@ -21,5 +21,5 @@ def related(call: ast.Call, flow: Flow) -> bool | None:
     reads = [flow.uses_in(each) for each in sources.elts]
     if any(origins(one) & backward(other).made for one, other in permutations(reads, 2)):
         return True
-    outside = (Kind.PARAM, Kind.ENTRY)
-    return None if any(d.kind in outside for read in reads for d in origins(read)) else False
+    seen = all(d.kind is Kind.ASSIGN for read in reads for d in origins(read))
+    return False if seen else None
