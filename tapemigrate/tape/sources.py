@@ -28,6 +28,7 @@ _TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
 _MADE_HERE = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, *_TAKEN_FROM)
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
+_FILLED = "`{}` is a part of something that is filled as the code runs"
 # Methods after which a list holds what it held, or what the call shows.
 _ADDS_NO_OTHERS = frozenset({"append", "remove", "pop", "clear", "sort", "reverse", "discard"})
 
@@ -318,7 +319,7 @@ class SourceReader:
         if any(d.path != path and _is_part(d.path, text) for d in seen):
             if not filled and (variables := of_variables(found, seen, text)) is not None:
                 return variables
-            found.refusal = f"`{text}` is a part of something that is filled as the code runs"
+            found.refusal = _FILLED.format(text)
         elif handed and found.single is False and not found.refusal:
             # Of a tensor that a function puts in, no tape knows before it is used there.
             if not filled and (variables := of_variables(found, seen, text)) is not None:
@@ -340,6 +341,8 @@ class SourceReader:
     def _definition(self, made: Def, text: str, depth: int) -> Sources:
         defs = frozenset({made})
         part = text_of(made.path) != text and _is_part(made.path, text)
+        if part and made.kind is Kind.AUGMENT and text.endswith("]"):
+            return Sources(refusal=_FILLED.format(text))
         if part and made.kind in _MADE_HERE:
             # A part of an object that was made here: its variables are as new as it is.
             named = made.value is not None and path_of(made.value) is not None
