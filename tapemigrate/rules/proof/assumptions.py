@@ -235,6 +235,14 @@ class Judge:
             if verdict:
                 assumptions.append(verdict)
         behind = backward(self._view.flow.uses_in(region.request.target)).made
+        for one, other in permutations(region.sources.leaves, 2):
+            # No caller looks for a way from one source to another that goes on in here.
+            for made in sorted((other.defs - one.defs) & behind, key=lambda d: d.path):
+                verdict = self._root(made, [one]) if made.kind is Kind.PARAM else None
+                if isinstance(verdict, Refusal):
+                    return verdict
+                if verdict:
+                    assumptions.append(verdict)
         run = [d.value for d in behind if d.value is not None]
         for verdict in self._methods().of(region, region.sources.leaves, frozenset(), run):
             if isinstance(verdict, Refusal) and verdict.keeps:
