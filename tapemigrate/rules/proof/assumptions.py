@@ -6,32 +6,29 @@ import ast
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
-from tapemigrate.flow.slices import backward, origins
-from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.proof.aliases import perhaps, with_aliases
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
+from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
 from tapemigrate.rules.proof.captured import (
     captured,
-    is_set_inside,
-    outer_definitions,
 )
 from tapemigrate.rules.proof.elements import Elements
 from tapemigrate.rules.proof.globals_read import globals_read
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
 from tapemigrate.rules.proof.imported_beside import imported_beside
-from tapemigrate.rules.proof.independence import Asked, Independence, attribute_of
+from tapemigrate.rules.proof.independence import Independence, attribute_of
+from tapemigrate.rules.proof.kept_values import KeptValues
 from tapemigrate.rules.proof.new_graph import opens_with_graph
-from tapemigrate.rules.proof.one_object import comes_with, holders, tensors_in
+from tapemigrate.rules.proof.one_object import comes_with, holders
 from tapemigrate.rules.proof.other_names import aliased, passed_on
+from tapemigrate.rules.proof.outer_values import OuterValues
 from tapemigrate.rules.proof.own_graph import begins_here
-from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
-from tapemigrate.rules.proof.siblings import given_beside, unpacked_beside
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import (
     NOTHING_PASSED,
@@ -44,10 +41,9 @@ from tapemigrate.rules.proof.verdicts import (
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
 from tapemigrate.rules.values.counts import is_count
 from tapemigrate.rules.values.estimators import is_fed_data
-from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.owners import is_part_of_owner
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -67,8 +63,6 @@ _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"
 _STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
-# Stands for the variables of a collection, which no name in the code holds.
-_VARIABLES = Def(("<variables>",), Kind.ASSIGN, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +85,10 @@ class Judge:
         self._tracer = tracer
         self._view = view
         self._calls = Independence(project, tracer)
+        self._by_callers = ByCallers(self._calls, view)
+        self._kept = KeptValues(project, tracer, view, self._by_callers)
+        self._outer = OuterValues(project, tracer, view, self._by_callers)
         self._ancestry = Ancestry(project, tracer)
-        self._linear = False
         self._steps: Steps | None = None
         scope = view.scope
         self._parameters = (
@@ -138,7 +134,7 @@ class Judge:
             return assumptions + [
                 s for s in parts_beside(region, self._view) if s not in assumptions
             ]
-        self._linear = is_linear(region)
+        self._by_callers.linear = is_linear(region)
         roots = [*region.roots, *captured(region, self._view)]
         for root in sorted(roots, key=lambda d: d.path):
             if any(root.path[: len(path)] == path for path in recorded):
@@ -207,10 +203,7 @@ class Judge:
         return False
 
     def _methods(self) -> HiddenReads:
-        # Made anew each time: no circle of references keeps a tree alive.
-        return HiddenReads(
-            self._project, self._tracer, self._view, self._kept, self._is_module, self._steps
-        )
+        return HiddenReads(self._project, self._tracer, self._view, self._kept, self._steps)
 
     def given(self, region: Region) -> Given | Refusal:
         """What a tape from outside must have recorded for ``region``."""
@@ -311,7 +304,9 @@ class Judge:
             traced = self._tracer.attribute(view, name)
             if len(root.path) > 2 and variables and traced.blind:
                 return wrong(text, "an object made elsewhere", "the variables")
-            verdict = self._kept(text, name, traced, leaves) or self._descent(root, leaves, name)
+            verdict = self._kept.judge(text, name, traced, leaves) or self._descent(
+                root, leaves, name
+            )
             if isinstance(verdict, Refusal) and self._steps is not None:
                 return self._steps.left_over(name) or verdict
             return verdict
@@ -320,7 +315,7 @@ class Judge:
                 return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
             if variables and not self._is_element(root):
                 return wrong(text, "computed where its object was made", "the variables")
-        return self._global(root, leaves) or self._descent(root, leaves)
+        return self._outer.judge(root, leaves) or self._descent(root, leaves)
 
     def _descent(
         self, root: Def, leaves: list[Leaf], keeps: str = "", called: bool = False
@@ -329,7 +324,7 @@ class Judge:
         text = text_of(root.path)
         if called and root.path in _called_paths(self._view.scope):
             text = f"{text}(…)"
-        for leaf in leaves if not self._linear else ():
+        for leaf in leaves if not self._by_callers.linear else ():
             found = self._ancestry.leads_to(self._view, root, leaf.defs)
             if found:
                 return wrong(text, "computed elsewhere", f"`{name_of([leaf])}`", keeps=keeps)
@@ -360,133 +355,6 @@ class Judge:
             return True
         return root.kind is Kind.ENTRY and root.path[0] in self._project.imported(self._view.unit)
 
-    def _kept(
-        self, text: str, name: str, traced: Provenance, leaves: list[Leaf]
-    ) -> str | Refusal | None:
-        """A value kept on ``self`` by another method."""
-        for leaf in leaves:
-            if leaf.variables and traced.network:
-                if self._is_module(name) or self._tracer.holds_variables(self._view, name):
-                    continue
-                return wrong(text, "computed in another method", "the variables", keeps=name)
-            if traced.foreign:
-                return wrong(text, "set on the object by other code", names_of(leaves))
-            if any(d.kind is Kind.PARAM for d in leaf.defs & traced.defs):
-                return wrong(text, "kept from an earlier call", names_of(leaves))
-            for made in leaf.defs or (_VARIABLES,):
-                attribute = attribute_of(made, self._view)
-                if attribute == name and len(made.path) > 2 and text_of(made.path) != text:
-                    passed = any(d.kind is Kind.PARAM for d in traced.defs)
-                    if passed and not leaf.variables:
-                        return f"`{text}` was not computed from `{text_of(made.path)}`"
-                for each in self._meant_by(attribute):
-                    if (beside := self._beside(text, name, traced, each)) is not None:
-                        return beside
-                if attribute is None and made.kind is Kind.PARAM:
-                    said = _given_by_a_call(leaf)
-                    verdict = self._by_callers(
-                        made, attribute=name, traced=traced, text=text, said=said
-                    )
-                    if verdict is not None:
-                        return verdict
-        variables = any(x.variables for x in leaves)
-        unseen = traced.blind or ((traced.outside or traced.calls) and variables)
-        for leaf in leaves if traced.values else ():
-            for whole in holders(leaf, self._view):
-                if any(path_of(v) is None or len(path_of(v) or ()) > 1 for v in traced.values):
-                    return wrong(text, "computed in another method", f"`{leaf.watch}`")
-                part = leaf.watch or ""
-                verdict = self._by_callers(whole, text, None, name, traced, part=part)
-                if verdict is not None:
-                    return verdict
-        if unseen and not self._is_module(name):
-            return f"`{text}` was not computed from {names_of(leaves)}"
-        return None
-
-    def _meant_by(self, attribute: str | None) -> list[str]:
-        """The attribute, or those that it reads if it is a property."""
-        if attribute is None or self._view.cls is None:
-            return [] if attribute is None else [attribute]
-        method = self._project.effects(self._view.unit).method(self._view.cls, attribute)
-        if method is None or not method.decorator_list:
-            return [attribute]
-        return [attribute, *sorted(self._tracer.method(self._view, attribute).attributes)]
-
-    def _beside(
-        self, text: str, name: str, traced: Provenance, attribute: str
-    ) -> str | Refusal | None:
-        """What is known of ``self.name``, and of an attribute that is the source."""
-        project, tracer, view = self._project, self._tracer, self._view
-        if attribute in traced.attributes or (
-            attribute != name and share(project, tracer, view, attribute, traced)
-        ):
-            return wrong(text, "computed in another method", f"`self.{attribute}`", keeps=name)
-        if attribute == name:
-            return None
-        if may_share(project, view, attribute, traced):
-            return f"`{text}` was not computed from `self.{attribute}`"
-        handed = self._handed_in_with(attribute, name, traced, text)
-        if handed is not None:
-            return handed
-        if is_handed_in(project, tracer, view, attribute, traced) or (
-            traced.values and tracer.is_set_by_text(view, attribute)
-        ):
-            return f"`{text}` was not computed from `self.{attribute}`"
-        return None
-
-    def _handed_in_with(
-        self, attribute: str, name: str, traced: Provenance, text: str
-    ) -> str | Refusal | None:
-        """What is known of two attributes that one method makes of parameters of its own."""
-        shown = f"`self.{attribute}`"
-        kept = attribute_values(self._project, self._view, name)
-        # Of one tensor handed in twice, what was made before the tape opens is lost.
-        computed = any(path_of(v) is None for v in kept)
-        return self._handed_in(attribute, traced, text, shown, computed)
-
-    def _handed_in(
-        self, attribute: str, traced: Provenance, text: str, shown: str, computed: bool
-    ) -> str | Refusal | None:
-        for value in attribute_values(self._project, self._view, attribute):
-            scope = self._project.scope_of(self._view.unit, value)
-            inner = self._project.view(self._view.unit, scope)
-            behind = backward(inner.flow.uses_in(value)).made
-            mine = sorted((d for d in behind if d.kind is Kind.PARAM), key=lambda d: d.path)
-            own = set(inner.flow.defs.values())
-            others = {d for d in traced.defs if d.kind is Kind.PARAM and d in own}
-            for source in mine:
-                for other in sorted(others - {source}, key=lambda d: d.path):
-                    passed = other.path[0]
-                    if inner.kinds.self_name in (passed, source.path[0]):
-                        continue
-                    verdict = self._calls.at_all_calls(
-                        inner, Asked(source, passed, linear=self._linear, computed=computed)
-                    )
-                    if isinstance(verdict, CallSite):
-                        line = (
-                            f"computed from the source by the caller in line {verdict.call.lineno}"
-                        )
-                        return wrong(text, line, shown)
-                    if not verdict:
-                        return f"`{text}` was not computed from {shown}"
-        return None
-
-    def _is_module(self, name: str) -> bool:
-        """Whether ``self.name`` holds an object that is called, not a tensor."""
-        view = self._view
-        if view.cls is None:
-            return False
-        called = view.unit.once(_called)
-        if view.cls not in called:
-            called[view.cls] = frozenset(
-                node.func.attr
-                for node in walk(view.cls)
-                if isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and isinstance(node.func.value, ast.Name)
-            )
-        return name in called[view.cls]
-
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:
             name = root.path[0]
@@ -496,166 +364,14 @@ class Judge:
             if leaf.variables and is_fed_data(self._project, self._view, name):
                 continue
             for whole in holders(leaf, self._view):
-                verdict = self._by_callers(whole, name, name, part=leaf.watch or "")
+                verdict = self._by_callers.judge(whole, name, name, part=leaf.watch or "")
                 if verdict is not None:
                     return verdict
-            for made in leaf.defs or (_VARIABLES,):
-                verdict = self._by_callers(made, name, name, said=_given_by_a_call(leaf))
+            for made in leaf.defs or (VARIABLES,):
+                verdict = self._by_callers.judge(made, name, name, said=given_by_a_call(leaf))
                 if verdict is not None:
                     return verdict
         return None
-
-    def _global(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
-        name, view = root.path[0], self._view
-        text = text_of(root.path)
-        if isinstance(view.scope, ast.Module):
-            return None
-        outer = outer_definitions(self._project, self._view, root.path)
-        if outer is not None:
-            return self._closure(text, *outer, leaves)
-        traced = self._tracer.global_name(view, name)
-        sources = {d.path[0] for x in leaves for d in x.defs if d.kind is Kind.ENTRY}
-        module = self._project.view(view.unit, view.unit.tree)
-        own = [d for d in module.flow.defs.values() if d.path[0] in sources]
-        made = [d for d in module.flow.defs.values() if d.path == (name,)]
-        beside = unpacked_beside(self._project, module, [*made, *traced.defs], own)
-        if beside:
-            return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
-        unpacked = frozenset(d for d in made if d.kind is Kind.ELEMENT)
-        for source in [d for x in leaves for d in x.defs if unpacked and d.kind is Kind.PARAM]:
-            verdict = self._by_callers(source, text, closure=unpacked)
-            if verdict is not None:
-                return verdict
-        if not module.flow.given(name) and beside is not None:
-            return None
-        if self._is_rebound(name):
-            return f"`{text}` was not computed from {names_of(leaves)}"
-        if are_variables(self._project, view.unit, name):
-            return None
-        named = with_aliases(frozenset(own), module)
-        if traced.globals & sources or any(d in named or d.path[0] in sources for d in traced.defs):
-            return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
-        if traced.network and any(x.variables for x in leaves):
-            return wrong(text, "computed at module level", "the variables")
-        if traced.defs & perhaps(named, module):
-            return f"`{text}` was not computed from {names_of(leaves)}"
-        part = next((x for x in leaves if traced.defs and holders(x, view)), None)
-        if part is not None:
-            return wrong(text, "computed at module level", f"`{part.watch}`")
-        for source in [d for x in leaves for d in x.defs if traced.defs and d.kind is Kind.PARAM]:
-            verdict = self._by_callers(source, text, closure=frozenset(traced.defs))
-            met = tensors_in(module, frozenset(traced.defs))
-            if verdict is not None and (met or isinstance(verdict, Refusal)):
-                return verdict
-        if traced.network or traced.calls or traced.blind or beside is None:
-            return f"`{text}` was not computed from {names_of(leaves)}"
-        return None
-
-    def _is_rebound(self, name: str) -> bool:
-        """Whether functions of the file may give a module-level name another value."""
-        for node in self._view.unit.parents:
-            if isinstance(node, ast.Global) and name in node.names:
-                return True
-            if isinstance(node, ast.Name) and node.id == "globals":
-                return True
-            if isinstance(node, ast.Attribute) and node.attr == "modules":
-                return True  # by the module itself: ``sys.modules[__name__]``
-        return False
-
-    def _closure(
-        self, text: str, holder: View, made: list[Def], leaves: list[Leaf]
-    ) -> str | Refusal | None:
-        """A value that an enclosing function made, held against where that one made the source."""
-        if {d.kind for d in made} <= {Kind.IMPORT, Kind.CLASS}:
-            return None
-        behind = backward([u for d in made for u in (Use(d), *d.uses)]).made
-        # What a function is handed by TensorFlow is another tensor than what was handed in; only
-        # the very same tensor would be seen twice where execution is eager.
-        same = frozenset(made).union(
-            *(origins(d.uses) for d in made if d.value is not None and path_of(d.value) is not None)
-        )
-        if is_set_inside(self._project, holder, made[0].path[0]):
-            return f"`{text}` was not computed from {names_of(leaves)}"
-        plain = all(d.value is not None and holder.kinds.make(d.value) in _PLAIN for d in made)
-        if plain:
-            return None
-        for leaf in leaves:
-            if leaf.variables:
-                traced = Provenance()
-                for each in made:
-                    if each.value is not None:
-                        traced.add(self._tracer.value(holder, each.value))
-                if traced.network:
-                    return wrong(text, "computed in the enclosing function", "the variables")
-                continue
-            for source in leaf.defs:
-                defs = holder.flow.defs.values()
-                mine = frozenset(d for d in defs if d.path == source.path[: len(d.path)])
-                mine = with_aliases(mine, holder)
-                if source.kind is Kind.ENTRY and source.path != made[0].path:
-                    beside = given_beside(self._project, holder, behind, mine)
-                    if mine & behind or beside:
-                        return wrong(text, "computed in the enclosing function", names_of(leaves))
-                    if beside is None:
-                        return f"`{text}` was not computed from {names_of(leaves)}"
-                    if perhaps(mine, holder) & behind:
-                        return f"`{text}` was not computed from {names_of(leaves)}"
-                if source.kind is Kind.PARAM:
-                    verdict = self._by_callers(source, text, closure=frozenset(behind), same=same)
-                    if verdict is not None:
-                        return verdict
-            for whole in holders(leaf, self._view):
-                found = self._by_callers(
-                    whole, text, closure=frozenset(behind), same=same, part=leaf.watch or ""
-                )
-                if found is not None:
-                    return found
-        return None
-
-    # -- callers --------------------------------------------------------------------------------
-
-    def _by_callers(
-        self,
-        source: Def,
-        text: str,
-        parameter: str | None = None,
-        attribute: str | None = None,
-        traced: Provenance | None = None,
-        closure: frozenset[Def] | None = None,
-        same: frozenset[Def] = frozenset(),
-        part: str = "",
-        said: str = "",
-    ) -> str | Refusal | None:
-        """Whether every caller passes a source from which the other value was not made.
-
-        ``part``: the source is that part of the object that ``source`` is. ``said``: the name of
-        the source in the sentence, where ``source`` is only what it may have been taken from.
-        """
-        plain = f"`{text}`, a parameter," if parameter else f"`{text}`"
-        shown = text_of(source.path) if source.kind in (Kind.PARAM, Kind.ENTRY) else ""
-        shown = part or shown
-        sentence = f"{plain} was not computed from " + (
-            f"`{said or shown}`" if shown else "the variables"
-        )
-        verdict = self._calls.at_all_calls(
-            self._view,
-            Asked(
-                source, parameter, attribute, traced, closure, same, self._linear, part=bool(part)
-            ),
-        )
-        if isinstance(verdict, CallSite):
-            return wrong(
-                text,
-                f"computed from the source by the caller in line {verdict.call.lineno}",
-                f"`{shown}`" if shown else "the variables",
-                threads=parameter is not None,
-            )
-        return None if verdict else sentence
-
-
-def _given_by_a_call(leaf: Leaf) -> str:
-    """What the scope calls the source, if a call gave it that may hand back what it was handed."""
-    return (leaf.watch or "") if leaf.found else ""
 
 
 def _called_paths(scope: ast.AST) -> set[Path | None]:
@@ -680,10 +396,6 @@ def is_linear(region: Region) -> bool:
         lower.output_gradients is not None and path_of(lower.output_gradients) == path
         for lower in region.lower
     )
-
-
-def _called(unit: Unit) -> dict[ast.ClassDef, frozenset[str]]:
-    return {}
 
 
 def _is_below(root: Def, source: Def) -> bool:

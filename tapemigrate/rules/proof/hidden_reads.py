@@ -5,7 +5,7 @@ that methods read.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
@@ -15,12 +15,13 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.held import own_methods, reads_state
 from tapemigrate.rules.proof.independence import attribute_of
+from tapemigrate.rules.proof.kept_values import KeptValues
 from tapemigrate.rules.proof.replacements import replacements
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.module_variables import are_variables
-from tapemigrate.rules.values.provenance import Provenance, Tracer, filled_state
+from tapemigrate.rules.values.provenance import Tracer, filled_state
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -69,7 +70,7 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
 class HiddenReads:
     """What the methods that a scope calls read of their object.
 
-    ``kept`` judges what is kept as an attribute, ``is_module`` tells those that hold functions.
+    ``kept`` judges what is kept as an attribute.
     """
 
     def __init__(
@@ -77,15 +78,13 @@ class HiddenReads:
         project: Project,
         tracer: Tracer,
         view: View,
-        kept: Callable[[str, str, Provenance, list[Leaf]], str | Refusal | None],
-        is_module: Callable[[str], bool],
+        kept: KeptValues,
         steps: Steps | None,
     ) -> None:
         self._project = project
         self._tracer = tracer
         self._view = view
         self._kept = kept
-        self._is_module = is_module
         self._steps = steps
 
     def of(
@@ -159,7 +158,7 @@ class HiddenReads:
         # What was found may be what was passed in, and no variable.
         passed = any(d.kind is Kind.PARAM for x in leaves if x.found for d in x.defs)
         for attribute in sorted(traced.attributes):
-            if self._is_module(attribute) or self._is_set_here(region, attribute):
+            if self._kept.is_module(attribute) or self._is_set_here(region, attribute):
                 continue
             asked = self._project.effects(self._view.unit).method(self._view.cls, attribute)
             if asked is not None and _is_property(asked):
@@ -170,7 +169,7 @@ class HiddenReads:
             unmade = not inner.attributes and not inner.blind and not inner.network
             if variables and not passed and unmade:
                 continue
-            verdict = self._kept(f"self.{attribute}", attribute, inner, leaves)
+            verdict = self._kept.judge(f"self.{attribute}", attribute, inner, leaves)
             if isinstance(verdict, Refusal) and self._steps is not None:
                 verdict = self._steps.left_over(attribute) or verdict
             if isinstance(verdict, Refusal) and variables and not self._is_computed(attribute):
@@ -203,7 +202,9 @@ class HiddenReads:
             return f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
         if any(x.variables for x in leaves):
             return None
-        return self._kept(f"self.{name}", name, self._tracer.attribute(self._view, name), leaves)
+        return self._kept.judge(
+            f"self.{name}", name, self._tracer.attribute(self._view, name), leaves
+        )
 
 
 def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

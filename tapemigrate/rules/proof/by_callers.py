@@ -1,0 +1,67 @@
+"""What the callers of a scope show of a source and of another value that enters it."""
+
+from __future__ import annotations
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import text_of
+from tapemigrate.rules.project import CallSite, View
+from tapemigrate.rules.proof.independence import Asked, Independence
+from tapemigrate.rules.proof.verdicts import wrong
+from tapemigrate.rules.values.provenance import Provenance
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.request import Refusal
+
+#: Stands for the variables of a collection, which no name in the code holds.
+VARIABLES = Def(("<variables>",), Kind.ASSIGN, None)
+
+
+class ByCallers:
+    """Asks ``calls`` about one scope. ``linear``: the target is linear in what is asked about."""
+
+    def __init__(self, calls: Independence, view: View) -> None:
+        self.calls = calls
+        self.linear = False
+        self._view = view
+
+    def judge(
+        self,
+        source: Def,
+        text: str,
+        parameter: str | None = None,
+        attribute: str | None = None,
+        traced: Provenance | None = None,
+        closure: frozenset[Def] | None = None,
+        same: frozenset[Def] = frozenset(),
+        part: str = "",
+        said: str = "",
+    ) -> str | Refusal | None:
+        """Whether every caller passes a source from which the other value was not made.
+
+        ``part``: the source is that part of the object that ``source`` is. ``said``: the name of
+        the source in the sentence, where ``source`` is only what it may have been taken from.
+        """
+        plain = f"`{text}`, a parameter," if parameter else f"`{text}`"
+        shown = text_of(source.path) if source.kind in (Kind.PARAM, Kind.ENTRY) else ""
+        shown = part or shown
+        sentence = f"{plain} was not computed from " + (
+            f"`{said or shown}`" if shown else "the variables"
+        )
+        verdict = self.calls.at_all_calls(
+            self._view,
+            Asked(
+                source, parameter, attribute, traced, closure, same, self.linear, part=bool(part)
+            ),
+        )
+        if isinstance(verdict, CallSite):
+            return wrong(
+                text,
+                f"computed from the source by the caller in line {verdict.call.lineno}",
+                f"`{shown}`" if shown else "the variables",
+                threads=parameter is not None,
+            )
+        return None if verdict else sentence
+
+
+def given_by_a_call(leaf: Leaf) -> str:
+    """What the scope calls the source, if a call gave it that may hand back what it was handed."""
+    return (leaf.watch or "") if leaf.found else ""

@@ -1,0 +1,163 @@
+"""Values that other methods keep on ``self``, held against the sources of a call."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
+from tapemigrate.rules.proof.independence import Asked, attribute_of
+from tapemigrate.rules.proof.one_object import holders
+from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
+from tapemigrate.rules.proof.verdicts import names_of, wrong
+from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.shape_evidence import attribute_values
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.request import Refusal
+
+
+class KeptValues:
+    """Judges what one scope reads of its object."""
+
+    def __init__(self, project: Project, tracer: Tracer, view: View, by_callers: ByCallers) -> None:
+        self._project = project
+        self._tracer = tracer
+        self._view = view
+        self._by_callers = by_callers
+
+    def judge(
+        self, text: str, name: str, traced: Provenance, leaves: list[Leaf]
+    ) -> str | Refusal | None:
+        """A value kept on ``self`` by another method."""
+        for leaf in leaves:
+            if leaf.variables and traced.network:
+                if self.is_module(name) or self._tracer.holds_variables(self._view, name):
+                    continue
+                return wrong(text, "computed in another method", "the variables", keeps=name)
+            if traced.foreign:
+                return wrong(text, "set on the object by other code", names_of(leaves))
+            if any(d.kind is Kind.PARAM for d in leaf.defs & traced.defs):
+                return wrong(text, "kept from an earlier call", names_of(leaves))
+            for made in leaf.defs or (VARIABLES,):
+                attribute = attribute_of(made, self._view)
+                if attribute == name and len(made.path) > 2 and text_of(made.path) != text:
+                    passed = any(d.kind is Kind.PARAM for d in traced.defs)
+                    if passed and not leaf.variables:
+                        return f"`{text}` was not computed from `{text_of(made.path)}`"
+                for each in self._meant_by(attribute):
+                    if (beside := self._beside(text, name, traced, each)) is not None:
+                        return beside
+                if attribute is None and made.kind is Kind.PARAM:
+                    said = given_by_a_call(leaf)
+                    verdict = self._by_callers.judge(
+                        made, attribute=name, traced=traced, text=text, said=said
+                    )
+                    if verdict is not None:
+                        return verdict
+        variables = any(x.variables for x in leaves)
+        unseen = traced.blind or ((traced.outside or traced.calls) and variables)
+        for leaf in leaves if traced.values else ():
+            for whole in holders(leaf, self._view):
+                if any(path_of(v) is None or len(path_of(v) or ()) > 1 for v in traced.values):
+                    return wrong(text, "computed in another method", f"`{leaf.watch}`")
+                part = leaf.watch or ""
+                verdict = self._by_callers.judge(whole, text, None, name, traced, part=part)
+                if verdict is not None:
+                    return verdict
+        if unseen and not self.is_module(name):
+            return f"`{text}` was not computed from {names_of(leaves)}"
+        return None
+
+    def _meant_by(self, attribute: str | None) -> list[str]:
+        """The attribute, or those that it reads if it is a property."""
+        if attribute is None or self._view.cls is None:
+            return [] if attribute is None else [attribute]
+        method = self._project.effects(self._view.unit).method(self._view.cls, attribute)
+        if method is None or not method.decorator_list:
+            return [attribute]
+        return [attribute, *sorted(self._tracer.method(self._view, attribute).attributes)]
+
+    def _beside(
+        self, text: str, name: str, traced: Provenance, attribute: str
+    ) -> str | Refusal | None:
+        """What is known of ``self.name``, and of an attribute that is the source."""
+        project, tracer, view = self._project, self._tracer, self._view
+        if attribute in traced.attributes or (
+            attribute != name and share(project, tracer, view, attribute, traced)
+        ):
+            return wrong(text, "computed in another method", f"`self.{attribute}`", keeps=name)
+        if attribute == name:
+            return None
+        if may_share(project, view, attribute, traced):
+            return f"`{text}` was not computed from `self.{attribute}`"
+        handed = self._handed_in_with(attribute, name, traced, text)
+        if handed is not None:
+            return handed
+        if is_handed_in(project, tracer, view, attribute, traced) or (
+            traced.values and tracer.is_set_by_text(view, attribute)
+        ):
+            return f"`{text}` was not computed from `self.{attribute}`"
+        return None
+
+    def _handed_in_with(
+        self, attribute: str, name: str, traced: Provenance, text: str
+    ) -> str | Refusal | None:
+        """What is known of two attributes that one method makes of parameters of its own."""
+        shown = f"`self.{attribute}`"
+        kept = attribute_values(self._project, self._view, name)
+        # Of one tensor handed in twice, what was made before the tape opens is lost.
+        computed = any(path_of(v) is None for v in kept)
+        return self._handed_in(attribute, traced, text, shown, computed)
+
+    def _handed_in(
+        self, attribute: str, traced: Provenance, text: str, shown: str, computed: bool
+    ) -> str | Refusal | None:
+        for value in attribute_values(self._project, self._view, attribute):
+            scope = self._project.scope_of(self._view.unit, value)
+            inner = self._project.view(self._view.unit, scope)
+            behind = backward(inner.flow.uses_in(value)).made
+            mine = sorted((d for d in behind if d.kind is Kind.PARAM), key=lambda d: d.path)
+            own = set(inner.flow.defs.values())
+            others = {d for d in traced.defs if d.kind is Kind.PARAM and d in own}
+            for source in mine:
+                for other in sorted(others - {source}, key=lambda d: d.path):
+                    passed = other.path[0]
+                    if inner.kinds.self_name in (passed, source.path[0]):
+                        continue
+                    verdict = self._by_callers.calls.at_all_calls(
+                        inner,
+                        Asked(source, passed, linear=self._by_callers.linear, computed=computed),
+                    )
+                    if isinstance(verdict, CallSite):
+                        line = (
+                            f"computed from the source by the caller in line {verdict.call.lineno}"
+                        )
+                        return wrong(text, line, shown)
+                    if not verdict:
+                        return f"`{text}` was not computed from {shown}"
+        return None
+
+    def is_module(self, name: str) -> bool:
+        """Whether ``self.name`` holds an object that is called, not a tensor."""
+        view = self._view
+        if view.cls is None:
+            return False
+        called = view.unit.once(_called)
+        if view.cls not in called:
+            called[view.cls] = frozenset(
+                node.func.attr
+                for node in walk(view.cls)
+                if isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+            )
+        return name in called[view.cls]
+
+
+def _called(unit: Unit) -> dict[ast.ClassDef, frozenset[str]]:
+    return {}

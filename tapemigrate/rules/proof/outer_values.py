@@ -1,0 +1,143 @@
+"""Values of the module and of enclosing functions, held against the sources of a call."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.aliases import perhaps, with_aliases
+from tapemigrate.rules.proof.by_callers import ByCallers
+from tapemigrate.rules.proof.captured import is_set_inside, outer_definitions
+from tapemigrate.rules.proof.one_object import holders, tensors_in
+from tapemigrate.rules.proof.siblings import given_beside, unpacked_beside
+from tapemigrate.rules.proof.verdicts import name_of, names_of, wrong
+from tapemigrate.rules.values.module_variables import are_variables
+from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.request import Refusal
+
+_PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
+
+
+class OuterValues:
+    """Judges what one scope reads of the scopes around it."""
+
+    def __init__(self, project: Project, tracer: Tracer, view: View, by_callers: ByCallers) -> None:
+        self._project = project
+        self._tracer = tracer
+        self._view = view
+        self._by_callers = by_callers
+
+    def judge(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        """What is known of a value of the module, or of a function around."""
+        name, view = root.path[0], self._view
+        text = text_of(root.path)
+        if isinstance(view.scope, ast.Module):
+            return None
+        outer = outer_definitions(self._project, self._view, root.path)
+        if outer is not None:
+            return self._closure(text, *outer, leaves)
+        traced = self._tracer.global_name(view, name)
+        sources = {d.path[0] for x in leaves for d in x.defs if d.kind is Kind.ENTRY}
+        module = self._project.view(view.unit, view.unit.tree)
+        own = [d for d in module.flow.defs.values() if d.path[0] in sources]
+        made = [d for d in module.flow.defs.values() if d.path == (name,)]
+        beside = unpacked_beside(self._project, module, [*made, *traced.defs], own)
+        if beside:
+            return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
+        unpacked = frozenset(d for d in made if d.kind is Kind.ELEMENT)
+        for source in [d for x in leaves for d in x.defs if unpacked and d.kind is Kind.PARAM]:
+            verdict = self._by_callers.judge(source, text, closure=unpacked)
+            if verdict is not None:
+                return verdict
+        if not module.flow.given(name) and beside is not None:
+            return None
+        if self._is_rebound(name):
+            return f"`{text}` was not computed from {names_of(leaves)}"
+        if are_variables(self._project, view.unit, name):
+            return None
+        named = with_aliases(frozenset(own), module)
+        if traced.globals & sources or any(d in named or d.path[0] in sources for d in traced.defs):
+            return wrong(text, "computed at module level", f"`{name_of(leaves)}`")
+        if traced.network and any(x.variables for x in leaves):
+            return wrong(text, "computed at module level", "the variables")
+        if traced.defs & perhaps(named, module):
+            return f"`{text}` was not computed from {names_of(leaves)}"
+        part = next((x for x in leaves if traced.defs and holders(x, view)), None)
+        if part is not None:
+            return wrong(text, "computed at module level", f"`{part.watch}`")
+        for source in [d for x in leaves for d in x.defs if traced.defs and d.kind is Kind.PARAM]:
+            verdict = self._by_callers.judge(source, text, closure=frozenset(traced.defs))
+            met = tensors_in(module, frozenset(traced.defs))
+            if verdict is not None and (met or isinstance(verdict, Refusal)):
+                return verdict
+        if traced.network or traced.calls or traced.blind or beside is None:
+            return f"`{text}` was not computed from {names_of(leaves)}"
+        return None
+
+    def _is_rebound(self, name: str) -> bool:
+        """Whether functions of the file may give a module-level name another value."""
+        for node in self._view.unit.parents:
+            if isinstance(node, ast.Global) and name in node.names:
+                return True
+            if isinstance(node, ast.Name) and node.id == "globals":
+                return True
+            if isinstance(node, ast.Attribute) and node.attr == "modules":
+                return True  # by the module itself: ``sys.modules[__name__]``
+        return False
+
+    def _closure(
+        self, text: str, holder: View, made: list[Def], leaves: list[Leaf]
+    ) -> str | Refusal | None:
+        """A value that an enclosing function made, held against where that one made the source."""
+        if {d.kind for d in made} <= {Kind.IMPORT, Kind.CLASS}:
+            return None
+        behind = backward([u for d in made for u in (Use(d), *d.uses)]).made
+        # What a function is handed by TensorFlow is another tensor than what was handed in; only
+        # the very same tensor would be seen twice where execution is eager.
+        same = frozenset(made).union(
+            *(origins(d.uses) for d in made if d.value is not None and path_of(d.value) is not None)
+        )
+        if is_set_inside(self._project, holder, made[0].path[0]):
+            return f"`{text}` was not computed from {names_of(leaves)}"
+        plain = all(d.value is not None and holder.kinds.make(d.value) in _PLAIN for d in made)
+        if plain:
+            return None
+        for leaf in leaves:
+            if leaf.variables:
+                traced = Provenance()
+                for each in made:
+                    if each.value is not None:
+                        traced.add(self._tracer.value(holder, each.value))
+                if traced.network:
+                    return wrong(text, "computed in the enclosing function", "the variables")
+                continue
+            for source in leaf.defs:
+                defs = holder.flow.defs.values()
+                mine = frozenset(d for d in defs if d.path == source.path[: len(d.path)])
+                mine = with_aliases(mine, holder)
+                if source.kind is Kind.ENTRY and source.path != made[0].path:
+                    beside = given_beside(self._project, holder, behind, mine)
+                    if mine & behind or beside:
+                        return wrong(text, "computed in the enclosing function", names_of(leaves))
+                    if beside is None:
+                        return f"`{text}` was not computed from {names_of(leaves)}"
+                    if perhaps(mine, holder) & behind:
+                        return f"`{text}` was not computed from {names_of(leaves)}"
+                if source.kind is Kind.PARAM:
+                    verdict = self._by_callers.judge(
+                        source, text, closure=frozenset(behind), same=same
+                    )
+                    if verdict is not None:
+                        return verdict
+            for whole in holders(leaf, self._view):
+                found = self._by_callers.judge(
+                    whole, text, closure=frozenset(behind), same=same, part=leaf.watch or ""
+                )
+                if found is not None:
+                    return found
+        return None
