@@ -228,24 +228,27 @@ class RegionFinder:
         """
         run = [*block.body[first : last + 1], request.target]
         cut = {d for leaf in sources.leaves for d in leaf.defs}
-        calls = [n for s in run for n in walk(s) if isinstance(n, ast.Call)]
-        foreign = any(map(self._is_of_module, calls))
+        nodes = [n for s in run for n in walk(s)]
+        calls = [n for n in nodes if isinstance(n, ast.Call)]
+        # What a module has is called, or read: ``CACHE[0]``.
+        foreign = any(map(self._is_of_module, nodes))
         own = any(self._kinds.called(c) is not None for c in calls)
         if not foreign and not own:
             return first
         for index, stmt in enumerate(block.body[:first]):
             value = stmt.value if isinstance(stmt, ast.Expr | ast.Assign) else None
-            if (foreign and isinstance(stmt, ast.Expr) and self._is_of_module(stmt.value)) or (
-                own and isinstance(value, ast.Call) and fills_state(self._kinds.called(value))
-            ):
-                assert value is not None
+            if not isinstance(value, ast.Call):
+                continue
+            alone = isinstance(stmt, ast.Expr) and self._is_of_module(value.func)
+            if (foreign and alone) or (own and fills_state(self._kinds.called(value))):
                 if backward(self._flow.uses_in(value)).made & cut:
                     return index
         return first
 
     def _is_of_module(self, node: ast.AST) -> bool:
-        """Whether a function of another module of the user's is called."""
-        name = self._kinds.name(node.func) if isinstance(node, ast.Call) else None
+        """Whether it is a name of another module of the user's."""
+        read = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+        name = self._kinds.name(node) if read and isinstance(node, ast.expr) else None
         return name is not None and not name.startswith("tensorflow") and not gives_no_tensors(name)
 
     def lower(
