@@ -114,7 +114,7 @@ class Ancestry:
                     found.add(step.made)
                 elif (path := self._imported(step.view, step.made)) is not None:
                     found.add(path)
-                steps += self._definition(step.view, step.made, step.called)
+                steps += self._definition(step, step.made, way)
             elif step.value is not None:
                 if step.place is None and not _is_holder(step.value, step.view):
                     found.add(step.value)
@@ -145,8 +145,9 @@ class Ancestry:
             return named_by(value, view)
         return ()
 
-    def _definition(self, view: View, made: Def, called: bool) -> Iterator[_Step]:
+    def _definition(self, step: _Step, made: Def, way: _Way) -> Iterator[_Step]:
         """Where a definition has its value from."""
+        view, called = step.view, step.called
         me = view.kinds.self_name
         if made.path == (me,) or made.kind in _CODE:
             return
@@ -154,7 +155,7 @@ class Ancestry:
             if not called:
                 yield from self._handed_in(view, made)
         elif made.kind is Kind.ENTRY and made.path[0] == me:
-            yield from self._attribute(view, made.path[1].lstrip("."))
+            yield from self._attribute(view, made.path[1].lstrip("."), way)
         elif made.kind is Kind.ENTRY:
             yield from self._outer(view, made)
         elif made.kind is Kind.MUTATE:
@@ -179,7 +180,7 @@ class Ancestry:
                 caller = self._project.scope_of(site.unit, site.call)
                 yield _Step(self._project.view(site.unit, caller), None, given, False)
 
-    def _attribute(self, view: View, name: str) -> Iterator[_Step]:
+    def _attribute(self, view: View, name: str, way: _Way) -> Iterator[_Step]:
         project = self._project
         if view.cls is None:
             return
@@ -194,10 +195,10 @@ class Ancestry:
         given += contents(project, view, name)
         for unit, value in given:
             yield self._set(unit, value)
-        for inner, value in put_in_by_methods(project, view, name):
-            yield _Step(inner, None, value, False)
-        for inner, value in put_in_by_others(project, view, name):
-            yield _Step(inner, None, value, False)
+        # What a call is handed may be put in, or be nothing but read.
+        put = [] if way is _Way.SAME else [*put_in_by_methods(project, view, name)]
+        put += [] if way is _Way.SAME else put_in_by_others(project, view, name)
+        yield from (_Step(inner, None, value, False) for inner, value in put)
         family = set(project.family(view.unit, view.cls))
         for unit, node in project.stores(name):
             stmt = unit.parents[node]
