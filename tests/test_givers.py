@@ -175,3 +175,11 @@ def test_a_base_class_of_another_file(tmp_path: Path, value: str, expected: str 
     write(tmp_path, "bases.py", BASE.format(value=value))
     write(tmp_path, "model.py", DERIVED)
     assert applicability(tmp_path) == expected
+
+
+def test_the_place_in_the_base_class_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "bases.py", BASE.format(value="self.layer(self.x)"))
+    write(tmp_path, "model.py", DERIVED)
+    done = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1).results
+    (message,) = (each.message for result in done for each in result.diagnostics)
+    assert "bases.py, line 7, by a class above" in message

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.attributes import contents
+from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.request import Refusal, Request
@@ -59,8 +60,9 @@ def keep(
         reason = f"`self.{name}` reads of its object what may have been made of the source before"
         return Refusal(reason, RECIPE)
     if len(made) != 1:
-        places = "in more than one place" if made else "in no place of its class"
-        return refused(f"`self.{name}` is set {places}")
+        above = [place_of(unit, *each) for each in inherited_values(project, view, name)]
+        places = f"in {above[0]}, by a class above" if above else "in no place of its class"
+        return refused(f"`self.{name}` is set {'in more than one place' if made else places}")
     stmt = made[0]
     scope = project.scope_of(unit, stmt)
     if not isinstance(scope, ast.FunctionDef) or scope is view.scope:
