@@ -494,8 +494,9 @@ class Beside:
                 verdict = related(call, self._flow) if beside else False
                 if verdict:
                     return Refusal(_USED.format(leaf.watch), SOURCE)
-                for path in sorted(d.path for d in beside if verdict is None):
-                    return f"`{text_of(path)}` was not computed from `{leaf.watch}`"
+                if beside and verdict is None:
+                    first = text_of(min(d.path for d in beside))
+                    return f"`{first}` was not computed from `{leaf.watch}`"
                 continue
             if given.names and self._is_read_whole(given.names, beside | leaf.defs, behind, target):
                 return _together(text_of(min(given.names, key=lambda d: d.path).path))

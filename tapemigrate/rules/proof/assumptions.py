@@ -50,7 +50,6 @@ from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 
 # Names by which configuration is passed about everywhere; it holds no tensors.
 _CONFIGURATION = frozenset(
@@ -231,10 +230,12 @@ class Judge:
         behind = backward(self._view.flow.uses_in(region.request.target)).made
         for one, other in permutations(region.sources.leaves, 2):
             # No caller looks for a way from one source to another that goes on in here.
-            listed = other.variables or VARIABLES_BY_NAME.search(other.watch or "")
-            met = frozenset() if listed else (other.defs - one.defs) & behind
+            met = frozenset() if other.variables else (other.defs - one.defs) & behind
             for made in sorted(met, key=lambda d: d.path):
                 verdict = self._root(made, [one]) if made.kind is Kind.PARAM else None
+                if isinstance(verdict, Refusal) and not region.sources.listed:
+                    # Two lists that were taken from one, and are joined, may be of variables.
+                    verdict = f"`{other.watch}` was not computed from `{name_of([one])}`"
                 if isinstance(verdict, Refusal):
                     return verdict
                 if verdict:
