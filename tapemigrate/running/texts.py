@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _APART = bytes(
     code if code >= 128 or chr(code).isalnum() or code == ord("_") else 32 for code in range(256)
 )
-_GAP = 32
 # The names that an import statement names: up to the end of its line, or of its parentheses.
 _IMPORTS = late(rb"import\b(?:[ \t]|\\\r?\n)*(?:\((?:[^)#]|#[^\n]*)*|(?:[^\n\\;]|\\\r?\n)*)")
 # What brings names in that stand in no statement.

@@ -1,4 +1,4 @@
-"""What ``grad_ys`` and ``stop_gradients`` of a call hold, as far as the code shows."""
+"""What ``xs``, ``grad_ys`` and ``stop_gradients`` of a call hold, as far as the code shows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.tape.kinds import Kinds, Make, short
+from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.ops import Ops
-from tapemigrate.tape.recipes import STOP
+from tapemigrate.tape.recipes import SOURCE, STOP
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
 from tapemigrate.tape.sources import SourceReader
@@ -29,7 +30,21 @@ _SINGLE = frozenset(
 )
 
 
-def may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:
+def sources_of(
+    request: Request, reader: SourceReader, flow: Flow, kinds: Kinds
+) -> Sources | Refusal:
+    """What ``request`` is differentiated by."""
+    if request.known is not None:
+        return request.known
+    sources = reader.read(request.sources)
+    if request.variables:
+        sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
+    if sources.refusal or not sources.leaves:
+        return Refusal(sources.refusal or "the call has no source", SOURCE)
+    return NONE_AMONG_SEEDS if _may_hold_none(request, flow, kinds) else sources
+
+
+def _may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:
     """Whether ``grad_ys`` is a list of which the code does not show that it holds no None."""
     given = request.output_gradients
     if given is None:

@@ -79,3 +79,8 @@ def beside_variables(leaves: list[Leaf], text: str) -> list[Leaf]:
 def where_passed(text: str) -> str:
     """What is assumed of ``text`` where the code does not show what it holds."""
     return f"`{text}` holds trainable variables where it is passed"
+
+
+def assumed_of(sources: Sources) -> list[str]:
+    """What is assumed of the sources, each once."""
+    return list(dict.fromkeys(x.assumption for x in sources.leaves if x.assumption))

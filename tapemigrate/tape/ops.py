@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.slices import Backward, backward
+from tapemigrate.flow.slices import Backward, backward, origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.operands import Operands, values_in
@@ -50,6 +50,19 @@ class Ops:
         """Whether an expression calls code that may read a source unseen."""
         calls = [n for n in walk(value) if isinstance(n, ast.Call)]
         return any(self._kinds.make(c) is Make.UNKNOWN or self._is_layer(c) for c in calls)
+
+    def is_only_read(self, target: ast.expr) -> bool:
+        """Whether reading it runs no op: it may be one of a list, as ``tf.gradients`` gives."""
+        if is_plain(target) or not isinstance(target, ast.Subscript):
+            return is_plain(target)
+        owner = path_of(target.value)
+        made = origins(self._flow.uses_in(target))
+        return (
+            is_plain(target.value)
+            and isinstance(target.slice, ast.Constant)
+            and bool(made)
+            and all(d.path == owner and d.kind is Kind.ASSIGN and self._is_list(d) for d in made)
+        )
 
     def cut(self, target: frozenset[Use], goals: frozenset[Def], stops: frozenset[Def]) -> Backward:
         """The slice behind ``target`` up to some definitions, without what carries no gradient."""
@@ -126,6 +139,12 @@ class Ops:
             elif not isinstance(node, ast.Lambda):
                 stack.extend(values_in(node))
         return found
+
+    def _is_list(self, made: Def) -> bool:
+        value = made.value
+        if isinstance(value, ast.Call):
+            return self._kinds.tensorflow(value.func) == "gradients"
+        return isinstance(value, ast.List | ast.Tuple)
 
     def _is_of_numbers(self, made: Def) -> bool:
         """``args = parser.parse_args()``: what a method of an object without tensors gives."""

@@ -10,7 +10,7 @@ from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.tape.kinds import Kinds
-from tapemigrate.tape.recipes import THREAD
+from tapemigrate.tape.recipes import SOURCE, THREAD
 from tapemigrate.tape.request import Refusal, Request
 
 
@@ -22,6 +22,15 @@ def may_be_passed_in(target: ast.expr, flow: Flow) -> bool:
             if Kind.PARAM in found and len(found) > 1:
                 return True
     return False
+
+
+def together(name: str) -> Refusal:
+    """That the source and the target both come out of ``name``, which was made before."""
+    return Refusal(
+        f"the source and the target both come out of `{name}`, where one may have been made from "
+        "the other before a tape could watch it",
+        SOURCE,
+    )
 
 
 def elsewhere(

@@ -182,7 +182,7 @@ class Places:
         unseen = self._danger.unseen(run)
         if unseen is None and self._danger.collected(run):
             unseen = COLLECTED
-        return unseen or self._finder.given(request, requests, tape)
+        return unseen or self._finder.received.given(request, requests, tape)
 
     def forget(self, request: Request) -> None:
         """Drops what was found out about a request."""
@@ -196,11 +196,11 @@ class Places:
 
     def records(self, region: Region) -> bool:
         """Whether ops that run here lie between what was passed in and the target."""
-        return self._finder.records(region)
+        return self._finder.received.records(region)
 
     def joins(self, region: Region) -> bool:
         """Whether such ops lead from the sources that were passed in to the target."""
-        return self._finder.joins(region)
+        return self._finder.received.joins(region)
 
     def _region(
         self, request: Request, requests: Sequence[Request], kept: Keeping | None
@@ -282,7 +282,7 @@ class Places:
         )
 
     def _kept(self, request: Request, kept: Keeping) -> Region:
-        region = self._finder.kept(request, kept.tape)
+        region = self._finder.received.kept(request, kept.tape)
         kept.take(region)
         return region
 

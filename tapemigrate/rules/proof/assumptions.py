@@ -61,7 +61,6 @@ _CONFIGURATION = frozenset(
 _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})
 # What a tensor knows of itself without an op.
 _STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
-_PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 
 

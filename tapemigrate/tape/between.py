@@ -1,0 +1,161 @@
+"""What lies between the sources of a gradient call and its target, in one scope."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
+
+from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.paths import Path
+from tapemigrate.source.trees import children, walk
+from tapemigrate.tape.leaf import Leaf, Sources
+from tapemigrate.tape.ops import Ops
+from tapemigrate.tape.request import Request
+from tapemigrate.tape.syntax import holds
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+
+
+class _Index:
+    """The requests of one scope, by their calls and statements, and what they are asked by."""
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        self.requests = requests
+        self.calls: dict[ast.AST, Request] = {each.call: each for each in requests}
+        self.sources: set[ast.AST] = {each.sources for each in requests}
+        self.stated: dict[ast.stmt, list[Request]] = {}
+        for each in requests:
+            self.stated.setdefault(each.stmt, []).append(each)
+
+
+class Between:
+    """Follows the values of one scope from the sources of its gradient calls to their targets."""
+
+    def __init__(self, flow: Flow, ops: Ops, holds_variables: Callable[[Path], bool]) -> None:
+        """``holds_variables`` tells whether what comes from outside holds nothing else."""
+        self._flow = flow
+        self._ops = ops
+        self._holds_variables = holds_variables
+        self._indexed: _Index | None = None
+
+    def definitions(
+        self,
+        target: frozenset[Use],
+        leaves: list[Leaf],
+        stops: frozenset[Def],
+        recorded: frozenset[Path],
+    ) -> tuple[frozenset[Def], list[tuple[Def | None, Use]]]:
+        """The definitions on the paths from the leaves to the target, and the edges among them."""
+        nodes: set[Def] = set()
+        edges: list[tuple[Def | None, Use]] = []
+        for leaf in leaves:
+            beside = self._made_beside(leaf)
+            sliced = self._ops.cut(target, leaf.defs | beside, stops)
+            found = sliced.leading_to(leaf.defs.__contains__)
+            if self._has_hidden_paths(leaf, found):
+                found |= sliced.leading_to(self._ops.may_hide_a_source)
+            if recorded:
+                found |= sliced.leading_to(lambda d: d.path[:2] in recorded or d.path in recorded)
+            kept = found - leaf.defs - stops
+            if leaf.lent is not None:
+                found = kept = sliced.leading_to((leaf.defs | beside).__contains__) - stops
+            nodes |= kept
+            edges += [
+                e for e in sliced.edges if e[1].made in found and (e[0] is None or e[0] in kept)
+            ]
+        return frozenset(nodes), edges
+
+    def connects(
+        self, request: Request, sources: Sources, stops: list[Def], others: Sequence[Request]
+    ) -> bool:
+        """Whether a path from a source to the target is seen, or may run in a call made here."""
+        if request.joins:
+            return True
+        requests = others if request.call in self._index(others).calls else [*others, request]
+        target = self._uses_beside(request.target, self._index(requests).sources)
+        for leaf in sources.leaves:
+            if not leaf.outside:
+                return True
+            sliced = self._ops.cut(target, leaf.defs, frozenset(stops))
+            edges = [e for e in sliced.edges if not self._only_asks(*e, requests)]
+            joined = replace(sliced, edges=tuple(edges)).leading_to(leaf.defs.__contains__)
+            if any(use.made in joined for use in target):
+                return True
+            if leaf.variables or not any(d.kind in _OUTSIDE for d in leaf.defs):
+                if any(self._ops.runs_unseen(d) for d in sliced.made):
+                    return True
+                if leaf.variables and any(map(self._is_own_variable, sliced.made)):
+                    return True
+                if self._ops.calls_unseen(request.target):
+                    return True
+        return False
+
+    def lower(
+        self, request: Request, nodes: frozenset[Def], others: Sequence[Request]
+    ) -> set[Request]:
+        """The requests whose results the target is made of."""
+        index = self._index(others)
+        roots = [request.target]
+        if request.output_gradients is not None:
+            roots.append(request.output_gradients)
+        found = {index.calls[n] for r in roots for n in walk(r) if n in index.calls}
+        for made in nodes:
+            if made.stmt is None or made.stmt is request.stmt:
+                continue
+            found |= {o for o in index.stated.get(made.stmt, ()) if holds(made, o.call)}
+        return found - {request}
+
+    def _made_beside(self, leaf: Leaf) -> frozenset[Def]:
+        """What the call that watches the source makes beside it, or puts where others find it."""
+        stmts = {d.stmt for d in leaf.defs} if leaf.lent is not None else set()
+        return frozenset(d for d in self._flow.defs.values() if stmts and d.stmt in stmts)
+
+    def _has_hidden_paths(self, leaf: Leaf, seen: frozenset[Def]) -> bool:
+        """Whether a path that is not ``seen`` may lead from the source to the target.
+
+        What is made here can only be watched from then on, whatever led from it before.
+        """
+        if not seen:
+            return True
+        passed = any(d.kind in _OUTSIDE for d in leaf.defs)
+        elsewhere = (leaf.outside and leaf.variables) or leaf.found
+        return (leaf.outside and passed) or (elsewhere and not leaf.fresh)
+
+    def _is_own_variable(self, made: Def) -> bool:
+        """Whether it is a variable of the class or the module: ``self.w``, ``weights["w"]``."""
+        return made.kind is Kind.ENTRY and self._holds_variables(made.path)
+
+    def _only_asks(self, made: Def | None, use: Use, requests: Sequence[Request]) -> bool:
+        """Whether a definition reads something only to differentiate by it.
+
+        Such a gradient depends on its source where its target does.
+        """
+        if made is None:
+            return False
+        if made.stmt is None:
+            return False
+        stated = self._index(requests).stated.get(made.stmt, ())
+        own = [r for r in stated if holds(made, r.call)]
+        root = made.value if made.value is not None else made.stmt
+        if not own or root is None or use not in self._flow.uses_in(root):
+            return False
+        return use not in self._uses_beside(root, {r.sources for r in own})
+
+    def _uses_beside(self, root: ast.AST, sources: Set[ast.AST]) -> frozenset[Use]:
+        """What an expression reads, but for the sources of gradients in it."""
+        found: set[Use] = set()
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            if node not in sources:
+                found |= self._flow.reads.get(node, frozenset())
+                stack += children(node)
+        return frozenset(found)
+
+    def _index(self, requests: Sequence[Request]) -> _Index:
+        """Made once for all requests of a scope, which are asked for one after the other."""
+        if self._indexed is None or self._indexed.requests is not requests:
+            self._indexed = _Index(requests)
+        return self._indexed

@@ -1,0 +1,233 @@
+"""Whether a source has another name, by which the target was made of it where nothing watched."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from tapemigrate.flow.blocks import Blocks
+from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.aliases import Aliases
+from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.operands import Operands
+from tapemigrate.tape.ops import Ops
+from tapemigrate.tape.outside import together
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.same import asked_for, may_be
+from tapemigrate.tape.syntax import SETTINGS, STATIC, gives_data, may_give_back
+
+#: Whether the second of two values that one call gave was certainly not made from the first.
+Apart = Callable[[Def, Def], "bool | None"]
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
+
+
+class SecondNames:
+    """Looks for the second names of the sources of one scope."""
+
+    def __init__(
+        self, flow: Flow, blocks: Blocks, kinds: Kinds, operands: Operands, ops: Ops, apart: Apart
+    ) -> None:
+        self._flow = flow
+        self._blocks = blocks
+        self._kinds = kinds
+        self._ops = ops
+        self._aliases = Aliases(flow, kinds, operands)
+        self._apart = apart
+
+    def named_twice(
+        self, region: Region, target: frozenset[Use], stops: list[Def]
+    ) -> Refusal | None:
+        """Whether a source has another name, by which the target was made of it unseen."""
+        for leaf in region.sources.leaves:
+            for made in leaf.defs if leaf.watch is not None else ():
+                if not self._aliases.are_followed(made):
+                    continue
+                behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+                names = self._aliases.ahead(self._aliases.behind(made) - leaf.defs, behind)
+                own = {made} if self._aliases.holds_several(made) else set()
+                for user in own | behind:
+                    if user is not made and self._is_recorded_after(user, made, region):
+                        continue
+                    if not self._ops.is_barren(user) and self._aliases.computes(user, names):
+                        return together(text_of(min(names, key=lambda d: d.path).path))
+        return None
+
+    def perhaps_named_twice(
+        self, region: Region, target: frozenset[Use], stops: list[Def]
+    ) -> list[str]:
+        """What is assumed of sources that nothing shows to be new tensors where they are named."""
+        found: list[str] = []
+        for leaf in region.sources.leaves:
+            own = [d for d in leaf.defs if leaf.watch is not None and d.kind not in _OUTSIDE]
+            if leaf.fresh or not own:
+                continue
+            behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+            for made in own:
+                looped = made.kind in _COUNTED and text_of(made.path) != leaf.watch
+                if looped or (made.value is not None and self._makes_variable(made.value)):
+                    continue
+                names = may_be(made, self._flow, self._kinds) - leaf.defs
+                owners = asked_for(made, self._flow, self._kinds) - leaf.defs
+                for user in behind if names or owners else ():
+                    given = user.value is made.value and isinstance(made.value, ast.Call)
+                    if given or self._is_recorded_after(user, made, region):
+                        continue
+                    if self._ops.is_barren(user) or not self._ops.makes_ops(user):
+                        continue
+                    if met := self._works_on(user, names, owners):
+                        found.append(f"`{leaf.watch}` is another tensor than `{met}`")
+        return list(dict.fromkeys(found))
+
+    def may_be_another(
+        self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> str | Refusal | None:
+        """Whether the source may be the very tensor that it is made of, which the target reads."""
+        behind = None
+        for made in leaf.defs:
+            value = made.value
+            if made.kind not in (Kind.ASSIGN, Kind.WITH) or value is None:
+                continue
+            known = may_give_back(value, self._kinds)
+            unknown = isinstance(value, ast.Call) and self._ops.make(made) is Make.UNKNOWN
+            if self._kinds.is_new(value) or (not known and not unknown):
+                continue
+            if unknown and self._makes_variable(value):
+                continue
+            if behind is None:
+                behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
+            twin = next((d for d in self._twins(made, behind) if self._is_passed(d, value)), None)
+            if known and twin is not None:
+                return together(text_of(twin.path))
+            given = {
+                d
+                for u in made.uses
+                for d in origins([u])
+                if not self._ops.is_barren(d) and d in behind
+            }
+            given = {d for d in given if self._is_passed(d, value) and d.path[0] not in SETTINGS}
+            given = {d for d in given if self._is_used_before(d, made, behind)}
+            again = unknown and not gives_data(value)
+            if again and any(_calls_as(d, value) for d in behind - {made}):
+                return f"`{leaf.watch}` is another tensor than `{ast.unparse(value)}` gave before"
+            if given:
+                name = text_of(min(given, key=lambda d: d.path).path)
+                if known:
+                    return together(name)
+                if name == leaf.watch and isinstance(value, ast.Call):
+                    called = ast.unparse(value.func)
+                    return f"what `{called}` gives is another tensor than `{name}`"
+                return f"`{leaf.watch}` is another tensor than `{name}`"
+        return None
+
+    def _works_on(self, user: Def, names: frozenset[Def], owners: frozenset[Def]) -> str:
+        """Which of ``names``, or what part of ``owners``, an op works on where ``user`` is made."""
+        value = user.value
+        if value is None or any(u.made.kind is Kind.FUNCTION for u in user.uses):
+            used = origins(user.uses) & names
+            return text_of(min(used, key=lambda d: d.path).path) if used else ""
+        if names and self._aliases.computes(user, set(names), but=self._kinds.reads_no_object):
+            return text_of(min(names, key=lambda d: d.path).path)
+        for node in self._ops.value_paths(value) if owners else ():
+            path = path_of(node) or ()
+            met = origins(self._flow.reads.get(node, frozenset())) & owners
+            if any(len(d.path) < len(path) and path[-1] not in STATIC for d in met):
+                return text_of(path)
+        return ""
+
+    def _is_recorded_after(self, user: Def, made: Def, region: Region) -> bool:
+        """Whether the tape records ``user``, after it was told of the source ``made``."""
+        if user.stmt is None or made.stmt is None or user.stmt.lineno <= made.stmt.lineno:
+            return False
+        row = self._blocks.index_in(user.stmt, region.block)
+        return row is not None and region.first <= row <= region.last
+
+    def _makes_variable(self, value: ast.expr) -> bool:
+        """Whether a function of the file is called that gives nothing but a variable of its own."""
+        function = self._kinds.called(value) if isinstance(value, ast.Call) else None
+        if function is None or function.decorator_list:
+            return False
+        nodes = [n for stmt in function.body for n in walk(stmt)]
+        if any(
+            isinstance(n, ast.FunctionDef | ast.Lambda | ast.Yield | ast.YieldFrom) for n in nodes
+        ):
+            return False
+        ends = [n.value for n in nodes if isinstance(n, ast.Return)]
+        return bool(ends) and all(
+            isinstance(end, ast.Call) and self._kinds.tensorflow(end.func) == "Variable"
+            for end in ends
+        )
+
+    def _twins(self, made: Def, behind: frozenset[Def]) -> list[Def]:
+        """What was unpacked beside a part of the target, and may be the same as that part."""
+        return [
+            d
+            for u in sorted(made.uses, key=lambda u: u.made.path)
+            for d in origins([u])
+            if d.kind is Kind.ELEMENT
+            and isinstance(d.value, ast.Call)
+            and self._ops.make(d) is Make.UNKNOWN
+            and any(
+                other.kind is Kind.ELEMENT and other.value is d.value and not self._apart(d, other)
+                for other in behind - {d}
+            )
+        ]
+
+    def _is_used_before(self, given: Def, made: Def, behind: frozenset[Def]) -> bool:
+        """Whether something was made of it before the other definition, which is ``made`` of it."""
+        line = made.stmt.lineno if made.stmt is not None else 0
+        return any(
+            user.stmt is not None
+            and user is not made
+            and (
+                user.stmt.lineno < line
+                or (user.stmt is made.stmt and user.kind is Kind.MUTATE)
+                or bool(self._blocks.loops_around(user.stmt))
+            )
+            and not self._ops.is_barren(user)
+            and (user.value is None or not self._kinds.is_new(user.value))
+            and any(u.made is given for u in user.uses)
+            for user in behind
+        )
+
+    def _is_passed(self, made: Def, value: ast.expr) -> bool:
+        """Whether the value of the definition is an operand by itself."""
+        known = isinstance(value, ast.Call) and may_give_back(value, self._kinds)
+        operands: list[ast.expr] = []
+        match value:
+            case ast.Call():
+                operands = value.args[:1] if known else value.args
+            case ast.IfExp() | ast.BoolOp():
+                operands = _choices(value)
+        return any(
+            u.made is made
+            for operand in operands
+            if path_of(operand) is not None
+            for u in self._flow.reads.get(operand, ())
+        )
+
+
+def _calls_as(made: Def, call: ast.expr) -> bool:
+    """Whether the definition asks an object once more for what ``call`` asks it."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    same = ast.dump(call)
+    nodes = walk(made.value) if made.value is not None else ()
+    return any(isinstance(n, ast.Call) and n is not call and ast.dump(n) == same for n in nodes)
+
+
+def _choices(value: ast.expr) -> list[ast.expr]:
+    """What a choice may give, however deep it is nested."""
+    match value:
+        case ast.IfExp():
+            return [*_choices(value.body), *_choices(value.orelse)]
+        case ast.BoolOp():
+            return [c for part in value.values for c in _choices(part)]
+    return [value]
