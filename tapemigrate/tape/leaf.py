@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.paths import text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +85,44 @@ def where_passed(text: str) -> str:
 def assumed_of(sources: Sources) -> list[str]:
     """What is assumed of the sources, each once."""
     return list(dict.fromkeys(x.assumption for x in sources.leaves if x.assumption))
+
+
+def assuming(leaf: Leaf, assumption: str) -> Leaf:
+    """The leaf, if ``assumption`` holds as well."""
+    both = f"{leaf.assumption} and {assumption}" if leaf.assumption else assumption
+    return replace(leaf, assumption=both)
+
+
+def renamed(leaf: Leaf) -> Leaf:
+    """The leaf under another name: what is known of how its own name was made is left out."""
+    return replace(leaf, fresh=False, filled=frozenset(), looked_up=False, lent=None)
+
+
+def merged(leaves: list[Leaf]) -> list[Leaf]:
+    """Several definitions of one name, each made anew, are one source.
+
+    What a name is merely given may be something from which the others were made; that stays apart.
+    """
+    found: dict[object, Leaf] = {}
+    for leaf in leaves:
+        own = bool(leaf.defs) and all(text_of(d.path) == leaf.watch for d in leaf.defs)
+        key: object = (leaf.watch, leaf.variables) if own else leaf
+        other = found.get(key)
+        if other is None:
+            found[key] = leaf
+            continue
+        found[key] = replace(
+            other,
+            defs=other.defs | leaf.defs,
+            outside=other.outside or leaf.outside,
+            many=other.many if other.many == leaf.many else None,
+            fresh=other.fresh and leaf.fresh,
+            assumption=other.assumption or leaf.assumption,
+            found=other.found or leaf.found,
+        )
+    return list(found.values())
+
+
+def all_trainable(text: str) -> str:
+    """The assumption on variables of which some need not be watched by themselves."""
+    return f"every variable in `{text}` is trainable"

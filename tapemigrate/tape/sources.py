@@ -9,16 +9,24 @@ from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.built_late import BuiltLate
-from tapemigrate.tape.filled_lists import Filling, Fills, added, is_empty, of_variables
-from tapemigrate.tape.kinds import Kinds, Make, flattens, short
-from tapemigrate.tape.leaf import Leaf, Sources, beside_variables
+from tapemigrate.tape.filled_lists import Filling, Fills
+from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
+from tapemigrate.tape.kinds import Kinds, Make, flattens
+from tapemigrate.tape.leaf import (
+    Leaf,
+    Sources,
+    all_trainable,
+    assuming,
+    beside_variables,
+    merged,
+    renamed,
+)
+from tapemigrate.tape.made_sources import FRESH, KindEvidence, MadeSources
 
 Segment = Callable[[ast.expr], str]
-KindEvidence = Callable[[str, ast.expr], "bool | None"]
 # Whether one of some calls may set an attribute of ``self``.
 SetAnew = Callable[[str, Iterable["ast.AST | None"]], bool]
 
@@ -28,9 +36,6 @@ _TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
 _MADE_HERE = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, *_TAKEN_FROM)
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
-_FILLED = "`{}` is a part of something that is filled as the code runs"
-# Methods after which a list holds what it held, or what the call shows.
-_ADDS_NO_OTHERS = frozenset({"append", "remove", "pop", "clear", "sort", "reverse", "discard"})
 
 
 class SourceReader:
@@ -55,6 +60,7 @@ class SourceReader:
         self._holds_variables = holds_variables
         self._kept_values = kept_values
         self._gives_variables = gives_variables
+        self._made = MadeSources(flow, kinds, evidence, gives_variables)
         self._set_anew = set_anew
         self._fills = fills
         self._late = BuiltLate(flow, kinds)
@@ -86,12 +92,12 @@ class SourceReader:
                 base = self.read(node.value, depth + 1)
                 whole = isinstance(node.slice, ast.Slice)
                 if base.single is True and not base.refusal:
-                    return Sources(refusal=_FRESH)
+                    return Sources(refusal=FRESH)
                 base.leaves = [
                     replace(x, looked_up=x.watch is not None and _is_kept(x)) for x in base.leaves
                 ]
                 return Sources(base.leaves, False if whole else None, base.refusal, base.listed)
-            return Sources(refusal=_FRESH)
+            return Sources(refusal=FRESH)
         return self._path(node, text_of(path), depth)
 
     def _display(self, node: ast.List | ast.Tuple, depth: int) -> Sources:
@@ -114,7 +120,7 @@ class SourceReader:
             if part.single or (part.single is None and depth):
                 return None
             if part.single is None:
-                part.leaves = [_with(x, f"`{ast.unparse(side)}` is a list") for x in part.leaves]
+                part.leaves = [assuming(x, f"`{ast.unparse(side)}` is a list") for x in part.leaves]
             found.leaves += part.leaves
             found.refusal = found.refusal or part.refusal
             found.references += part.references
@@ -160,7 +166,9 @@ class SourceReader:
         if isinstance(func, ast.Attribute) and func.attr == "_ref" and not node.args:
             found = self.read(func.value, depth + 1)
             return replace(found, references=[*found.references, node])
-        return self._made(node, frozenset(), self._segment(node), depth)
+        return self._made.of(
+            node, frozenset(), self._segment(node), lambda n: self._is_number(n, depth)
+        )
 
     def _is_lister(self, call: ast.Call) -> bool:
         """Whether the call lists what it is given: ``list(x)``, ``tf.nest.flatten(x)``."""
@@ -169,30 +177,6 @@ class SourceReader:
         if isinstance(call.func, ast.Name) and call.func.id in _LISTERS:
             return True
         return flattens(self._kinds.name(call.func))
-
-    def _sum(self, value: ast.BinOp, defs: frozenset[Def], text: str, depth: int) -> Sources:
-        """``a + b``: a tensor if one of the two is, a list if both are, else the one or the other.
-
-        Lists that calls give may hold variables that live elsewhere.
-        """
-        sides = (value.left, value.right)
-        known = any(self._kinds.make(side) is not Make.UNKNOWN for side in sides)
-        if known or not isinstance(value.op, ast.Add) or self._is_number(value, depth):
-            return Sources([Leaf(defs, text, outside=False, many=False)], True)
-        behind = [d.value for d in origins(self._flow.uses_in(value)) if d.value is not None]
-        called = any(isinstance(n, ast.Call) for n in [*ast.walk(value), *behind])
-        leaf = Leaf(defs, text, called, None, found=self._may_find(value))
-        return Sources([leaf], self._evidence(text, value))
-
-    def _may_find(self, value: ast.expr) -> bool:
-        """Whether a call in it may give what was there before: variables that networks read."""
-        return any(
-            isinstance(n, ast.Call)
-            and self._kinds.make(n) is Make.UNKNOWN
-            and not self._kinds.is_new(n)
-            and not self._kinds.gives_tensors(n)
-            for n in ast.walk(value)
-        )
 
     def _is_number(self, node: ast.expr, depth: int) -> bool:
         """Whether arithmetic gives a tensor: a list can only be added, or multiplied by a count."""
@@ -208,7 +192,7 @@ class SourceReader:
         if not uses:
             return Sources(refusal=f"`{text}` is not defined where the call reads it")
         if isinstance(node, ast.Attribute) and self._gives_variables(node):
-            return self._variables(Make.VARIABLES, frozenset())
+            return self._made.variables(Make.VARIABLES, frozenset())
         # Parts that were read on their own (``theta[2]``), or what a property may compute of what
         # else its object holds, are no sources of their own.
         path = path_of(node) or ()
@@ -223,7 +207,14 @@ class SourceReader:
         listed: set[bool] = set()
         appended = [u.made for u in uses if u.made.kind is Kind.MUTATE]
         if appended:
-            return self._appended(node, uses, text, depth)
+            filled = FilledSources(
+                path_of(node),
+                text,
+                self._fills,
+                lambda element: self.read(element, depth + 1),
+                lambda made: self._definition(made, text, depth),
+            )
+            return filled.read(uses)
         for made in sorted(origins(uses), key=_place):
             part = self._definition(made, text, depth)
             found.leaves += part.leaves
@@ -233,7 +224,7 @@ class SourceReader:
             singles.add(part.single)
             listed.add(part.listed)
         found.listed = listed == {True}
-        found.leaves = _merged(beside_variables(found.leaves, text))
+        found.leaves = merged(beside_variables(found.leaves, text))
         if again:
             sentence = f"nothing that is called here sets `{text}` anew"
             found.leaves = [replace(x, assumption=x.assumption or sentence) for x in found.leaves]
@@ -263,91 +254,18 @@ class SourceReader:
         again = own != made and self._set_anew(path[1].lstrip("."), calls)
         return frozenset(Use(d) for d in own), again
 
-    def _appended(self, node: ast.expr, uses: frozenset[Use], text: str, depth: int) -> Sources:
-        """A list that was filled by ``append``: its elements are what was appended."""
-        found = Sources(single=False, listed=True)
-        path = path_of(node)
-        seen: set[Def] = set()
-        filled: set[ast.stmt] = set()
-        handed: list[ast.Call] = []
-        unseen: list[ast.Call] = []
-        is_list = False
-        begun: list[Sources] = []
-        stack = [u.made for u in uses]
-        while stack:
-            made = stack.pop()
-            if made in seen:
-                continue
-            seen.add(made)
-            if made.kind is Kind.MUTATE:
-                stack.extend(u.made for u in made.before)
-                call = made.value
-                elements = None if call is None else added(call)
-                if elements is not None:
-                    is_list = True
-                    for each in elements:
-                        part = self.read(each, depth + 1)
-                        found.leaves += part.leaves
-                        found.refusal = found.refusal or part.refusal
-                        found.references += part.references
-                        found.nested |= part.single is False
-                elif (call is None or _changes_otherwise(call)) and made.stmt is not None:
-                    filled.add(made.stmt)
-                elif made.path == path and isinstance(call, ast.Call):
-                    filling = self._fills(call, path)
-                    if filling is Filling.ANYTHING:
-                        handed.append(call)
-                    elif filling is Filling.UNSEEN:
-                        unseen.append(call)
-                    elif filling is not Filling.NOTHING:
-                        new = filling is Filling.NEW_VARIABLES
-                        leaf = Leaf(frozenset(), None, True, True, variables=True, fresh=new)
-                        found.leaves.append(leaf)
-                        is_list = True
-            else:
-                part = self._definition(made, text, depth)
-                found.nested |= part.nested
-                found.leaves += [x for x in part.leaves if not is_empty(made)]
-                found.refusal = found.refusal or part.refusal
-                begun.append(part)
-                if part.single is True:
-                    found.single = True
-        if not is_list and found.single is False and any(p.single is None for p in begun):
-            # What a call may have changed need be no list.
-            found.single, found.listed = None, False
-        found.leaves = _merged(beside_variables(found.leaves, text))
-        if any(d.path != path and _is_part(d.path, text) for d in seen):
-            if not filled and (variables := of_variables(found, seen, text)) is not None:
-                return variables
-            found.refusal = _FILLED.format(text)
-        elif handed and found.single is False and not found.refusal:
-            # Of a tensor that a function puts in, no tape knows before it is used there.
-            if not filled and (variables := of_variables(found, seen, text)) is not None:
-                return variables
-            filler = _first_called(handed)
-            found.refusal = f"`{filler}(…)` may put more into `{text}` than what is seen here"
-        if unseen and any(isinstance(d.value, ast.List) for d in seen):
-            sentence = f"`{_first_called(unseen)}` puts nothing into `{text}`"
-            found.leaves = [_with(x, sentence) for x in found.leaves]
-        if filled:
-            # Elements that were put in later: what is watched is the container as it then is.
-            whole = Leaf(frozenset(seen), text, False, None, filled=frozenset(filled))
-            element = any(_is_part(d.path, text) for d in seen)
-            if element or any(x.watch != text for x in found.leaves):
-                found.refusal = f"`{text}` gets other elements than those it was made of"
-            found.leaves, found.single = [whole], None
-        return found
-
     def _definition(self, made: Def, text: str, depth: int) -> Sources:
         defs = frozenset({made})
-        part = text_of(made.path) != text and _is_part(made.path, text)
+        part = text_of(made.path) != text and is_part(made.path, text)
         if part and made.kind is Kind.AUGMENT and text.endswith("]"):
-            return Sources(refusal=_FILLED.format(text))
+            return Sources(refusal=FILLED.format(text))
         if part and made.kind in _MADE_HERE:
             # A part of an object that was made here: its variables are as new as it is.
             named = made.value is not None and path_of(made.value) is not None
             named = named or isinstance(made.value, ast.Subscript)
-            new = made.value is None or _is_object(made.value) or not self._may_find(made.value)
+            new = (
+                made.value is None or _is_object(made.value) or not self._made.may_find(made.value)
+            )
             new = new and not named
             late = self._part_built_late(made, text)
             if late is not None:
@@ -362,22 +280,22 @@ class SourceReader:
                 if not makes:
                     return Sources()  # it is None, whoever calls
             if makes and makes <= {Make.VARIABLES, Make.ANY_VARIABLES}:
-                trainable = None if makes == {Make.VARIABLES} else _all_trainable(text)
+                trainable = None if makes == {Make.VARIABLES} else all_trainable(text)
                 leaf = Leaf(defs, None, True, True, variables=True, assumption=trainable)
                 return Sources([leaf], False, None, True)
             if makes == {Make.VARIABLE} and len(made.path) == 1:
-                return self._variables(Make.VARIABLE, defs)
+                return self._made.variables(Make.VARIABLE, defs)
             variables = self._holds_variables(made.path)
             return Sources([Leaf(defs, text, True, None, variables)], None)
         if made.kind is Kind.ASSIGN and made.value is not None:
             inner = self._through(made, text, depth)
             if inner is not None:
                 return inner
-            return self._made(made.value, defs, text, depth)
+            return self._made.of(made.value, defs, text, lambda n: self._is_number(n, depth))
         if made.kind in _TAKEN_FROM and made.value is not None:
             base = self.read(made.value, depth + 1)
             if not base.refusal and base.leaves and base.single is not True:
-                leaves = [replace(_plain(x), defs=x.defs | defs) for x in base.leaves]
+                leaves = [replace(renamed(x), defs=x.defs | defs) for x in base.leaves]
                 # What an unknown call gives may hold lists as well as tensors.
                 called = base.single is None and any(
                     isinstance(d.value, ast.Call) for x in base.leaves for d in x.defs
@@ -398,11 +316,11 @@ class SourceReader:
             return Sources([Leaf(defs, text, outside=False, many=None)], None)
         make = self._kinds.element(made)
         if make in (Make.VARIABLES, Make.VARIABLE):
-            return self._variables(make, defs)
+            return self._made.variables(make, defs)
         value = made.value
         tensor = isinstance(value, ast.Call) and self._kinds.make(value) is Make.TENSOR
         new = value is not None and self._kinds.is_new(value)
-        found = value is not None and self._may_find(value)
+        found = value is not None and self._made.may_find(value)
         found |= made.kind is Kind.ELEMENT and self._kinds.hands_back(made)
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
@@ -420,7 +338,7 @@ class SourceReader:
             return Sources([replace(leaf, many=True)], False, None, True)
         sentence = f"`{text}` is a trainable variable"
         if whole and attribute in ("variables", "weights"):
-            sentence = _all_trainable(text)
+            sentence = all_trainable(text)
         elif not self._late.is_of_library(made):
             return Sources(
                 refusal=f"`{text}` may be set only where `{owner}` is called, and a tape has to "
@@ -441,7 +359,7 @@ class SourceReader:
                     isinstance(n, ast.Call) and self._kinds.make(n) is Make.UNKNOWN
                     for n in ast.walk(value)
                 )
-                leaf = Leaf(defs, text, outside, True, found=self._may_find(value))
+                leaf = Leaf(defs, text, outside, True, found=self._made.may_find(value))
                 return Sources([leaf], False, None, not isinstance(value, ast.Tuple))
             return found
         if value is not None and path_of(value) is not None:
@@ -451,7 +369,7 @@ class SourceReader:
                 shown = text if text.isidentifier() else leaf.watch
                 shown = shown if leaf.watch is not None else None
                 both = leaf.defs | defs
-                alias = replace(_plain(leaf), defs=both, watch=shown)
+                alias = replace(renamed(leaf), defs=both, watch=shown)
                 return Sources([alias], found.single, found.refusal)
             return found
         if isinstance(value, ast.Call) and self._is_lister(value):
@@ -470,138 +388,6 @@ class SourceReader:
             found = self.read(value.value, depth + 1)
             return found if found.single is False and not found.refusal else None
         return None
-
-    def _variables(self, make: Make, defs: frozenset[Def]) -> Sources:
-        """Variables that a function of this file gives; they may have been used before."""
-        many = make is Make.VARIABLES
-        return Sources([Leaf(defs, None, True, many, variables=True)], not many, None, many)
-
-    def _made(self, value: ast.expr, defs: frozenset[Def], text: str, depth: int) -> Sources:
-        make = self._kinds.make(value)
-        if make is Make.UNKNOWN and isinstance(value, ast.Call) and self._gives_variables(value):
-            make = Make.VARIABLES
-        if make is Make.VARIABLES:
-            return Sources([Leaf(defs, None, True, True, variables=True)], False, None, True)
-        if make is Make.ANY_VARIABLES:
-            leaf = Leaf(
-                defs,
-                None,
-                outside=True,
-                many=True,
-                variables=True,
-                assumption=_all_trainable(text),
-            )
-            return Sources([leaf], False, None, True)
-        if make is Make.VARIABLE:
-            fresh = self._kinds.is_new(value)
-            return Sources([Leaf(defs, None, True, False, variables=True, fresh=fresh)], True)
-        if make is Make.FROZEN:
-            fresh = self._kinds.is_new(value)
-            return Sources([Leaf(defs, text, True, False, variables=True, fresh=fresh)], True)
-        if not defs and make in (Make.TENSOR, Make.LEAF):
-            return Sources(refusal=_FRESH)
-        if isinstance(value, ast.BinOp) and defs:
-            return self._sum(value, defs, text, depth)
-        if make in (Make.TENSOR, Make.LEAF):
-            if isinstance(value, ast.Call) and _many_results(short(self._kinds.name(value.func))):
-                return Sources([Leaf(defs, text, outside=False, many=True)], False)
-            return Sources([Leaf(defs, text, outside=False, many=False)], True)
-        if isinstance(value, ast.Call) and self._kinds.makes_object(value):
-            return Sources(
-                refusal=f"`{text}` is an object of `{ast.unparse(value.func)}`, and a tape watches "
-                "nothing but tensors and variables"
-            )
-        if isinstance(value, ast.Call) and _is_builtin_container(value):
-            return Sources([Leaf(defs, text, outside=False, many=True)], False)
-        if isinstance(value, ast.Call):
-            # What an unknown call returns may be new tensors, or variables that live elsewhere.
-            fresh = self._kinds.is_new(value)
-            seen = self._may_find(value)
-            leaf = Leaf(defs, text if defs else None, True, None, not defs, fresh, found=seen)
-            if not defs:
-                leaf = Leaf(
-                    defs,
-                    None,
-                    outside=True,
-                    many=None,
-                    variables=True,
-                    assumption=f"`{text}` gives trainable variables",
-                )
-            return Sources([leaf], None)
-        return Sources([Leaf(defs, text, False, None, found=self._may_find(value))], None)
-
-
-def _with(leaf: Leaf, assumption: str) -> Leaf:
-    both = f"{leaf.assumption} and {assumption}" if leaf.assumption else assumption
-    return replace(leaf, assumption=both)
-
-
-def _plain(leaf: Leaf) -> Leaf:
-    """The leaf under another name: what is known of how its own name was made is left out."""
-    return replace(leaf, fresh=False, filled=frozenset(), looked_up=False, lent=None)
-
-
-def _is_object(value: ast.expr) -> bool:
-    """Whether what is called has the name of a class."""
-    path = path_of(value.func) if isinstance(value, ast.Call) else None
-    return path is not None and path[-1].lstrip(".")[:1].isupper()
-
-
-def _all_trainable(text: str) -> str:
-    return f"every variable in `{text}` is trainable"
-
-
-def _is_unknown(leaf: Leaf) -> bool:
-    """Whether it need not be a variable, for what a call out of sight gives may be anything."""
-    return not leaf.variables or (leaf.many is None and leaf.assumption is not None)
-
-
-def _is_kept(leaf: Leaf) -> bool:
-    return any(d.kind is Kind.ENTRY for d in leaf.defs)
-
-
-def _merged(leaves: list[Leaf]) -> list[Leaf]:
-    """Several definitions of one name, each made anew, are one source.
-
-    What a name is merely given may be something from which the others were made; that stays apart.
-    """
-    found: dict[object, Leaf] = {}
-    for leaf in leaves:
-        own = bool(leaf.defs) and all(text_of(d.path) == leaf.watch for d in leaf.defs)
-        key: object = (leaf.watch, leaf.variables) if own else leaf
-        other = found.get(key)
-        if other is None:
-            found[key] = leaf
-            continue
-        found[key] = replace(
-            other,
-            defs=other.defs | leaf.defs,
-            outside=other.outside or leaf.outside,
-            many=other.many if other.many == leaf.many else None,
-            fresh=other.fresh and leaf.fresh,
-            assumption=other.assumption or leaf.assumption,
-            found=other.found or leaf.found,
-        )
-    return list(found.values())
-
-
-_FRESH = "the source is made in the call itself, so nothing can depend on it"
-
-
-def _changes_otherwise(call: ast.expr) -> bool:
-    return (
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and call.func.attr in CHANGERS - _ADDS_NO_OTHERS
-    )
-
-
-def _is_builtin_container(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Name) and call.func.id in ("dict", "OrderedDict", "map")
-
-
-def _first_called(calls: list[ast.Call]) -> str:
-    return ast.unparse(min(calls, key=lambda c: (c.lineno, c.col_offset)).func)
 
 
 def _changes(uses: Iterable[Use]) -> set[Def]:
@@ -624,13 +410,20 @@ def _is_filled(made: Def) -> bool:
     return isinstance(call.func, ast.Attribute) and path_of(call.func.value) == made.path
 
 
-def _is_part(path: Path, text: str) -> bool:
-    return text.startswith((text_of(path) + ".", text_of(path) + "["))
-
-
-def _many_results(name: str | None) -> bool:
-    return name in ("split", "unstack", "unpack", "meshgrid", "gradients", "dynamic_partition")
-
-
 def _place(made: Def) -> tuple[int, int]:
     return (made.stmt.lineno, made.stmt.col_offset) if made.stmt is not None else (0, 0)
+
+
+def _is_unknown(leaf: Leaf) -> bool:
+    """Whether it need not be a variable, for what a call out of sight gives may be anything."""
+    return not leaf.variables or (leaf.many is None and leaf.assumption is not None)
+
+
+def _is_kept(leaf: Leaf) -> bool:
+    return any(d.kind is Kind.ENTRY for d in leaf.defs)
+
+
+def _is_object(value: ast.expr) -> bool:
+    """Whether what is called has the name of a class."""
+    path = path_of(value.func) if isinstance(value, ast.Call) else None
+    return path is not None and path[-1].lstrip(".")[:1].isupper()

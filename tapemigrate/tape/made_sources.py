@@ -1,0 +1,133 @@
+"""What the sources of a gradient call are, where the value of a name shows how they were made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.slices import origins
+from tapemigrate.tape.kinds import Kinds, Make, short
+from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
+
+KindEvidence = Callable[[str, ast.expr], "bool | None"]
+#: Why nothing can be differentiated by what the call itself computes.
+FRESH = "the source is made in the call itself, so nothing can depend on it"
+
+
+class MadeSources:
+    """Tells tensors, variables and lists of them by the values that make them."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        kinds: Kinds,
+        evidence: KindEvidence,
+        gives_variables: Callable[[ast.expr], bool],
+    ) -> None:
+        self._flow = flow
+        self._kinds = kinds
+        self._evidence = evidence
+        self._gives_variables = gives_variables
+
+    def of(
+        self,
+        value: ast.expr,
+        defs: frozenset[Def],
+        text: str,
+        is_number: Callable[[ast.expr], bool],
+    ) -> Sources:
+        """What ``text`` is, of which ``defs`` give it ``value``; none do where it has no name.
+
+        ``is_number`` tells arithmetic, which gives a tensor, from the joining of lists.
+        """
+        make = self._kinds.make(value)
+        if make is Make.UNKNOWN and isinstance(value, ast.Call) and self._gives_variables(value):
+            make = Make.VARIABLES
+        if make is Make.VARIABLES:
+            return Sources([Leaf(defs, None, True, True, variables=True)], False, None, True)
+        if make is Make.ANY_VARIABLES:
+            leaf = Leaf(
+                defs,
+                None,
+                outside=True,
+                many=True,
+                variables=True,
+                assumption=all_trainable(text),
+            )
+            return Sources([leaf], False, None, True)
+        if make is Make.VARIABLE:
+            fresh = self._kinds.is_new(value)
+            return Sources([Leaf(defs, None, True, False, variables=True, fresh=fresh)], True)
+        if make is Make.FROZEN:
+            fresh = self._kinds.is_new(value)
+            return Sources([Leaf(defs, text, True, False, variables=True, fresh=fresh)], True)
+        if not defs and make in (Make.TENSOR, Make.LEAF):
+            return Sources(refusal=FRESH)
+        if isinstance(value, ast.BinOp) and defs:
+            return self._sum(value, defs, text, is_number(value))
+        if make in (Make.TENSOR, Make.LEAF):
+            if isinstance(value, ast.Call) and _many_results(short(self._kinds.name(value.func))):
+                return Sources([Leaf(defs, text, outside=False, many=True)], False)
+            return Sources([Leaf(defs, text, outside=False, many=False)], True)
+        if isinstance(value, ast.Call) and self._kinds.makes_object(value):
+            return Sources(
+                refusal=f"`{text}` is an object of `{ast.unparse(value.func)}`, and a tape watches "
+                "nothing but tensors and variables"
+            )
+        if isinstance(value, ast.Call) and _is_builtin_container(value):
+            return Sources([Leaf(defs, text, outside=False, many=True)], False)
+        if isinstance(value, ast.Call):
+            # What an unknown call returns may be new tensors, or variables that live elsewhere.
+            fresh = self._kinds.is_new(value)
+            seen = self.may_find(value)
+            leaf = Leaf(defs, text if defs else None, True, None, not defs, fresh, found=seen)
+            if not defs:
+                leaf = Leaf(
+                    defs,
+                    None,
+                    outside=True,
+                    many=None,
+                    variables=True,
+                    assumption=f"`{text}` gives trainable variables",
+                )
+            return Sources([leaf], None)
+        return Sources([Leaf(defs, text, False, None, found=self.may_find(value))], None)
+
+    def variables(self, make: Make, defs: frozenset[Def]) -> Sources:
+        """Variables that a function of this file gives; they may have been used before."""
+        many = make is Make.VARIABLES
+        return Sources([Leaf(defs, None, True, many, variables=True)], not many, None, many)
+
+    def may_find(self, value: ast.expr) -> bool:
+        """Whether a call in it may give what was there before: variables that networks read."""
+        return any(
+            isinstance(n, ast.Call)
+            and self._kinds.make(n) is Make.UNKNOWN
+            and not self._kinds.is_new(n)
+            and not self._kinds.gives_tensors(n)
+            for n in ast.walk(value)
+        )
+
+    def _sum(self, value: ast.BinOp, defs: frozenset[Def], text: str, number: bool) -> Sources:
+        """``a + b``: a tensor if one of the two is, a list if both are, else the one or the other.
+
+        Lists that calls give may hold variables that live elsewhere.
+        """
+        sides = (value.left, value.right)
+        known = any(self._kinds.make(side) is not Make.UNKNOWN for side in sides)
+        if known or not isinstance(value.op, ast.Add) or number:
+            return Sources([Leaf(defs, text, outside=False, many=False)], True)
+        behind = [d.value for d in origins(self._flow.uses_in(value)) if d.value is not None]
+        called = any(isinstance(n, ast.Call) for n in [*ast.walk(value), *behind])
+        leaf = Leaf(defs, text, called, None, found=self.may_find(value))
+        return Sources([leaf], self._evidence(text, value))
+
+
+def _is_builtin_container(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("dict", "OrderedDict", "map")
+
+
+def _many_results(name: str | None) -> bool:
+    return name in ("split", "unstack", "unpack", "meshgrid", "gradients", "dynamic_partition")
