@@ -97,6 +97,15 @@ def test_spoilt_rewrites(pool: Pool, right: str, wrong: str) -> None:
     assert found.verdict == "REFUTED", found
 
 
+def test_packages_without_a_file_of_their_own_are_read_anew() -> None:
+    main = "import tensorflow as tf\nfrom pkg import part\nrun = part.run\nINPUTS = {'x': 1.0}\n"
+    texts = [f"def run(x):\n    return {factor} * x\n" for factor in (2.0, 3.0)]
+    before, after = ({"main.py": main, "pkg/part.py": text} for text in texts)
+    with contextlib.closing(Pool(size=1, timeout=60)) as one:
+        found = submit(one, Case(before, after, "main", ("graph",), ("graph",))).result()
+    assert found.verdict == "REFUTED", found.detail
+
+
 def test_unequal_only_inside(pool: Pool) -> None:
     """The outputs agree; what one call returned does not."""
     before = (

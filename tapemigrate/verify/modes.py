@@ -86,7 +86,10 @@ def _inside(folder: str, place: str) -> Iterator[None]:
         os.chdir(here)
         sys.path[:] = path
         for name in set(sys.modules) - modules:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(folder):
+            module = sys.modules[name]
+            # A package without an ``__init__.py`` has no file, but folders.
+            places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+            if any(str(place).startswith(folder) for place in places):
                 del sys.modules[name]
 
 

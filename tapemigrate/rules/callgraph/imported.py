@@ -51,6 +51,20 @@ def leads_to(
     return True if True in found else None if None in found else False
 
 
+def missing_folders(project: Project, path: str, user: Unit, home: Unit) -> str:
+    """The module of an absolute import that is ``home``, if the folders above that are named so.
+
+    Files in the topmost folder are imported by its name where that is a package. Empty where
+    another file at hand is meant, or may be.
+    """
+    module, _ = split_path(path)
+    if module.startswith(".") or is_module(user.filename, module, home.filename) is not None:
+        return ""
+    others = (name for name, _ in project.units.files() if name != home.filename)
+    found = any(is_module(user.filename, module, name) is not False for name in others)
+    return "" if found else module
+
+
 def _handing_on(project: Project, module: str, user: Unit) -> list[Unit]:
     """The files of ``module``; all of the package, where its own file is not at hand."""
     exact = list(project.units.at(_places(project, module, user).__contains__))
@@ -70,12 +84,16 @@ def _places(project: Project, module: str, user: Unit) -> frozenset[str]:
 def _is_home(project: Project, module: str, user: Unit, home: Unit) -> bool | None:
     """Whether ``module`` is the file of ``home``, and none that lies nearer to its user."""
     meant = is_module(user.filename, module, home.filename)
+    places = _places(project, module, user)
+    if meant is None:
+        # Folders that are not in the path are no reason to pass over the file that lies there.
+        return False if places else None
     if not meant or module.startswith("."):
         return meant
     mine = nearness(user.filename, module, home.filename)
     others = [
         nearness(user.filename, module, unit.filename)
-        for unit in project.units.at(_places(project, module, user).__contains__)
+        for unit in project.units.at(places.__contains__)
         if unit is not home
     ]
     best = max(others, default=-2)
@@ -87,4 +105,5 @@ def _is_package_of(project: Project, module: str, user: Unit, home: Unit) -> boo
     package = os.path.join(os.path.dirname(home.filename), "__init__.py")
     if stem(home.filename) == "__init__" or package in project.units:
         return False
-    return is_module(user.filename, module, package)
+    meant = is_module(user.filename, module, package)
+    return False if meant is None and _places(project, module, user) else meant

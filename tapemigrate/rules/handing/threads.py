@@ -12,8 +12,10 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callbacks import callers
+from tapemigrate.rules.callgraph.callers import Callers, may_be_another
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.companions import companions
+from tapemigrate.rules.callgraph.imported import missing_folders
 from tapemigrate.rules.callgraph.meaning import is_called_from_outside, meant_by
 from tapemigrate.rules.callgraph.namesakes import Namesakes, namesakes
 from tapemigrate.rules.handing.ahead import is_product
@@ -358,6 +360,8 @@ class Threads:
             if found.overridden or found.mates:
                 return circle
             calls, unseen = found.calls, found.unseen
+            if not method:
+                calls, unseen = self._by_folders(helper, found)
         else:
             helper.circle, calls, unseen = circle, circle.calls, circle.unseen
         own = (*helper.own_targets, *helper.own_sources)
@@ -394,6 +398,24 @@ class Threads:
                 f"{names}{', and still records' if helper.records else ''}"
             )
         return calls
+
+    def _by_folders(self, helper: Helper, found: Callers) -> tuple[list[CallSite], list[str]]:
+        """The calls, those among them that only a folder above the files can tell, and the rest."""
+        home, name = helper.placed.view.unit, helper.function.name
+        calls, unseen = list(found.calls), list(found.unseen)
+        for site in found.unsure:
+            path = site.unit.names.qualified(site.call.func)
+            either = site.unit.names.reference_kind(site.call.func) == "either"
+            if path is None or either:
+                continue
+            module = missing_folders(self._project, path, site.unit, home)
+            if module:
+                calls.append(site)
+                unseen.remove(may_be_another(home, name, site))
+                sentence = f"`{module}` is {home.filename}"
+                if sentence not in helper.assumptions:
+                    helper.assumptions.append(sentence)
+        return calls, unseen
 
     def _circle(self, helper: Helper) -> Namesakes | str:
         """The methods that take the tape as well, or why one of them cannot."""
