@@ -95,7 +95,7 @@ def test_wrap_leaves_comments_where_they_belong() -> None:
     )
 
 
-def test_strings_and_backslashes_keep_every_byte() -> None:
+def test_strings_keep_every_byte_and_backslashes_move_along() -> None:
     t = Text(
         'def f():\n    a = """x\n    y\n  z"""\n    b = 1 + \\\n      2\n'
         "    c = f'''{\n    a\n    = }'''\n    d = 'x\\\n    y'\n"
@@ -103,7 +103,7 @@ def test_strings_and_backslashes_keep_every_byte() -> None:
     )
     new = t.apply(Wrap(t.stmt("a ="), t.stmt("e ="), "with q:"))
     assert new == (
-        'def f():\n    with q:\n        a = """x\n    y\n  z"""\n        b = 1 + \\\n      2\n'
+        'def f():\n    with q:\n        a = """x\n    y\n  z"""\n        b = 1 + \\\n          2\n'
         "        c = f'''{\n    a\n    = }'''\n        d = 'x\\\n    y'\n"
         "        e = (a,\n             'q'\n        r'w')\n"
     )

@@ -74,16 +74,16 @@ def _restructure(old: str, chunk: Chunk, plans: BlockPlans, layout: Layout) -> s
     if next(islice(_TOKEN.finditer(old), MAX_TOKENS, None), None):
         raise CodemodError(f"a block of more than {MAX_TOKENS:,} tokens is too long to rewrite")
     # Imported here: it brings LibCST, which costs half a second that most runs need not spend.
-    from tapemigrate.codemods.structure import parse, restructure, write
+    from tapemigrate.codemods.structure import restructure, write
 
     # Lines that are indented are parsed as the block of a statement of their own.
     header = f"if 1:{layout.newline}" if isinstance(chunk.owner, ast.ClassDef) else ""
     old = header + old
     if is_plain(old) and layout.newline != "\r":
-        new = write(restructure(chunk.owner, chunk.part, parse(old, layout), plans, layout))
+        new = write(restructure(chunk.owner, chunk.part, old, plans, layout))
     else:
         lf = replace(layout, newline="\n")
-        module = restructure(chunk.owner, chunk.part, parse(plain(old), lf), plans, lf)
+        module = restructure(chunk.owner, chunk.part, plain(old), plans, lf)
         new = restored(write(module), old, layout.newline)
     return new[len(header) :]
 

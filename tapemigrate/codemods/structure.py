@@ -18,8 +18,10 @@ from tapemigrate.codemods.blockplan import BlockPlan, BlockPlans
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.layout import Layout
 from tapemigrate.codemods.locate import blocks
+from tapemigrate.patterns import late
 from tapemigrate.tape.plan import Wrap
 
+_BACKSLASH = late(r"\\\r?\n")
 _Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 # A block as it is put together: what stands above a statement is not yet part of it.
 _Item = _Statement | cst.EmptyLine
@@ -56,18 +58,19 @@ def parse(source: str, layout: Layout) -> cst.Module:
 def restructure(
     owner: ast.Module | ast.ClassDef,
     part: range,
-    module: cst.Module,
+    text: str,
     plans: BlockPlans,
     layout: Layout,
 ) -> cst.Module:
-    """``module``, the LibCST tree of the statements ``part`` of ``owner``, with ``plans`` applied.
+    """The LibCST tree of ``text``, the statements ``part`` of ``owner``, with ``plans`` applied.
 
-    Those of a class are the block of the only statement of ``module``.
+    Those of a class are the block of the only statement of ``text``.
 
     Raises:
-        CodemodError: when the code of a plan does not parse.
+        CodemodError: when ``text``, or the code of a plan, does not parse.
     """
-    rewriter = _Rewriter(plans, layout)
+    module = parse(text, layout)
+    rewriter = _Rewriter(plans, layout, _BACKSLASH.search(text) is not None)
     if isinstance(owner, ast.Module):
         return rewriter.module(owner, part, module)
     return module.with_changes(body=[rewriter.block(owner, part, cast(cst.If, module.body[0]))])
@@ -80,10 +83,12 @@ def write(module: cst.Module) -> str:
 
 
 class _Rewriter:
-    def __init__(self, plans: BlockPlans, layout: Layout) -> None:
+    def __init__(self, plans: BlockPlans, layout: Layout, continues: bool) -> None:
+        """``continues``: whether a line anywhere goes on after a backslash."""
         self._plans = plans.plans
         self._touched = plans.touched
         self._layout = layout
+        self._continues = continues
 
     def module(self, tree: ast.Module, part: range, module: cst.Module) -> cst.Module:
         plan = self._plans.get((id(tree), "body"), BlockPlan())
@@ -180,6 +185,9 @@ class _Rewriter:
         header = self._items(f"{wrap.header.rstrip()}\n    pass")
         if len(header) != 1 or not isinstance(header[0], cst.With):
             raise CodemodError(f"the header of a wrap is no with line: {wrap.header!r}")
+        if self._continues:
+            moved = _Moved(indent or self._layout.indent)
+            body = [cast(_Item, item.visit(moved)) for item in body]
         statements, footer = _filled([*entry, *map(_unindented, body), *exit_])
         block = cst.IndentedBlock(statements, indent=indent, footer=footer)
         return header[0].with_changes(body=block)
@@ -253,6 +261,20 @@ class _Rewriter:
         units = self._units(block, range(len(block)), indented.body, plan)
         body, footer = _filled(self._run(units, plan, indented.indent, nested=True))
         return indented.with_changes(body=body, footer=[*footer, *indented.footer])
+
+
+class _Moved(cst.CSTTransformer):
+    """Indents what goes on after a backslash along with its statement."""
+
+    def __init__(self, indent: str) -> None:
+        super().__init__()
+        self._indent = indent
+
+    def leave_SimpleWhitespace(
+        self, original_node: cst.SimpleWhitespace, updated_node: cst.SimpleWhitespace
+    ) -> cst.SimpleWhitespace:
+        value = _BACKSLASH.sub(lambda end: end[0] + self._indent, updated_node.value)
+        return updated_node.with_changes(value=value)
 
 
 def _goes(unit: _Unit, plan: BlockPlan) -> bool:
