@@ -96,8 +96,7 @@ class Names:
     def references(self) -> Iterator[tuple[ast.expr, str]]:
         """Every longest chain (``a.b.c``, also by ``getattr``) that means an imported thing."""
         if self._references is None:
-            chains = filter(self._may_mean, self._scopes.chains)
-            meant = ((chain, self._meant(chain)) for chain in chains)
+            meant = ((chain, self._meant(chain)) for chain in self._scopes.chains)
             self._references = [(chain, each.path) for chain, each in meant if each is not None]
         return iter(self._references)
 
@@ -111,14 +110,15 @@ class Names:
         return root.id in self._scopes.imported
 
     def _meant(self, expr: ast.expr) -> _Meaning | None:
-        try:
+        if expr in self._known:
             return self._known[expr]
-        except KeyError:
-            found = self._meaning(expr, 0)
-            if found is not None:
-                found = self._same.setdefault((found.path, found.kind), found)
-            self._known[expr] = found
-            return found
+        if not self._may_mean(expr):
+            return None
+        found = self._meaning(expr, 0)
+        if found is not None:
+            found = self._same.setdefault((found.path, found.kind), found)
+        self._known[expr] = found
+        return found
 
     def reexports(self) -> Iterator[tuple[ast.alias, str]]:
         """The imported names that the file itself never reads, and what they mean."""

@@ -12,7 +12,7 @@ from enum import Enum, IntEnum
 from typing import Literal
 
 from tapemigrate.patterns import late
-from tapemigrate.source.trees import children, has_children
+from tapemigrate.source.trees import children, declarations, has_children
 
 # Functions that import the module which a string argument names.
 _IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoader"})
@@ -159,21 +159,8 @@ def place_of(binding: Binding) -> Place:
     return binding.place
 
 
-class _Blocks(dict[type[ast.AST], tuple[str, ...]]):
-    """The fields in which statements of the same scope stand, by class; most have none."""
-
-    def __missing__(self, cls: type[ast.AST]) -> tuple[str, ...]:
-        inside = issubclass(cls, (ast.stmt, ast.excepthandler, ast.match_case))
-        if not inside or issubclass(cls, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            self[cls] = ()
-        else:
-            fields = ("body", "orelse", "finalbody", "handlers", "cases")
-            self[cls] = tuple(field for field in fields if field in cls._fields)
-        return self[cls]
-
-
-_BLOCKS = _Blocks()
-_Frame = tuple[ast.AST, Scope, Guard]
+# Nodes, the first of them last, and where they stand.
+_Frame = tuple[list[ast.AST], Scope, Guard]
 
 
 class Scopes:
@@ -212,15 +199,22 @@ class Scopes:
         stack = self._stack
         handlers = _HANDLERS
         while stack:
-            node, scope, guard = stack.pop()
-            handler = handlers.get(node.__class__)
-            if handler is not None:
-                handler(self, node, scope, guard)
-            elif has_children(node.__class__):
-                stack += [(child, scope, guard) for child in reversed(children(node))]
+            frame = stack[-1]
+            nodes, scope, guard = frame
+            if not nodes:
+                stack.pop()
+                continue
+            # What a handler pushes comes before the rest of these.
+            while nodes and stack[-1] is frame:
+                node = nodes.pop()
+                handler = handlers.get(node.__class__)
+                if handler is not None:
+                    handler(self, node, scope, guard)
+                elif has_children(node.__class__):
+                    nodes += reversed(children(node))
 
     def _push(self, nodes: Sequence[ast.AST], scope: Scope, guard: Guard) -> None:
-        self._stack.extend([(node, scope, guard) for node in reversed(nodes)])
+        self._stack.append(([*reversed(nodes)], scope, guard))
 
     def _bind(
         self,
@@ -230,9 +224,11 @@ class Scopes:
         scope: Scope,
         guard: Guard,
     ) -> None:
-        owner = scope.owner(name, self.module)
-        if owner is not scope:
-            guard = max(guard, Guard.PERHAPS)
+        owner = scope
+        if scope.escaping or scope.kind == "comprehension":
+            owner = scope.owner(name, self.module)
+            if owner is not scope:
+                guard = max(guard, Guard.PERHAPS)
         owner.bindings.setdefault(name, []).append(Binding(what, place, guard))
         if not isinstance(what, Bound):
             owner.imported.add(name)
@@ -259,17 +255,11 @@ class Scopes:
 
     def _declare_escapes(self, scope: Scope, body: Sequence[ast.AST]) -> None:
         """``global`` and ``nonlocal`` hold for the whole scope, wherever in it they stand."""
-        pending = list(body)
-        while pending:
-            node = pending.pop()
-            if isinstance(node, (ast.Global, ast.Nonlocal)):
-                declared: Literal["global", "nonlocal"] = (
-                    "global" if isinstance(node, ast.Global) else "nonlocal"
-                )
-                scope.escaping.update(dict.fromkeys(node.names, declared))
-                continue
-            for field in _BLOCKS[node.__class__]:
-                pending.extend(getattr(node, field, ()))
+        for node in declarations(body):
+            declared: Literal["global", "nonlocal"] = (
+                "global" if isinstance(node, ast.Global) else "nonlocal"
+            )
+            scope.escaping.update(dict.fromkeys(node.names, declared))
 
     def _function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope, guard: Guard
@@ -386,12 +376,14 @@ class Scopes:
 
     def _name(self, node: ast.Name, scope: Scope, guard: Guard) -> None:
         scope.used.add(node.id)
-        already = node in self.of_name
-        self.of_name[node] = scope
         if isinstance(node.ctx, ast.Load):
+            self.of_name[node] = scope
             self.chains.append(node)
             self.read.add(node.id)
-        elif (
+            return
+        already = node in self.of_name
+        self.of_name[node] = scope
+        if (
             isinstance(node.ctx, ast.Store)
             and not already
             and not (scope.kind == "comprehension" and node.id in scope.bindings)
@@ -400,7 +392,7 @@ class Scopes:
 
     def _attribute(self, node: ast.Attribute, scope: Scope, guard: Guard) -> None:
         self.chains.append(node)
-        value: ast.expr = node
+        value = node.value
         while isinstance(value, ast.Attribute):
             value = value.value
         if isinstance(value, ast.Name):
@@ -408,11 +400,11 @@ class Scopes:
             self.read.add(value.id)
             self.of_name[value] = scope
         else:
-            self._stack.append((value, scope, guard))
+            self._push([value], scope, guard)
 
     def _call(self, node: ast.Call | ast.Subscript, scope: Scope, guard: Guard) -> None:
         self.chains.append(node)
-        self._push(children(node), scope, guard)
+        self._stack[-1][0].extend(reversed(children(node)))
 
     def _handler(self, node: ast.ExceptHandler, scope: Scope, guard: Guard) -> None:
         if node.name:
@@ -435,7 +427,7 @@ class Scopes:
         for field in node._fields:
             value = getattr(node, field, None)
             if isinstance(value, ast.AST):
-                frames.append((value, scope, guard))
+                frames.append(([value], scope, guard))
             elif isinstance(value, list):
                 inner = guard
                 if field == "handlers":
@@ -444,7 +436,7 @@ class Scopes:
                     inner = Guard.INSTEAD
                 elif field != "finalbody":
                     inner = max(guard, Guard.PERHAPS)
-                frames.extend([(item, scope, inner) for item in value])
+                frames.append((value[::-1], scope, inner))
         frames.reverse()
         self._stack.extend(frames)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.memory import remembers
 from tapemigrate.flow.paths import path_of
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import statements, walk
 
 # Methods of lists, dicts and sets that change them.
 CHANGERS = frozenset(
@@ -21,17 +21,12 @@ CHANGERS = frozenset(
 _HOOKS = frozenset(
     {"__getattr__", "__getattribute__", "__setattr__", "__getitem__", "__setitem__", "__missing__"}
 )
-# Most nodes are of none of these.
-_NAMING: frozenset[type[ast.AST]] = frozenset({ast.Attribute, ast.arg, ast.keyword})
-_TELLING: frozenset[type[ast.AST]] = frozenset(
-    {ast.ClassDef, ast.Assign, ast.FunctionDef, ast.AsyncFunctionDef}
-)
+_REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
 
 
 class Effects:
     """What the functions and classes of one file write to, read off their source once.
 
-    ``reuses_variables``: a function that makes a variable may give back one that was there.
     ``tuples`` are the names of named tuples, ``properties`` the attributes that methods compute,
     ``hooked`` the classes that compute all of them, or all elements.
     """
@@ -39,19 +34,12 @@ class Effects:
     def __init__(self, tree: ast.Module) -> None:
         self._classes: dict[str, ast.ClassDef] = {}
         self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
-        self.reuses_variables = False
+        self._tree = tree
+        self._reuses_variables: bool | None = None
         self.tuples: set[str] = set()
         self.properties: set[str] = set()
         hooked: list[ast.ClassDef] = []
-        for node in walk(tree):
-            cls = node.__class__
-            if cls in _NAMING:
-                name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "arg", None)
-                if name in ("reuse", "reuse_variables", "AUTO_REUSE"):
-                    self.reuses_variables = True
-                continue
-            if cls not in _TELLING:
-                continue
+        for node in statements(tree):
             if isinstance(node, ast.ClassDef):
                 self._classes[node.name] = node
                 if any(getattr(stmt, "name", "") in _HOOKS for stmt in node.body):
@@ -74,6 +62,17 @@ class Effects:
         self._parameters: dict[ast.AST, frozenset[str]] = {}
         self._memo: dict[tuple[str, str], bool] = {}
         self._called: bool | None = None
+
+    @property
+    def reuses_variables(self) -> bool:
+        """Whether a function that makes a variable may give back one that was there."""
+        if self._reuses_variables is None:
+            self._reuses_variables = any(
+                (node.attr if isinstance(node, ast.Attribute) else node.arg) in _REUSING
+                for node in walk(self._tree)
+                if isinstance(node, ast.Attribute | ast.arg | ast.keyword)
+            )
+        return self._reuses_variables
 
     def functions(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Every function or method of that name in the file."""

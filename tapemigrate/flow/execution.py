@@ -64,6 +64,8 @@ class Execution:
                         # ``a = b = tf.sin(x)``: the other targets are names of the same value.
                         value = target
                         uses = self._states.read(state, value, path)
+            case ast.Expr():
+                self.evaluate(stmt.value, state)
             case ast.AnnAssign():
                 if stmt.value is not None:
                     uses = self.evaluate(stmt.value, state)
@@ -264,14 +266,14 @@ class Execution:
         match node:
             case ast.Constant():
                 return NONE
+            case ast.Call():
+                return self._call(node, state)
             case ast.BinOp():
                 found: Uses = NONE
                 while isinstance(node, ast.BinOp):
                     found |= self.evaluate(node.right, state)
                     node = node.left
                 return found | self.evaluate(node, state)
-            case ast.Call():
-                return self._call(node, state)
             case ast.NamedExpr():
                 uses = self.evaluate(node.value, state)
                 self._assign(node.target, node.value, uses, state, Kind.ASSIGN)

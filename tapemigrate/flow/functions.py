@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.source.trees import children
+from tapemigrate.source.trees import children, declarations, kept
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -25,6 +25,10 @@ def parameters(args: ast.arguments) -> Iterator[ast.arg]:
 
 def free_names(node: ast.AST) -> frozenset[str]:
     """The names that a function, lambda or class reads or writes and does not bind as its own."""
+    return kept(node, _free_names)
+
+
+def _free_names(node: ast.AST) -> frozenset[str]:
     bound: set[str] = set()
     used: set[str] = set()
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -36,7 +40,8 @@ def free_names(node: ast.AST) -> frozenset[str]:
         n = stack.pop()
         if isinstance(n, ast.Name):
             (used if isinstance(n.ctx, ast.Load) else bound).add(n.id)
-        elif isinstance(n, ast.Global | ast.Nonlocal):
+            continue
+        if isinstance(n, ast.Global | ast.Nonlocal):
             outer.update(n.names)
         elif isinstance(n, _SCOPES):
             used |= free_names(n)
@@ -52,15 +57,13 @@ def free_names(node: ast.AST) -> frozenset[str]:
 
 def shared_names(scope: Scope) -> frozenset[str]:
     """The names that a function declares ``global`` or ``nonlocal``."""
-    found: set[str] = set()
-    stack: list[ast.AST] = [] if isinstance(scope, ast.Module | ast.Lambda) else list(scope.body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            found.update(node.names)
-        elif not isinstance(node, _SCOPES):
-            stack.extend(children(node))
-    return frozenset(found)
+    return kept(scope, _shared_names)
+
+
+def _shared_names(scope: ast.AST) -> frozenset[str]:
+    if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        return frozenset()
+    return frozenset(name for stmt in declarations(scope.body) for name in stmt.names)
 
 
 def _defaults(args: ast.arguments) -> list[ast.expr]:

@@ -14,9 +14,11 @@ def path_of(node: Any) -> Path | None:
     >>> path_of(ast.parse("self.net['w']", mode="eval").body)
     ('self', '.net', "['w']")
     """
+    cls = node.__class__  # this is asked for more than anything else
+    if cls is ast.Name:
+        return (node.id,)
     steps: list[str] = []
     while True:
-        cls = node.__class__  # this is asked for more than anything else
         if cls is ast.Name:
             steps.append(node.id)
             return tuple(reversed(steps))
@@ -28,6 +30,7 @@ def path_of(node: Any) -> Path | None:
             node = node.value
         else:
             return None
+        cls = node.__class__
 
 
 def text_of(path: Path) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Set
+from itertools import chain
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use, Uses
 from tapemigrate.flow.objects import Objects, calls_one_of
@@ -206,11 +207,13 @@ class States:
         if len(alive) < 2:
             return alive[0] if alive else None
         joined: State = {}
-        for key in set().union(*alive):
-            parts = [s.get(key) for s in alive]
-            if parts[0] is not None and all(p is parts[0] for p in parts):
-                joined[key] = parts[0]
+        first, *others = alive
+        for key in dict.fromkeys(chain.from_iterable(alive)):
+            held = first.get(key)
+            if held is not None and all(s.get(key) is held for s in others):
+                joined[key] = held
                 continue
+            parts = [s.get(key) for s in alive]
             if any(p is None for p in parts) and (len(key) > 1 or key[0] in self._shared):
                 parts = [self.lookup(s, key) for s in alive]
             joined[key] = NONE.union(*(p for p in parts if p is not None))

@@ -179,8 +179,8 @@ def _made_later(region: Region, unit: Unit, notebook: Notebook) -> str | None:
     made = {d for leaf in region.sources.leaves for d in leaf.defs} | region.roots
     names = {d.path[0] for d in made if d.kind is Kind.ENTRY}
     row = region.request.call.lineno
-    for other in unit.parents:
-        if isinstance(other, ast.Name) and other.id in names and other.lineno > row:
+    for other in unit.nodes(ast.Name):
+        if other.id in names and other.lineno > row:
             if isinstance(other.ctx, ast.Store):
                 return (
                     f"`{other.id}` is made in cell {notebook.cell_of(other.lineno)}, further down, "

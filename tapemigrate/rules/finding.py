@@ -87,6 +87,11 @@ class Unit:
         """The nodes of that very class, in the order of ``parents``."""
         return cast("list[_N]", self.once(_by_class).get(cls, []))
 
+    @property
+    def definitions(self) -> list[ast.FunctionDef | ast.ClassDef]:
+        """Its functions and classes, in the order of ``parents``."""
+        return self.once(_definitions)
+
 
 def _lines(unit: Unit) -> Lines:
     return Lines(unit.text)
@@ -108,6 +113,10 @@ def _by_class(unit: Unit) -> dict[type[ast.AST], list[ast.AST]]:
     for node in unit.parents:
         found[node.__class__].append(node)
     return dict(found)
+
+
+def _definitions(unit: Unit) -> list[ast.FunctionDef | ast.ClassDef]:
+    return [node for node in unit.parents if isinstance(node, ast.FunctionDef | ast.ClassDef)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.tapes import Tapes
 from tapemigrate.rules.unseen.elsewhere import imported
 from tapemigrate.rules.values.estimators import builder_of, input_makers
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
@@ -160,7 +161,7 @@ def _is_of_object(target: ast.expr, scope: ast.FunctionDef | ast.AsyncFunctionDe
     """Whether the target may be made of what other methods put on the object."""
     names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
     values = [target]
-    for stmt in ast.walk(scope) if "self" not in names else ():
+    for stmt in walk(scope) if "self" not in names else ():
         if isinstance(stmt, ast.Assign):
             if any(isinstance(t, ast.Name) and t.id in names for t in stmt.targets):
                 values.append(stmt.value)

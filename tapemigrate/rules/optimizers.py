@@ -47,8 +47,8 @@ def findings(project: Project, unit: Unit) -> list[Finding]:
     """What is to be said of the optimizers of ``unit``."""
     values = Values(project)
     by_scope: dict[ast.AST, list[tuple[View, _Call]]] = {}
-    for node in unit.parents:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    for node in unit.nodes(ast.Call):
+        if isinstance(node.func, ast.Attribute):
             method = catalog.methods().get(node.func.attr)
             if method is None:
                 continue

@@ -195,13 +195,13 @@ class Project:
                 text = file.text
             else:
                 text = file
-            if not filename or wanted.search(text):
+            if not filename or (any(name in text for name in named) and wanted.search(text)):
                 return f"`{filename}`" if filename else "a file"
         return ""
 
     def effects(self, unit: Unit) -> Effects:
         """What the functions and classes of ``unit`` change."""
-        return unit.once(_effects)
+        return effects_of(unit)
 
     def imported(self, unit: Unit) -> frozenset[str]:
         """Every name that some import statement of ``unit`` binds."""
@@ -239,7 +239,7 @@ class Project:
             effects = self.effects(unit)
             kinds = Kinds(unit.names, effects)
             kinds.cls = self.class_of(unit, scope)
-            kinds.self_name = _self_name(scope, unit)
+            kinds.self_name = self_name(unit, scope)
             flow = Flow(scope, kinds.effect, effects.properties, effects.hooked)
             views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
         return views[scope]
@@ -329,6 +329,11 @@ class Project:
 
 
 # What a file tells by itself; see ``Unit.once``.
+
+
+def effects_of(unit: Unit) -> Effects:
+    """What the functions and classes of ``unit`` change."""
+    return unit.once(_effects)
 
 
 def _effects(unit: Unit) -> Effects:
@@ -422,7 +427,8 @@ def _is_looked_at(parent: ast.AST) -> bool:
     )
 
 
-def _self_name(scope: Scope, unit: Unit) -> str | None:
+def self_name(unit: Unit, scope: Scope) -> str | None:
+    """What the method that ``scope`` is, or is nested in, calls its object."""
     node: ast.AST | None = scope
     while node is not None:
         parent = unit.parents.get(node)

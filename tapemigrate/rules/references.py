@@ -98,9 +98,8 @@ def _held(project: Project, unit: Unit) -> Iterator[tuple[ast.expr, str]]:
     """Gradient functions of a module that is kept in an attribute, or is a parameter's default."""
     wanted = [
         node
-        for node in unit.parents
-        if isinstance(node, ast.Attribute)
-        and node.attr in _names()
+        for node in unit.nodes(ast.Attribute)
+        if node.attr in _names()
         and isinstance(node.ctx, ast.Load)
         and unit.names.qualified(node) is None
     ]

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
+
+_T = TypeVar("_T")
 
 _LEAVES = frozenset(
     {"id", "attr", "arg", "name", "asname", "module", "level", "rest", "kwd_attrs", "ctx", "op"}
     | {"ops", "kind", "simple", "conversion", "is_async", "type_comment", "lineno", "tag"}
 )
 # Lists in which None stands where nothing is.
-_WITH_GAPS = (ast.Dict, ast.arguments)
-_SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_WITH_GAPS: frozenset[type[ast.AST]] = frozenset({ast.Dict, ast.arguments})
+_SCOPES: frozenset[type[ast.AST]] = frozenset(
+    {ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda}
+)
 
 
 class _Fields(dict[type[ast.AST], tuple[str, ...]]):
@@ -65,12 +69,51 @@ def with_parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below ``node``, in the order of the fields."""
     found: list[ast.AST] = []
-    for name in _FIELDS[node.__class__]:
+    cls = node.__class__
+    for name in _FIELDS[cls]:
         value = getattr(node, name, None)
         if value.__class__ is list:
-            found += [each for each in value if each is not None]
+            found += [each for each in value if each is not None] if cls in _WITH_GAPS else value
         elif value is not None:
             found.append(value)
+    return found
+
+
+class _Blocks(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields in which statements stand, or what holds some, by class; most have none."""
+
+    def __missing__(self, cls: type[ast.AST]) -> tuple[str, ...]:
+        inside = issubclass(cls, (ast.mod, ast.stmt, ast.excepthandler, ast.match_case))
+        fields = ("body", "handlers", "cases", "orelse", "finalbody") if inside else ()
+        self[cls] = tuple(field for field in cls._fields if field in fields)
+        return self[cls]
+
+
+_BLOCKS = _Blocks()
+
+
+def statements(tree: ast.Module) -> list[ast.AST]:
+    """All statements, and what holds some, in the order in which ``walk`` comes by them."""
+    found: list[ast.AST] = [tree]
+    blocks = _BLOCKS
+    for each in found:  # which grows meanwhile
+        for name in blocks[each.__class__]:
+            found += getattr(each, name, ())
+    return found
+
+
+def declarations(body: Sequence[ast.AST]) -> list[ast.Global | ast.Nonlocal]:
+    """The ``global`` and ``nonlocal`` statements of the scope that has the body."""
+    found: list[ast.Global | ast.Nonlocal] = []
+    pending = list(body)
+    blocks = _BLOCKS
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            found.append(node)
+        elif node.__class__ not in _SCOPES:
+            for name in blocks[node.__class__]:
+                pending += getattr(node, name, ())
     return found
 
 
@@ -79,13 +122,18 @@ def walk(node: ast.AST) -> Sequence[ast.AST]:
 
     What is below a scope is looked up once, and kept on its node: copy nodes with ``copied``.
     """
-    if not isinstance(node, _SCOPES):
+    if node.__class__ not in _SCOPES:
         return _walk(node)
-    below: tuple[ast.AST, ...] | None = node.__dict__.get("_below")
-    if below is None:
-        # Without the node itself, so that no circle of references keeps the tree alive.
-        below = node.__dict__["_below"] = tuple(_walk(node)[1:])
-    return (node, *below)
+    # Without the node itself, so that no circle of references keeps the tree alive.
+    return (node, *kept(node, _below))
+
+
+def kept(node: ast.AST, make: Callable[[ast.AST], _T]) -> _T:
+    """What ``make`` tells of a node and of what is below it: worked out once, and kept on it."""
+    known: dict[Callable[[ast.AST], object], object] = node.__dict__.setdefault("_kept", {})
+    if make not in known:
+        known[make] = make(node)
+    return cast("_T", known[make])
 
 
 class _Shapes(dict[type[ast.AST], type]):
@@ -127,8 +175,12 @@ _Node = TypeVar("_Node", bound=ast.AST)
 def copied(node: _Node) -> _Node:
     """A node of its own with the same fields, without what is kept on the other one."""
     new = copy.copy(node)
-    new.__dict__.pop("_below", None)
+    new.__dict__.pop("_kept", None)
     return new
+
+
+def _below(node: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(_walk(node)[1:])
 
 
 def _walk(node: ast.AST) -> list[ast.AST]:

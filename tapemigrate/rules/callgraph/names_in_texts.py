@@ -16,6 +16,7 @@ from tapemigrate.source.trees import walk
 LOOKING_UP = ("getattr", "globals", "locals", "vars")
 
 _NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
+_TELLING: frozenset[type[ast.AST]] = frozenset({ast.Constant, ast.alias})
 _SETTERS = frozenset({"setattr", "patch", "setitem"})
 
 
@@ -103,6 +104,8 @@ def texts_and_imports(unit: Unit) -> dict[str, list[ast.Constant | ast.alias]]:
     """The texts and the imported names, by what they are or are called from then on."""
     found: dict[str, list[ast.Constant | ast.alias]] = {}
     for node in unit.parents:
+        if node.__class__ not in _TELLING:
+            continue
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
                 found.setdefault(node.value, []).append(node)

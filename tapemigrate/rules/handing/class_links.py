@@ -10,7 +10,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import split_path
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project
+from tapemigrate.rules.project import Project, self_name
 
 
 def class_links(project: Project, unit: Unit, scopes: Iterable[Scope]) -> frozenset[str]:
@@ -60,4 +60,4 @@ def _is_self(
     cls = project.class_of(unit, scope) if len(path) == 1 else None
     if cls not in own:
         return False
-    return path[0] == project.view(unit, scope).kinds.self_name
+    return path[0] == self_name(unit, scope)

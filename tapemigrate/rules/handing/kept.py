@@ -18,6 +18,7 @@ from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import contents, inherited_values
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.request import Refusal, Request
@@ -112,7 +113,7 @@ def is_fixed(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
     """
     names = {"__slots__", "__getstate__", "__reduce__", "__setattr__", "__deepcopy__"}
     for each in project.family(unit, cls):
-        for node in ast.walk(each):
+        for node in walk(each):
             if getattr(node, "id", getattr(node, "name", None)) in names:
                 return True
             if isinstance(node, ast.Attribute) and node.attr == "__dict__":
@@ -128,7 +129,7 @@ def refused(reason: str) -> Refusal:
 def assignments(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> Iterator[ast.Assign]:
     """Where the class gives the attribute a value; twice what is no plain assignment."""
     for each in project.family(unit, cls):
-        for node in ast.walk(each):
+        for node in walk(each):
             if isinstance(node, ast.Attribute) and node.attr == name:
                 if isinstance(node.ctx, ast.Store | ast.Del):
                     stmt: ast.AST = node

@@ -73,8 +73,9 @@ def _names(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozen
 
 def _rebound(unit: Unit) -> frozenset[str]:
     """The names of other scopes that functions of the file may give another value."""
-    nodes = (n for n in unit.parents if isinstance(n, ast.Global | ast.Nonlocal))
-    return frozenset(name for n in nodes for name in n.names)
+    declared = [n.names for n in unit.nodes(ast.Global)]
+    declared += [n.names for n in unit.nodes(ast.Nonlocal)]
+    return frozenset(name for names in declared for name in names)
 
 
 def _bound(unit: Unit) -> dict[ast.AST, frozenset[str]]:

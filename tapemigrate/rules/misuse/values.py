@@ -225,7 +225,7 @@ class Values:
         for scope in around(unit, node):
             if isinstance(scope, _FUNCTIONS) and _binds(scope, node.id):
                 return None
-        if any(isinstance(n, ast.Global) and node.id in n.names for n in unit.parents):
+        if any(node.id in stmt.names for stmt in unit.nodes(ast.Global)):
             return None
         module = self._project.view(unit, unit.tree)
         made = [

@@ -15,6 +15,7 @@ from tapemigrate.tape.plan import Insert, ReplaceStatement
 _APART = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 _BACKPROP = "tensorflow.python.eager.backprop"
+_BINDING: frozenset[type[ast.AST]] = frozenset({ast.Import, ast.ImportFrom, ast.Assign})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,8 @@ class Binding:
 def bindings(unit: Unit) -> Iterator[Binding]:
     """Every such name of the file."""
     for node in unit.parents:
+        if node.__class__ not in _BINDING:
+            continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if _ours(alias.name):

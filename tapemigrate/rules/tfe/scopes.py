@@ -228,8 +228,9 @@ class Scopes:
     def given_elsewhere(self) -> frozenset[str]:
         """The names to which functions may give another value than their own scope does."""
         if self._elsewhere is None:
-            declared = [n for n in self.unit.parents if isinstance(n, ast.Global | ast.Nonlocal)]
-            self._elsewhere = frozenset(name for n in declared for name in n.names)
+            declared = [n.names for n in self.unit.nodes(ast.Global)]
+            declared += [n.names for n in self.unit.nodes(ast.Nonlocal)]
+            self._elsewhere = frozenset(name for names in declared for name in names)
         return self._elsewhere
 
     def mentioned(self, name: str, stmt: ast.stmt) -> bool:
@@ -241,10 +242,9 @@ class Scopes:
         """Every place of the file where the name stands and is that of ``binder``."""
         if self._mentions is None:
             self._mentions = {}
-            for node in self.unit.parents:
-                if isinstance(node, ast.Name):
-                    key = (self.binder(node.id, node), node.id)
-                    self._mentions.setdefault(key, []).append(node)
+            for node in self.unit.nodes(ast.Name):
+                key = (self.binder(node.id, node), node.id)
+                self._mentions.setdefault(key, []).append(node)
         return self._mentions.get((binder, name), [])
 
     def exported(self, name: str) -> bool:
@@ -278,9 +278,7 @@ class Scopes:
         """Whether some attribute of that name is assigned in the file."""
         if self._assigned is None:
             self._assigned = frozenset(
-                n.attr
-                for n in self.unit.parents
-                if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)
+                n.attr for n in self.unit.nodes(ast.Attribute) if not isinstance(n.ctx, ast.Load)
             )
         return name in self._assigned
 

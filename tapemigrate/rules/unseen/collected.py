@@ -43,7 +43,7 @@ class Collected:
     def readers(self) -> frozenset[str]:
         """The functions and classes of the file that ask for one, through each other too."""
         if self._readers is None:
-            tops = [n for n in self._unit.parents if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+            tops = self._unit.definitions
             found = {n.name for n in tops if self._reads_itself(n)}
             uses = {n: {_last(each) for each in self._names_in(n)} for n in tops if found}
             while new := {n.name for n in uses if uses[n] & found} - found:

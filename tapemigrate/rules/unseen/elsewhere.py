@@ -93,8 +93,12 @@ class Elsewhere:
             for name, known in self._by_name.items()
         )
 
-    def __bool__(self) -> bool:
-        return bool(self._by_name)
+    def may_be_named_in(self, unit: Unit) -> bool:
+        """Whether one of them may stand in the file, told quickly."""
+        # Python takes some characters beyond ASCII for others.
+        if not unit.text.isascii():
+            return bool(self._by_name)
+        return any(name in unit.text for name in self._by_name)
 
     def refuse(self, unit: Unit, node: ast.expr) -> Refusal | None:
         """Why a tape would miss what ``node``, a name in ``unit``, means."""
@@ -173,7 +177,9 @@ def elsewhere(project: Project) -> Elsewhere:
 def dangers(project: Project, unit: Unit) -> Hazards:
     """The hazards of ``unit``, those included that it imports from other files."""
     others = elsewhere(project)
-    return hazards(unit, (lambda node: others.refuse(unit, node)) if others else None)
+    if not others.may_be_named_in(unit):
+        return hazards(unit)
+    return hazards(unit, lambda node: others.refuse(unit, node))
 
 
 def _top(unit: Unit, node: ast.AST) -> ast.FunctionDef | ast.ClassDef | None:
@@ -186,12 +192,12 @@ def _top(unit: Unit, node: ast.AST) -> ast.FunctionDef | ast.ClassDef | None:
 def imported(unit: Unit) -> frozenset[str]:
     """The parts of all that ``unit`` imports, from a project's own files perhaps."""
     found: set[str] = set()
-    for node in unit.parents:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            paths = [alias.name for alias in node.names]
-            module = getattr(node, "module", None)
-            if module is not None:
-                paths = [module, *paths]
-            if not paths[0].startswith(_LIBRARIES):
-                found.update(step for path in paths for step in path.split("."))
+    imports: list[ast.Import | ast.ImportFrom] = [*unit.nodes(ast.Import)]
+    for node in [*imports, *unit.nodes(ast.ImportFrom)]:
+        paths = [alias.name for alias in node.names]
+        module = getattr(node, "module", None)
+        if module is not None:
+            paths = [module, *paths]
+        if not paths[0].startswith(_LIBRARIES):
+            found.update(step for path in paths for step in path.split("."))
     return frozenset(found)

@@ -278,7 +278,7 @@ class Hazards:
 
     def _wrapped(self) -> frozenset[str]:
         """The functions that are given to a ``Defun(…)`` by name."""
-        calls = [n for n in self.unit.parents if isinstance(n, ast.Call)]
+        calls = self.unit.nodes(ast.Call)
         wraps = [n for n in calls if isinstance(n.func, ast.Call) and _is_defun(n.func)]
         return frozenset(a.id for n in wraps for a in n.args if isinstance(a, ast.Name))
 
@@ -302,6 +302,9 @@ class Hazards:
         return any((short(path) or "") == name for _, path in self.unit.names.references())
 
 
+_NAMES: frozenset[type[ast.AST]] = frozenset({ast.Attribute, ast.Name})
+# What of them tells something, and is not looked up as such.
+_TOLD = frozenset({*_IMPORTING, *_CHANGED, *_WHOLE_FILE, "gradients", "hessians"})
 _TELLING: frozenset[type[ast.AST]] = frozenset(
     {
         ast.Attribute,
@@ -323,7 +326,8 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
     switches: list[ast.stmt] = []
     telling = _TELLING | ({ast.Constant} if _OP_TYPE in unit.text else set())
     for node in unit.parents:
-        if node.__class__ not in telling:
+        cls = node.__class__
+        if cls not in telling or (cls in _NAMES and _last(node) not in _TOLD):
             continue
         if _replaces(unit, node):
             whole = whole or _REPLACED
@@ -377,7 +381,7 @@ def _taint(found: Hazards) -> None:
     """Names the functions and classes that run such things, through each other as well."""
     if found.foreign is None and not _may_hold(found.unit, _TAINTING):
         return
-    pending = [n for n in found.unit.parents if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    pending = found.unit.definitions
     while True:
         rest = []
         for node in pending:

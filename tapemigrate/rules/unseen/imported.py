@@ -147,9 +147,8 @@ def _is_filled_in(view: View, inside: Sequence[ast.stmt], made: Def, depth: int)
 def _behind(unit: Unit, names: set[str], nodes: Iterable[ast.AST]) -> list[ast.AST]:
     """What the module gives ``names``, and the functions that ``nodes`` name, and so on."""
     functions: dict[str, list[ast.AST]] = {}
-    for node in unit.parents:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            functions.setdefault(node.name, []).append(node)
+    for node in unit.definitions:
+        functions.setdefault(node.name, []).append(node)
     found: list[ast.AST] = []
     pending = names | {name for name in _named(nodes) if name in functions}
     seen: set[str] = set()

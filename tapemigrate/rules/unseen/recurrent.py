@@ -215,9 +215,9 @@ def _first(names: Iterable[str], *running: Mapping[str, str]) -> str | None:
 def _facts(unit: Unit) -> _Facts:
     functions = [
         _function(node, unit)
-        for node in unit.parents
+        for node in unit.definitions
         # ``Layer.__init__(self)`` says nothing of the classes that have one: they are found whole.
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("__")
+        if not node.name.startswith("__")
     ]
     references = [(path, last_of(expr)) for expr, path in unit.names.references()]
     imported = [
@@ -298,7 +298,7 @@ def _makes(function: ast.AST, unit: Unit, seen: set[ast.AST]) -> bool:
             if not _MAKERS.isdisjoint(path.split(".")):
                 return True
             continue
-        own = [n for n in unit.parents if isinstance(n, ast.FunctionDef) and n.name == name]
+        own = [n for n in unit.nodes(ast.FunctionDef) if n.name == name]
         if any(_makes(each, unit, seen) for each in own if each not in seen):
             return True
         if not own and not _is_value(node, path):

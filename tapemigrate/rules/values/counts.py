@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from tapemigrate.flow.definitions import Def
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import View
+from tapemigrate.source.trees import children
 
 # What takes a shape that is known when it is called, by name or in second place.
 _SHAPED = frozenset({"get_variable", "placeholder"})
@@ -51,7 +52,7 @@ def _calls_before(view: View, stmt: ast.stmt) -> Iterator[ast.Call]:
                 if isinstance(node, ast.Call):
                     yield node
                 if not isinstance(node, (*_LATER, ast.GeneratorExp)):
-                    stack.extend(ast.iter_child_nodes(node))
+                    stack.extend(children(node))
 
 
 def _run(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

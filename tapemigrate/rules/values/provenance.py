@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind, Use
-from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.project import Project, View, effects_of, self_name
 from tapemigrate.rules.values.attributes import (
     contents,
     inherited_values,
@@ -257,7 +256,7 @@ class Tracer:
             for value in values:
                 if isinstance(value, ast.Lambda):
                     scope = self._project.scope_of(view.unit, value)
-                    me = self._project.view(view.unit, scope).kinds.self_name
+                    me = self_name(view.unit, scope)
                     self._read(view, me, walk(value.body), found)
             return found
         inner = self._project.view(view.unit, method)
@@ -389,7 +388,7 @@ def filled_state(unit: Unit) -> frozenset[str]:
     Dicts, lists and objects at module level, classes, and functions with a list for a default.
     """
     tree = unit.tree
-    effects = Effects(tree)
+    effects = effects_of(unit)
     kinds = Kinds(unit.names, effects)
     names = {
         target.id

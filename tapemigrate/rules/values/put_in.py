@@ -19,6 +19,8 @@ from tapemigrate.tape.same import value_may_be
 # Through how many callers an object is followed that is handed in.
 _DEPTH = 3
 
+_PUTTING: frozenset[type[ast.AST]] = frozenset({ast.Attribute, ast.Subscript, ast.Call})
+
 Given = tuple[View, ast.expr]
 
 
@@ -148,6 +150,8 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
     """By the names of attributes: where something is put into what they hold, and what."""
     found: dict[str, list[tuple[ast.Attribute, ast.expr]]] = {}
     for node in unit.parents:
+        if node.__class__ not in _PUTTING:
+            continue
         owner: ast.AST | None = None
         values: list[ast.expr] = []
         match node:

@@ -103,17 +103,18 @@ def _is_replaced(project: Project, unit: Unit, function: ast.FunctionDef) -> boo
     name = function.name
     if any(True for _ in project.stores(name)) or set_by_text(project, unit, name):
         return True
-    named = [n for n in walk(unit.tree) if _names(n) & {name, "*"}]
-    return named != [function]
+    given = unit.once(_given)
+    return [*given.get(name, ()), *given.get("*", ())] != [function]
 
 
-def _names(node: ast.AST) -> set[str]:
-    """The names that a node gives something to."""
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return {node.name}
-        case ast.Name(ctx=ast.Store() | ast.Del()):
-            return {node.id}
-        case ast.alias():
-            return {(node.asname or node.name).split(".")[0]}
-    return set()
+def _given(unit: Unit) -> dict[str, list[ast.AST]]:
+    """The nodes that give something to a name, by that."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in (*unit.definitions, *unit.nodes(ast.AsyncFunctionDef)):
+        found.setdefault(node.name, []).append(node)
+    for name in unit.nodes(ast.Name):
+        if not isinstance(name.ctx, ast.Load):
+            found.setdefault(name.id, []).append(name)
+    for alias in unit.nodes(ast.alias):
+        found.setdefault((alias.asname or alias.name).split(".")[0], []).append(alias)
+    return found
