@@ -52,9 +52,12 @@ class Def:
         return self.order
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Use:
-    """A definition that reaches a place, and the loops round which it was carried to get there."""
+    """A definition that reaches a place, and the loops round which it was carried to get there.
+
+    Nobody changes one. It is not ``frozen``, as so many are made, and that takes much longer.
+    """
 
     made: Def
     carried: frozenset[ast.stmt] = frozenset()

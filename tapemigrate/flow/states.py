@@ -70,7 +70,7 @@ class States:
         made = self.defs.get(key)
         if made is None:
             outside = kind in (Kind.PARAM, Kind.ENTRY)
-            loops = frozenset[ast.stmt]() if outside else frozenset[ast.stmt](self.loops)
+            loops: frozenset[ast.stmt] = frozenset(() if outside else self.loops)
             stmt = None if outside else self.stmt
             made = Def(path, kind, stmt, value, loops=loops, order=len(self.defs))
             self.defs[key] = made

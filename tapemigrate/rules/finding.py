@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tapemigrate.model import Applicability
 from tapemigrate.names import Names
@@ -42,23 +42,26 @@ class Unit:
     tree: ast.Module
     notebook: Notebook | None = None
     users: int = field(default=0, init=False, repr=False, compare=False)
-    _once: dict[Callable[[Unit], object], object] = field(
+    _once: dict[Callable[[Unit], Any], Any] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     _above: dict[ast.AST, ast.AST] | None = field(
         default=None, init=False, repr=False, compare=False
     )
+    _meant: Names | None = field(default=None, init=False, repr=False, compare=False)
 
     def once(self, make: Callable[[Unit], _T]) -> _T:
         """What ``make`` tells from this file alone: worked out once, and kept with the file."""
         if make not in self._once:
             self._once[make] = make(self)
-        return cast("_T", self._once[make])
+        found: _T = self._once[make]
+        return found
 
     def forget(self) -> None:
         """Drops what was worked out: views and calls refer back, and would keep the file alive."""
         self._once.clear()
         self._above = None
+        self._meant = None
 
     @property
     def lines(self) -> Lines:
@@ -68,12 +71,14 @@ class Unit:
     @property
     def names(self) -> Names:
         """What names mean."""
-        return self.once(_names)
+        # Asked for too often to be looked up in ``_once``, as are the parents.
+        if self._meant is None:
+            self._meant = Names(self.tree)
+        return self._meant
 
     @property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """Every node below the tree, with the one that holds it."""
-        # Asked for too often to be looked up in ``_once``.
         if self._above is None:
             self._above = with_parents(self.tree)
         return self._above
@@ -95,10 +100,6 @@ class Unit:
 
 def _lines(unit: Unit) -> Lines:
     return Lines(unit.text)
-
-
-def _names(unit: Unit) -> Names:
-    return Names(unit.tree)
 
 
 def _graph(unit: Unit) -> bool:

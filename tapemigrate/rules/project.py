@@ -410,12 +410,13 @@ def _stored(unit: Unit, node: ast.Attribute) -> ast.expr | None:
 
 def _is_self(node: ast.Attribute, cls: ast.ClassDef) -> bool:
     """Whether the attribute is the other class's own."""
-    first = {
-        f.args.args[0].arg
+    name = node.value.id if isinstance(node.value, ast.Name) else None
+    return name is not None and any(
+        isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef)
+        and f.args.args
+        and f.args.args[0].arg == name
         for f in cls.body
-        if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef) and f.args.args
-    }
-    return isinstance(node.value, ast.Name) and node.value.id in first
+    )
 
 
 def _is_looked_at(parent: ast.AST) -> bool:

@@ -6,6 +6,7 @@ Of the files in which callers may stand, most have nothing of what an analysis c
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from tapemigrate.patterns import late
 from tapemigrate.rules.finding import Unit
@@ -22,7 +23,6 @@ class Later:
         self.text = text
         self._parse = parse
         self._words: frozenset[str] | None = None
-        self._defined: frozenset[str] | None = None
         self._unit: Unit | object | None = _UNASKED
 
     @property
@@ -50,9 +50,12 @@ class Later:
         """Whether a function, method or class of that name may be defined in the file."""
         if not self.text.isascii():
             return True
-        if self._defined is None:
-            self._defined = frozenset(_DEFINED.findall(self.text))
-        return name in self._defined
+        return name in _defined_in(self.text)
+
+
+@lru_cache(maxsize=256)
+def _defined_in(text: str) -> frozenset[str]:
+    return frozenset(_DEFINED.findall(text))
 
 
 class Units(Mapping[str, Unit]):

@@ -53,7 +53,9 @@ def with_others(
         return (each for _, each in answers(asked))
 
     def hand_on(calling: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[Handed]]:
-        for name, each in answers([Question(facts.HANDING_ON, *c, cache) for c in calling]):
+        # Backwards: what was read last is still parsed.
+        asked = [Question(facts.HANDING_ON, *each, cache) for each in reversed(calling)]
+        for name, each in reversed([*answers(asked)]):
             if each is not None:
                 parsed.add(name)
             yield packages.narrowed(name, each or ())

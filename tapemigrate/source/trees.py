@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from typing import TypeVar
 
 _T = TypeVar("_T")
 
@@ -130,10 +130,19 @@ def walk(node: ast.AST) -> Sequence[ast.AST]:
 
 def kept(node: ast.AST, make: Callable[[ast.AST], _T]) -> _T:
     """What ``make`` tells of a node and of what is below it: worked out once, and kept on it."""
-    known: dict[Callable[[ast.AST], object], object] = node.__dict__.setdefault("_kept", {})
+    known: dict[Callable[[ast.AST], _T], _T] = node.__dict__.setdefault("_kept", {})
     if make not in known:
         known[make] = make(node)
-    return cast("_T", known[make])
+    return known[make]
+
+
+def calls_in(scope: ast.AST) -> Sequence[ast.Call]:
+    """The calls below a scope, in the order of ``walk``: looked for once, and kept on its node."""
+    return kept(scope, _calls_in)
+
+
+def _calls_in(scope: ast.AST) -> tuple[ast.Call, ...]:
+    return tuple(node for node in walk(scope) if isinstance(node, ast.Call))
 
 
 class _Shapes(dict[type[ast.AST], type]):

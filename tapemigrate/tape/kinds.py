@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from enum import Enum
+from functools import lru_cache
 
 from tapemigrate.flow.definitions import Def, Effect
 from tapemigrate.flow.effects import CHANGERS, Effects
@@ -137,6 +138,7 @@ def gives_no_tensors(qualified: str) -> bool:
     return qualified.split(".")[0] in _NO_TENSORS and qualified not in _CHOOSE
 
 
+@lru_cache(maxsize=4096)
 def short(qualified: str | None) -> str | None:
     """``tensorflow.compat.v1.gradients`` → ``gradients``; None for what is not TensorFlow's."""
     if qualified is None:

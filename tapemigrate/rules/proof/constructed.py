@@ -16,7 +16,7 @@ from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.kinds import Make, short
 
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
@@ -118,7 +118,7 @@ class Construction:
                     yield None
         for other, (unit, _) in self._methods.items():
             first = other.args.args[0].arg if other.args.args else ""
-            for call in (n for n in walk(other) if isinstance(n, ast.Call)):
+            for call in calls_in(other):
                 func = call.func
                 made_by = isinstance(func, ast.Attribute) and func.attr == method.name
                 made_by |= isinstance(func, ast.Name) and func.id == first

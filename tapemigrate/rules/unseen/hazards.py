@@ -73,6 +73,7 @@ _KERAS = Refusal(
     "Make an input of your own and call the model on it under the tape: "
     "`with tf.GradientTape() as tape: tape.watch(x); y = model(x)`.",
 )
+_LOOKING_UP = ("get_operation_by_name", "get_tensor_by_name", "get_operations")
 _IMPORTED = replace(_IMPORTS, reason="it imports a graph, whose ops a tape does not record")
 _UNSEEN = {
     **dict.fromkeys(_IMPORTING, _IMPORTED),
@@ -171,9 +172,10 @@ class Hazards:
 
     def looked_up(self, named: bool) -> Refusal | None:
         """Why a call that names its ops cannot lose that name."""
-        if named and any(
-            _last(n) in ("get_operation_by_name", "get_tensor_by_name", "get_operations")
-            for n in self.unit.parents
+        if (
+            named
+            and _may_hold(self.unit, _LOOKING_UP)
+            and any(_last(n) in _LOOKING_UP for n in self.unit.parents)
         ):
             return Refusal(
                 "it names its ops, and the file looks ops up by name; a tape names its own",

@@ -8,7 +8,7 @@ import re
 from tapemigrate.flow.definitions import Def
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import View
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.region import Region
 
 # What such an object holds beside tensors, by its name.
@@ -17,7 +17,7 @@ _SETTING = re.compile(r"name|scope|size|shape|dim|num_|config|rate|flag|type")
 
 def is_part_of_owner(root: Def, region: Region, view: View) -> bool:
     """Whether ``root`` is ``net.loss`` where the sources are ``net.parameters()``."""
-    if any(isinstance(n, ast.Call) and path_of(n.func) == root.path for n in walk(view.scope)):
+    if any(path_of(call.func) == root.path for call in calls_in(view.scope)):
         return False  # a method, which runs where it is called
     given = [region.request.sources]
     for leaf in region.sources.leaves:
