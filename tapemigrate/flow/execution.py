@@ -84,9 +84,13 @@ class Execution:
             case ast.With() | ast.AsyncWith():
                 for item in stmt.items:
                     uses = self.evaluate(item.context_expr, state)
+                    self._pass(item.context_expr, uses, state)
                     if item.optional_vars is not None:
                         self._assign(item.optional_vars, item.context_expr, uses, state, Kind.WITH)
-                return self.block(stmt.body, state)
+                end = self.block(stmt.body, state)
+                for item in stmt.items if end is not None else ():
+                    self._pass(item.context_expr, self._states.uses_in(item.context_expr), end)
+                return end
             case ast.Match():
                 return self._match(stmt, state)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -133,6 +137,14 @@ class Execution:
                 for child in children(stmt):
                     self.evaluate(child, state)
         return state
+
+    def _pass(self, manager: ast.expr, uses: Uses, state: State | None) -> None:
+        """Has an object changed, where that is entered, or left: both run code of its own."""
+        path = path_of(manager)
+        if path is not None and state is not None:
+            if any(is_object(d) for d in self._states.meant(state, path)):
+                self._states.change_everywhere(state, manager, path, uses)
+                self._states.change(state, manager, path, uses)
 
     def _loop(self, stmt: Loop, state: State) -> State | None:
         iterated = NONE if isinstance(stmt, ast.While) else self.evaluate(stmt.iter, state)

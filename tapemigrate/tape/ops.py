@@ -11,6 +11,7 @@ from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import Backward, backward, origins
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.deferred import Deferred
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.operands import Operands, values_in
 from tapemigrate.tape.syntax import is_plain, only_iterates, runs_code
@@ -23,10 +24,11 @@ _NO_OPS = (Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
 class Ops:
     """Reads it off the values of definitions, once for each."""
 
-    def __init__(self, flow: Flow, kinds: Kinds, operands: Operands) -> None:
+    def __init__(self, flow: Flow, kinds: Kinds, operands: Operands, deferred: Deferred) -> None:
         self._flow = flow
         self._kinds = kinds
         self._operands = operands
+        self._deferred = deferred
         self._makes: dict[Def, Make] = {}
         self._opaque: dict[Def, bool] = {}
 
@@ -53,6 +55,8 @@ class Ops:
 
     def is_only_read(self, target: ast.expr) -> bool:
         """Whether reading it runs no op: it may be one of a list, as ``tf.gradients`` gives."""
+        if is_plain(target) and self.computes_parts(target):
+            return False
         if is_plain(target) or not isinstance(target, ast.Subscript):
             return is_plain(target)
         owner = path_of(target.value)
@@ -100,24 +104,32 @@ class Ops:
         """Whether the statement of this definition runs ops that a tape has to see."""
         value = made.value
         if made.kind in (Kind.LOOP, Kind.COMPREHENSION):
-            return (
-                value is not None
-                and not only_iterates(value)
-                and self._kinds.make(value) not in (Make.PYTHON, Make.LEAF)
-            )
+            if value is None or self._kinds.make(value) in (Make.PYTHON, Make.LEAF):
+                return False
+            return not only_iterates(value) or self._deferred.iterates(value)
         if made.kind in (Kind.FUNCTION, Kind.CLASS):
             return runs_code(made.stmt)
         if made.kind in _NO_OPS:
             return False
         if made.kind is Kind.WITH:
-            return isinstance(value, ast.Call) and self._is_own(value)
+            if isinstance(value, ast.Call):
+                return self._is_own(value)
+            return value is not None and self._deferred.enters(value)
         if self.is_barren(made) or self.make(made) in (Make.VARIABLE, Make.FROZEN, Make.VARIABLES):
             return False
         if made.kind is Kind.ASSIGN and value is not None and is_plain(value):
-            return False
+            return self.computes_parts(value)
         if made.kind is Kind.ASSIGN and isinstance(value, ast.Lambda):
             return runs_code(value)
         return True
+
+    def computes_parts(self, value: ast.expr) -> bool:
+        """Whether objects compute parts of theirs where the value is read: ``[net.u, net.v]``."""
+        return any(self._deferred.reads(n) for n in walk(value) if isinstance(n, ast.Attribute))
+
+    def iterates(self, value: ast.expr) -> bool:
+        """Whether taking elements out of the value makes them."""
+        return self._deferred.iterates(value)
 
     def value_paths(self, expr: ast.AST) -> list[ast.expr]:
         """The paths read as values: not the functions called, nor the ``self`` they hang on."""

@@ -15,6 +15,7 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.arguments import sources_of, stopped_at
 from tapemigrate.tape.beside import Beside
 from tapemigrate.tape.between import Between
+from tapemigrate.tape.deferred import Deferred
 from tapemigrate.tape.entering import entering
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
 from tapemigrate.tape.leaf import Sources, assumed_of
@@ -52,6 +53,7 @@ class RegionFinder:
         parents: dict[ast.AST, ast.AST],
         apart: Apart,
         holds_variables: Callable[[Path], bool],
+        deferred: Deferred,
     ) -> None:
         """``holds_variables`` tells whether what comes from outside holds nothing else."""
         self._flow = flow
@@ -60,7 +62,7 @@ class RegionFinder:
         self._reader = reader
         self._parents = parents
         operands = Operands(kinds)
-        self._ops = Ops(flow, kinds, operands)
+        self._ops = Ops(flow, kinds, operands, deferred)
         self._between = Between(flow, self._ops, holds_variables)
         self.received = Received(flow, blocks, kinds, reader, self._ops, self._between)
         self._names = SecondNames(flow, blocks, kinds, operands, self._ops, apart)
@@ -97,6 +99,8 @@ class RegionFinder:
         if outside is not None:
             return outside
         inline = itself or request.records or not self._ops.is_only_read(request.target)
+        # Whoever is handed an iterator makes the elements that it is asked for.
+        inline = inline or (request.api == "threaded" and self._ops.iterates(request.target))
         statements = {d.stmt for d in nodes if d.stmt is not None and self._ops.makes_ops(d)}
         statements |= set(request.beside)
         own = [d for d in nodes if d.stmt is request.stmt and self._ops.makes_ops(d)]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
+
+# What gives the elements of its arguments one after the other, as they are asked for.
+_IN_TURN = frozenset({"enumerate", "filter", "iter", "reversed", "zip"})
+_COMPUTING = frozenset({"map", "accumulate", "starmap"})
 
 
 def place_of(made: Def) -> int | None:
@@ -78,6 +82,50 @@ def gives_what_was(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
                 return True
             pending += values.get(path, ())
     return False
+
+
+def gives_iterator(call: ast.Call, iterates: Callable[[ast.expr], bool]) -> bool:
+    """Whether a built-in function, or one of ``itertools``, gives what makes elements when asked.
+
+    ``iterates`` tells the same of its arguments.
+    """
+    name = (path_of(call.func) or ("",))[-1].lstrip(".")
+    if name in _COMPUTING:
+        return True
+    found = name in _IN_TURN or not isinstance(call.func, ast.Name)
+    return found and any(iterates(each) for each in call.args)
+
+
+def yields(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, called: Callable[[ast.expr], bool]
+) -> bool:
+    """Whether what the function gives makes its elements only when it is asked for them.
+
+    ``called`` tells the same of what another function gives.
+    """
+    own = list(_own(function))
+    if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in own):
+        return True
+    values: dict[str, list[ast.expr]] = {}
+    for node in own:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            values.setdefault(node.targets[0].id, []).append(node.value)
+    seen: set[str] = set()
+
+    def iterates(value: ast.expr) -> bool:
+        match value:
+            case ast.GeneratorExp():
+                return True
+            case ast.Name(id=name) if name not in seen:
+                seen.add(name)
+                return any(map(iterates, values.get(name, ())))
+            case ast.IfExp():
+                return iterates(value.body) or iterates(value.orelse)
+            case ast.Call():
+                return gives_iterator(value, iterates) or called(value.func)
+        return False
+
+    return any(isinstance(n, ast.Return) and n.value and iterates(n.value) for n in own)
 
 
 def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:

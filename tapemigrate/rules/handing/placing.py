@@ -23,6 +23,7 @@ from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.hazards import Hazards
+from tapemigrate.rules.values.deferred import deferred
 from tapemigrate.rules.values.fillers import fills
 from tapemigrate.rules.values.module_variables import are_variables, is_trainable
 from tapemigrate.rules.values.optional import given_for
@@ -94,6 +95,7 @@ class Places:
             unit.parents,
             Siblings(project, view).apart,
             lambda path: _is_own_variable(project, tracer, view, path),
+            deferred(project, view),
         )
         self.judge = Judge(project, tracer, view)
         self._regions: dict[
