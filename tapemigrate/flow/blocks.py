@@ -76,6 +76,14 @@ class Blocks:
         """The index in ``block`` of the statement that is, or holds, ``stmt``."""
         return _index(self.chain(stmt), block)
 
+    def after(self, stmt: ast.stmt) -> Iterator[Place]:
+        """The places that follow on ``stmt`` whenever it has run, in its block, and out of it."""
+        for place in self.chain(stmt):
+            for index in range(place.index + 1, len(place.block.body)):
+                yield Place(place.block, index)
+            if not isinstance(place.block.owner, ast.With | ast.AsyncWith):
+                return
+
     def loops_around(self, stmt: ast.stmt, inside: Block | None = None) -> list[ast.stmt]:
         """The loops whose body holds ``stmt``, innermost first, up to the block ``inside``."""
         found: list[ast.stmt] = []

@@ -15,6 +15,7 @@ from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
 from tapemigrate.tape.planner import Layout, Tape, life
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
+from tapemigrate.tape.room import behind_stop
 from tapemigrate.tape.rounds import of_this_round
 from tapemigrate.tape.surroundings import Surroundings
 
@@ -295,6 +296,11 @@ class Emitter:
         return "entry" if again else "late"
 
     def _watch_after(self, tape: Tape, made: Def, stmt: ast.stmt, text: str) -> Op:
+        stopped = {d.stmt for g in tape.regions for d in g.stops}
+        if stmt in stopped:
+            behind = behind_stop(self._around.blocks, stmt, stopped, tape.block, tape.last_real)
+            assert behind is not None
+            return Insert(self._around.lines.span(behind), "before", f"{tape.name}.watch({text})")
         place = "body" if made.kind in (Kind.LOOP, Kind.WITH) else "after"
         return Insert(
             self._around.lines.span(stmt),

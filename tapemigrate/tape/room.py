@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
-from tapemigrate.flow.blocks import Blocks
+from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
@@ -83,6 +83,15 @@ class Room:
                     f"`{text_of(stop.path)}` in `stop_gradients` is not made by one assignment",
                     STOP,
                 )
+            watched = any(x.watch is not None and stop in x.defs for x in region.sources.leaves)
+            stopped = {d.stmt for d in region.stops}
+            if watched and stop.stmt is not None:
+                if behind_stop(self._blocks, stop.stmt, stopped, region.block, region.last) is None:
+                    return Refusal(
+                        f"`{text_of(stop.path)}` in `stop_gradients` is a source, and nothing "
+                        "comes after it that a tape could record",
+                        STOP,
+                    )
         return None
 
     def leaves_a_loop(self, made: ast.stmt, used: ast.stmt) -> bool:
@@ -181,6 +190,21 @@ class Room:
                     self._by_path.setdefault(made.path, []).append(made)
         for length in range(1, len(path) + 1):
             yield from self._by_path.get(path[:length], ())
+
+
+def behind_stop(
+    blocks: Blocks, stmt: ast.stmt, stopped: Set[ast.stmt | None], block: Block, last: int
+) -> ast.stmt | None:
+    """The first statement after ``stmt`` that a tape records, up to number ``last`` of ``block``.
+
+    While a tape does not record, it takes in no ``watch``: where no other one does, it is ignored.
+    """
+    for place in blocks.after(stmt):
+        if place.block is block and place.index > last:
+            return None
+        if place.block.body[place.index] not in stopped:
+            return place.block.body[place.index]
+    return None
 
 
 def _read(stmt: ast.stmt) -> set[Path | None]:
