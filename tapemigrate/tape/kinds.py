@@ -24,7 +24,7 @@ class Make(Enum):
     VARIABLES = "a list of trainable variables"
     ANY_VARIABLES = "a list of variables, not all of them trainable"
     VARIABLE = "a trainable variable"
-    FROZEN = "a variable that is not trainable"
+    FROZEN = "a variable that may not be trainable"
     LEAF = "a tensor made from nothing"
     TENSOR = "a tensor made by an op"
     PYTHON = "a Python value"
@@ -236,7 +236,7 @@ class Kinds:
         if name == "get_collection":
             return self._collection(call)
         if name in _VARIABLE:
-            return Make.FROZEN if _trainable(call) is False else Make.VARIABLE
+            return Make.VARIABLE if _trainable(call) else Make.FROZEN
         if name in _LEAF or name.startswith(_LEAF_PREFIXES):
             return self._leaf(call)
         return Make.TENSOR
@@ -544,16 +544,14 @@ def _is_session(func: ast.Attribute) -> bool:
     return func.attr == "run" and path is not None and "sess" in path[-1].lower()
 
 
-def _trainable(call: ast.Call) -> bool | None:
-    for keyword in call.keywords:
-        if keyword.arg == "trainable" and isinstance(keyword.value, ast.Constant):
-            return bool(keyword.value.value)
+def _trainable(call: ast.Call) -> bool:
+    """Whether the variable certainly is: a watch that is not needed does no harm."""
+    # ``**options`` may hold it, too.
+    given = [k.value for k in call.keywords if k.arg in ("trainable", None)]
     if isinstance(call.func, ast.Attribute | ast.Name) and len(call.args) > 1:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
-        second = call.args[1]
-        if name == "Variable" and isinstance(second, ast.Constant):
-            return bool(second.value)
-    return None
+        given += call.args[1:2] if name == "Variable" else []
+    return all(isinstance(value, ast.Constant) and bool(value.value) for value in given)
 
 
 def _is_random(call: ast.Call) -> bool:

@@ -60,6 +60,8 @@ class MadeSources:
         if make is Make.VARIABLE:
             fresh = self._kinds.is_new(value)
             return Sources([Leaf(defs, None, True, False, variables=True, fresh=fresh)], True)
+        if make is Make.FROZEN and not defs:
+            return Sources(refusal=f"`{text}` may not be trainable, and has no name to watch it by")
         if make is Make.FROZEN:
             fresh = self._kinds.is_new(value)
             return Sources([Leaf(defs, text, True, False, variables=True, fresh=fresh)], True)

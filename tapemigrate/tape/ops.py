@@ -171,7 +171,8 @@ class Ops:
     def _is_number(self, made: Def) -> bool:
         if made.kind is Kind.ENTRY:
             return len(made.path) == 1 and hasattr(builtins, made.path[0])
-        return self.is_barren(made)
+        # A part of a tensor made from nothing is another tensor, that a gradient flows through.
+        return self.make(made) is not Make.LEAF and self.is_barren(made)
 
     def _reads_unseen(self, made: Def) -> bool:
         if made.kind in _OUTSIDE:
