@@ -43,6 +43,18 @@ class Leaf:
     lent: Lent | None = None
 
 
+#: Attributes by which models of TensorFlow, Keras and Sonnet give their trainable variables.
+TRAINABLE = frozenset({"trainable_variables", "trainable_weights"})
+
+
+@dataclass(frozen=True, slots=True)
+class Trainable:
+    """What such an attribute gives: ``sure`` by the class of its object, ``listed`` as a list."""
+
+    sure: bool
+    listed: bool
+
+
 def taken_for_variables(text: str) -> str:
     """The assumption on a source of which nothing shows what it holds."""
     return f"`{text}` holds trainable variables"

@@ -18,14 +18,17 @@ from tapemigrate.tape.kinds import Kinds, Make, flattens
 from tapemigrate.tape.leaf import (
     Leaf,
     Sources,
+    Trainable,
     all_trainable,
     assuming,
     beside_variables,
     merged,
     renamed,
+    taken_for_variables,
 )
 from tapemigrate.tape.made_sources import FRESH, KindEvidence, MadeSources
 
+TrainableEvidence = Callable[[ast.Attribute], "Trainable | None"]
 Segment = Callable[[ast.expr], str]
 # Whether one of some calls may set an attribute of ``self``.
 SetAnew = Callable[[str, Iterable["ast.AST | None"]], bool]
@@ -52,6 +55,7 @@ class SourceReader:
         gives_variables: Callable[[ast.expr], bool] = lambda node: False,
         set_anew: SetAnew = lambda attribute, calls: False,
         fills: Fills = lambda call, path: Filling.NOTHING,
+        trainable: TrainableEvidence = lambda node: None,
     ) -> None:
         self._flow = flow
         self._kinds = kinds
@@ -63,6 +67,7 @@ class SourceReader:
         self._made = MadeSources(flow, kinds, evidence, gives_variables)
         self._set_anew = set_anew
         self._fills = fills
+        self._trainable = trainable
         self._late = BuiltLate(flow, kinds)
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
@@ -193,6 +198,11 @@ class SourceReader:
             return Sources(refusal=f"`{text}` is not defined where the call reads it")
         if isinstance(node, ast.Attribute) and self._gives_variables(node):
             return self._made.variables(Make.VARIABLES, frozenset())
+        known = self._trainable(node) if isinstance(node, ast.Attribute) else None
+        if known is not None and not any(_is_made_here(d) for d in origins(uses)):
+            sentence = None if known.sure else taken_for_variables(text)
+            leaf = Leaf(frozenset(), None, True, True, variables=True, assumption=sentence)
+            return Sources([leaf], False, None, known.listed)
         # Parts that were read on their own (``theta[2]``), or what a property may compute of what
         # else its object holds, are no sources of their own.
         path = path_of(node) or ()
@@ -412,6 +422,12 @@ def _is_filled(made: Def) -> bool:
 
 def _place(made: Def) -> tuple[int, int]:
     return (made.stmt.lineno, made.stmt.col_offset) if made.stmt is not None else (0, 0)
+
+
+def _is_made_here(made: Def) -> bool:
+    """Whether it is more than another name of what came from outside."""
+    named = made.value is not None and path_of(made.value) is not None
+    return made.kind not in _OUTSIDE and not (made.kind is Kind.ASSIGN and named)
 
 
 def _is_unknown(leaf: Leaf) -> bool:

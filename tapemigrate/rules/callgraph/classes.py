@@ -60,27 +60,31 @@ class Classes:
 
     def has_unseen_bases(self, unit: Unit, cls: ast.ClassDef) -> bool:
         """Whether ``cls`` may inherit from a class of the user's that is not among the files."""
-        return any(not is_of_library(path) for path in self._unseen_bases(unit, cls))
+        return any(not is_of_library(path) for path in self.unseen_bases(unit, cls))
 
     def may_be_called_back(self, unit: Unit, cls: ast.ClassDef) -> bool:
         """Whether ``cls`` inherits from a class out of sight, which may call its methods."""
         return any(
             path is None or (path.split(".")[0] not in _CALL_NOTHING and path[-8:] != "TestCase")
-            for path in self._unseen_bases(unit, cls)
+            for path in self.unseen_bases(unit, cls)
         )
 
-    def _unseen_bases(self, unit: Unit, cls: ast.ClassDef) -> Iterator[str | None]:
+    def unseen_bases(self, unit: Unit, cls: ast.ClassDef) -> Iterator[str | None]:
         """The import paths of the bases, at any level, that are not among the files."""
         pending, seen = [(unit, cls)], {cls}
         while pending:
             home, current = pending.pop()
             for base, name in zip(current.bases, bases(current), strict=True):
+                path = home.names.qualified(base)
+                if is_of_library(path):
+                    yield path  # ``class Model(tf.keras.Model)``
+                    continue
                 found = [each for each in self.named(name) if each[1] not in seen]
                 if found:
                     seen |= {each for _, each in found}
                     pending += found
                 elif not self.named(name) and name not in PLAIN_BASES:
-                    yield home.names.qualified(base)
+                    yield path
 
 
 def _by_name(unit: Unit) -> dict[str, list[ast.ClassDef]]:

@@ -50,10 +50,12 @@ def instances(project: Project, view: View, owner: Path) -> Instances:
 def instances_at(project: Project, view: View, node: ast.Attribute) -> Instances:
     """What the object may be of which ``node`` reads an attribute."""
     finder = _Finder(project, view.unit)
-    owner = path_of(node.value)
+    owner, whole = path_of(node.value), path_of(node)
     for made in origins(view.flow.reads.get(node, frozenset())):
         if made.path == owner and made.kind in (Kind.PARAM, Kind.ENTRY):
             finder.path(view, made.path, 0)
+        elif owner is not None and made.path == whole and made.kind is Kind.ENTRY:
+            finder.path(view, owner, 0)  # the attribute as the scope found it
         elif made.path == owner and made.kind is Kind.ASSIGN and made.value is not None:
             finder.value(view, made.value, 0)
         else:

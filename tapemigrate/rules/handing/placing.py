@@ -30,6 +30,7 @@ from tapemigrate.rules.values.optional import given_for
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.set_anew import may_be_set_anew
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
+from tapemigrate.rules.values.trainable import trainable
 from tapemigrate.rules.values.variable_lists import gives_variables
 from tapemigrate.tape.asking import several
 from tapemigrate.tape.kinds import Make
@@ -83,6 +84,7 @@ class Places:
             lambda node: gives_variables(project, view, node),
             lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
             lambda call, path: fills(project, view, call, path),
+            lambda node: trainable(project, view, node),
         )
         self._project = project
         self._view = view

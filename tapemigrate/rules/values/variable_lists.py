@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.attributes import inherited_values
 from tapemigrate.rules.values.held_variables import given_by_object
+from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
@@ -43,11 +47,15 @@ def _is_list(project: Project, view: View, value: ast.expr, depth: int) -> bool:
         case ast.ListComp(elt=ast.Name(id=name), generators=[ast.comprehension() as each]):
             same = isinstance(each.target, ast.Name) and each.target.id == name
             return same and _is_list(project, view, each.iter, depth)
+        case ast.List() if view.cls is None or not any(
+            True for _ in classes(project).unseen_bases(view.unit, view.cls)
+        ):
+            return are_variables(project, view, value)
         case ast.Name() if _is_only_read(view, value.id):
             made = origins(view.flow.reads.get(value, frozenset()))
             return bool(made) and all(
                 d.kind is Kind.ASSIGN
-                and isinstance(d.value, ast.Call | ast.ListComp)
+                and isinstance(d.value, ast.Call | ast.List | ast.ListComp)
                 and _is_list(project, view, d.value, depth)
                 for d in made
             )
@@ -56,6 +64,36 @@ def _is_list(project: Project, view: View, value: ast.expr, depth: int) -> bool:
         case ast.Call() | ast.Attribute():
             return gives_variables(project, view, value, depth - 1)
     return False
+
+
+def are_variables(project: Project, view: View, value: ast.List) -> bool:
+    """Whether a list that is written out, in the scope of ``view``, holds trainable variables.
+
+    Where it is kept on an object of a library's class, which wraps lists, it is no plain one.
+    """
+    return bool(value.elts) and all(_is_one(project, view, each) for each in value.elts)
+
+
+def _is_one(project: Project, view: View, value: ast.expr) -> bool:
+    """Whether it is one trainable variable: a new one, a name of one, an attribute of ``self``."""
+    path = path_of(value)
+    if path is None:
+        return isinstance(value, ast.Call) and view.kinds.make(value) is Make.VARIABLE
+    if len(path) == 2 and path[0] == view.kinds.self_name and view.cls is not None:
+        name = path[1].lstrip(".")
+        values = attribute_values(project, view, name)
+        others = project.foreign_stores(view.unit, view.cls, name)
+        if others or inherited_values(project, view, name) or set_by_text(project, view.unit, name):
+            return False
+        return bool(values) and all(view.kinds.make(v) is Make.VARIABLE for v in values)
+    made = origins(view.flow.reads.get(value, frozenset()))
+    return bool(made) and all(
+        d.kind is Kind.ASSIGN
+        and d.value is not None
+        and d.path == path
+        and view.kinds.make(d.value) is Make.VARIABLE
+        for d in made
+    )
 
 
 def _is_only_read(view: View, name: str) -> bool:
