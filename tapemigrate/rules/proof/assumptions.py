@@ -23,6 +23,7 @@ from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
 from tapemigrate.rules.proof.imported_beside import imported_beside
 from tapemigrate.rules.proof.independence import Independence, attribute_of
+from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
 from tapemigrate.rules.proof.new_graph import opens_with_graph
 from tapemigrate.rules.proof.one_object import comes_with, holders
@@ -87,6 +88,7 @@ class Judge:
         self._by_callers = ByCallers(self._calls, view)
         self._kept = KeptValues(project, tracer, view, self._by_callers)
         self._outer = OuterValues(project, tracer, view, self._by_callers)
+        self._results = KeptResults(project, tracer)
         self._ancestry = Ancestry(project, tracer)
         self._steps: Steps | None = None
         scope = view.scope
@@ -296,6 +298,10 @@ class Judge:
             if taken and root.path not in _called_paths(view.scope):
                 # ``model.get_layer("conv").output`` and ``model.output``.
                 return wrong(text, "computed where its object was made", f"`{taken[0].watch}`")
+        is_of_object = len(root.path) > (2 if root.path[0] == view.kinds.self_name else 1)
+        if variables and is_of_object and root.path in _called_paths(view.scope):
+            if self._results.gives_kept(view, root.path):
+                return wrong(text, "computed where its object was made", "the variables")
         if root.kind is Kind.PARAM or root.path[0] in self._parameters:
             if self._steps is not None and self._steps.leave_out(root.path[0]):
                 return None

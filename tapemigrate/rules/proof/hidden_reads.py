@@ -15,6 +15,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.held import own_methods, reads_state
 from tapemigrate.rules.proof.independence import attribute_of
+from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
 from tapemigrate.rules.proof.replacements import replacements
 from tapemigrate.rules.proof.shared_state import shared_state
@@ -86,6 +87,7 @@ class HiddenReads:
         self._view = view
         self._kept = kept
         self._steps = steps
+        self._results = KeptResults(project, tracer)
 
     def of(
         self,
@@ -183,7 +185,8 @@ class HiddenReads:
     def _is_computed(self, attribute: str) -> bool:
         """Whether ``self.attribute`` is the result of an op on the result of a network."""
         values = attribute_values(self._project, self._view, attribute)
-        return any(self._view.kinds.make(v) is Make.TENSOR for v in values)
+        made = any(self._view.kinds.make(v) is Make.TENSOR for v in values)
+        return made or self._results.keeps(self._view, attribute)
 
     def _is_set_here(self, region: Region, attribute: str) -> bool:
         """Whether the function itself gives ``self.attribute`` its value before the call."""
@@ -198,9 +201,16 @@ class HiddenReads:
     def _held_function(self, name: str, leaves: list[Leaf]) -> str | Refusal | None:
         """A function or an object kept on ``self`` that is called: what it was made of counts."""
         values = attribute_values(self._project, self._view, name)
+        if not values and any(x.variables for x in leaves):
+            kept = self._results.inherited(self._view, name)
+            if kept:
+                return wrong(f"self.{kept}", "computed in another method", "the variables")
         if not values or reads_state(self._project, self._view, name):
             return f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
         if any(x.variables for x in leaves):
+            called = (self._view.kinds.self_name or "", f".{name}", ".__call__")
+            if self._results.gives_kept(self._view, called):
+                return wrong(f"self.{name}", "computed where its object was made", "the variables")
             return None
         return self._kept.judge(
             f"self.{name}", name, self._tracer.attribute(self._view, name), leaves

@@ -1,0 +1,197 @@
+"""What methods of other objects, and inherited ones, read: whether networks gave it before.
+
+``self.critic.get_output()`` runs where it is called, and still its result may be older.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.classes import bases, classes
+from tapemigrate.rules.callgraph.instances import instances
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.shape_evidence import argument_for, assigned_in
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Class = tuple[Unit, ast.ClassDef]
+
+# Through how many objects, functions and attributes a value is followed.
+_DEPTH = 5
+# What is made by functions of TensorFlow that are no ops.
+_NO_TENSORS = ("initializer", "regularizer", "template", "scope", "optimizer", "saver")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResults:
+    """Looks at classes in sight, in whichever files they stand."""
+
+    project: Project
+    tracer: Tracer
+
+    def gives_kept(self, view: View, method: Path) -> bool:
+        """Whether ``method``, of an object that is no ``self``, reads what networks gave before."""
+        return self._gives(view, method, _DEPTH)
+
+    def inherited(self, view: View, method: str) -> str:
+        """The attribute with such a result that ``self.method``, of another file, reads; or ''."""
+        return self._read(view.unit, view.cls, method, _DEPTH) if view.cls is not None else ""
+
+    def keeps(self, view: View, name: str) -> bool:
+        """Whether ``self.name`` holds what networks gave."""
+        if view.cls is None:
+            return False
+        return self._is_kept(list(self._lineage(view.unit, view.cls)), name, _DEPTH)
+
+    def _gives(self, view: View, method: Path, depth: int) -> bool:
+        owner, name = method[:-1], method[-1].lstrip(".")
+        if not owner or not depth or not name:
+            return False
+        found = instances(self.project, view, owner).classes
+        return any(self._read(*each, name, depth - 1) for each in found)
+
+    def _read(self, unit: Unit, cls: ast.ClassDef, name: str, depth: int) -> str:
+        """What the method, and those of its object that it calls, read and do not set."""
+        lineage = list(self._lineage(unit, cls))
+        read: dict[str, None] = {}
+        given: set[str] = set()
+        pending = [name]
+        met: set[ast.AST] = set()
+        while pending:
+            each = pending.pop(0)
+            home, method = _method(lineage, each)
+            if home is None or method is None:
+                read[each] = None
+            elif method not in met:
+                met.add(method)
+                me = self.project.view(home, method).kinds.self_name
+                for node in walk(method):
+                    if isinstance(node, ast.Attribute) and path_of(node.value) == (me,):
+                        if isinstance(node.ctx, ast.Load):
+                            pending.append(node.attr)
+                        else:
+                            given.add(node.attr)
+        kept = (each for each in read if each not in given and met)
+        return next((each for each in kept if self._is_kept(lineage, each, depth)), "")
+
+    def _is_kept(self, lineage: list[Class], name: str, depth: int) -> bool:
+        """Whether an object of the class keeps a result under the name."""
+        return any(
+            self._is_result(self.project.view(unit, self.project.scope_of(unit, value)), value, d)
+            for unit, cls in lineage
+            for value in assigned_in(unit, cls).get(name, ())
+            if (d := depth - 1) > 0
+        )
+
+    def _is_result(self, view: View, value: ast.expr, depth: int) -> bool:
+        """Whether the value is a tensor that networks, or what may be such, gave."""
+        if depth <= 0:
+            return False
+        match value:
+            case ast.Tuple() | ast.List():
+                return any(self._is_result(view, each, depth) for each in value.elts)
+            case ast.BinOp():
+                operands = [value.left, value.right]
+                return self.tracer.value(view, value).network or any(
+                    self._is_result(view, each, depth) for each in operands
+                )
+            case ast.UnaryOp():
+                return self._is_result(view, value.operand, depth)
+            case ast.Subscript():
+                return self._is_result(view, value.value, depth)
+            case ast.Name() | ast.Attribute():
+                return self._named(view, value, depth)
+            case ast.Call():
+                return self._called(view, value, depth)
+        return False
+
+    def _named(self, view: View, value: ast.expr, depth: int) -> bool:
+        for made in origins(view.flow.uses_in(value)):
+            if made.kind is Kind.ASSIGN and made.value is not None:
+                if self._is_result(view, made.value, depth - 1):
+                    return True
+            elif made.kind is Kind.ENTRY and len(made.path) == 2:
+                if made.path[0] == view.kinds.self_name and view.cls is not None:
+                    lineage = list(self._lineage(view.unit, view.cls))
+                    if self._is_kept(lineage, made.path[1].lstrip("."), depth - 1):
+                        return True
+            elif made.kind is Kind.PARAM and len(made.path) == 1:
+                if self._is_handed(view, made, depth - 1):
+                    return True
+        return False
+
+    def _is_handed(self, view: View, parameter: Def, depth: int) -> bool:
+        """Whether who makes the object hands such a result to its constructor."""
+        scope = view.scope
+        if view.cls is None or not isinstance(scope, Function) or scope.name != "__init__":
+            return False
+        for site in self.project.mentions(view.cls.name).calls:
+            given = argument_for(site.call, scope, parameter.path[0], True)
+            if given is not None:
+                caller = self.project.view(site.unit, self.project.scope_of(site.unit, site.call))
+                if self._is_result(caller, given, depth):
+                    return True
+        return False
+
+    def _called(self, view: View, call: ast.Call, depth: int) -> bool:
+        name = (path_of(call.func) or ("",))[-1].lstrip(".")
+        if view.unit.names.qualified(call.func) is not None:
+            if name[:1].isupper() or name.endswith(_NO_TENSORS):
+                return False
+            if view.kinds.make(call) is not Make.TENSOR:
+                return False
+            traced = self.tracer.value(view, call)
+            if traced.network or traced.calls:
+                return True
+            return any(self._is_result(view, each, depth - 1) for each in call.args)
+        function = view.kinds.called(call)
+        if function is not None:
+            inner = self.project.view(view.unit, function)
+            ends = [end for end in inner.flow.returns if end.value is not None]
+            return any(self._is_result(inner, end.value, depth - 1) for end in ends if end.value)
+        path = path_of(call.func)
+        if path is None or len(path) < 2:
+            return False
+        if path[:-1] == (view.kinds.self_name,):
+            return False
+        return self._gives(view, path, depth - 1) or self._computes(view, path, depth - 1)
+
+    def _computes(self, view: View, path: Path, depth: int) -> bool:
+        """Whether the method of another object gives a result."""
+        if depth <= 0:
+            return False
+        for unit, cls in instances(self.project, view, path[:-1]).classes:
+            home, method = _method(list(self._lineage(unit, cls)), path[-1].lstrip("."))
+            if home is not None and method is not None:
+                inner = self.project.view(home, method)
+                for end in inner.flow.returns:
+                    if end.value is not None and self._is_result(inner, end.value, depth):
+                        return True
+        return False
+
+    def _lineage(self, unit: Unit, cls: ast.ClassDef) -> Iterator[Class]:
+        """The class and those above it, in whichever files."""
+        pending, seen = [(unit, cls)], {cls}
+        while pending:
+            home, current = pending.pop(0)
+            yield home, current
+            for base in bases(current):
+                found = [each for each in classes(self.project).named(base) if each[1] not in seen]
+                seen |= {each for _, each in found}
+                pending += found
+
+
+def _method(lineage: list[Class], name: str) -> tuple[Unit | None, Function | None]:
+    for unit, cls in lineage:
+        for stmt in cls.body:
+            if isinstance(stmt, Function) and stmt.name == name:
+                return unit, stmt
+    return None, None
