@@ -24,6 +24,8 @@ _TAKES_LISTS = frozenset(
     | {"control_dependencies", "variables_initializer", "py_func", "Print", "meshgrid", "foldl"}
 )
 _MOSTLY_TENSOR = frozenset({"get_shape", "shape", "dtype", "set_shape"})
+# Who asks what a value is has it be one thing here, and another there.
+_ASKING = frozenset({"isinstance", "type", "issubclass", "hasattr", "callable"})
 
 
 class ShapeEvidence:
@@ -47,19 +49,41 @@ class ShapeEvidence:
         if depth > 3:
             return None
         found = self._by_use(view, path, depth)
+        if found is not None and self._may_be_another(view, path, found):
+            return None
         if found is None:
             found = self._by_making(view, path)
         if found is None and len(path) == 1:
             found = self._by_callers(view, path[0], depth)
         return found
 
-    def _by_use(self, view: View, path: Path, depth: int) -> bool | None:
-        unit = view.unit
-        body: list[ast.AST] = [view.scope]
+    def _may_be_another(self, view: View, path: Path, one: bool) -> bool:
+        """Whether what is done with it in one place does not hold for all that is put there."""
+        for root in self._bodies(view, path):
+            for node in self._project.uses_of(view.unit, root, path):
+                call = view.unit.parents.get(node)
+                if isinstance(call, ast.Call) and node in call.args[:1]:
+                    if isinstance(call.func, ast.Name) and call.func.id in _ASKING:
+                        return True
+        if len(path) == 1:
+            made = [d for d in view.flow.defs.values() if d.path == path]
+            values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+        else:
+            given = attribute_values(self._project, view, path[-1].lstrip("."))
+            values = [v for v in given if not is_opened(view.unit.parents[v])]
+        if one:
+            return any(isinstance(v, ast.List | ast.ListComp | ast.Tuple) for v in values)
+        return any(view.kinds.make(v) in _ONE for v in values)
+
+    def _bodies(self, view: View, path: Path) -> list[ast.AST]:
+        """Where the path means the same."""
         if len(path) > 1 and path[0] == view.kinds.self_name and view.cls is not None:
-            body = list(self._project.effects(unit).lineage(view.cls))
-        for root in body:
-            for node in self._project.uses_of(unit, root, path):
+            return list(self._project.effects(view.unit).lineage(view.cls))
+        return [view.scope]
+
+    def _by_use(self, view: View, path: Path, depth: int) -> bool | None:
+        for root in self._bodies(view, path):
+            for node in self._project.uses_of(view.unit, root, path):
                 verdict = self._use(view, node, depth)
                 if verdict is not None:
                     return verdict
