@@ -119,6 +119,8 @@ MARKS = (
 #: Those of them that are hardly ever meant otherwise: who calls what holds one is followed further.
 MAKING = MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub"}
 
+_HUB_MODULE = "tensorflow_hub.Module"
+
 # In a file without one of these words ``_call``, ``_taint`` and ``hidden`` find nothing.
 _MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")
 _TAINTING = (*_MAKING_OPS, *(word for word, why in _UNSEEN.items() if why is not _KERAS))
@@ -242,7 +244,7 @@ class Hazards:
     def _call(self, call: ast.Call) -> Refusal | None:
         path = self.unit.names.qualified(call.func) or ""
         name = short(path) or ""
-        if path == "tensorflow_hub.Module" or name.startswith("saved_model.load"):
+        if path == _HUB_MODULE or name.startswith("saved_model.load"):
             return _RAW_OPS
         if path.startswith("tensorflow.") and path.endswith(".Operation"):
             return _RAW_OPS
@@ -383,6 +385,7 @@ def _taint(found: Hazards) -> None:
     """Names the functions and classes that run such things, through each other as well."""
     if found.foreign is None and not _may_hold(found.unit, _TAINTING):
         return
+    found.tainted |= dict.fromkeys(_modules(found.unit), _RAW_OPS)
     pending = found.unit.definitions
     while True:
         rest = []
@@ -396,6 +399,14 @@ def _taint(found: Hazards) -> None:
         if not found.tainted or len(rest) == len(pending):
             return
         pending = rest
+
+
+def _modules(unit: Unit) -> Iterator[str]:
+    """The names of modules from the hub, which import a graph wherever they are called."""
+    for node in unit.nodes(ast.Assign) if "tensorflow_hub" in unit.text else ():
+        value = node.value
+        if isinstance(value, ast.Call) and unit.names.qualified(value.func) == _HUB_MODULE:
+            yield from filter(None, map(_last, node.targets))
 
 
 def _may_make_ops(unit: Unit) -> bool:
