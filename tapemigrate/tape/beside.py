@@ -55,6 +55,8 @@ class Beside:
         """What is assumed of sources out of calls, with no path to the target in sight."""
         found: list[str] = []
         for leaf in sources.leaves:
+            if leaf.variables and leaf.fresh and leaf.many is False:
+                continue  # nothing was made of it before its statement
             holder = self._picked.looked_up_beside(request, target, leaf, stops)
             if holder is not None:
                 if len(holder) > 1 or not self._picked.is_counted(request, leaf):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.kinds import Kinds, Make, short
 from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
@@ -97,6 +98,23 @@ class MadeSources:
             return Sources([leaf], None)
         return Sources([Leaf(defs, text, False, None, found=self.may_find(value))], None)
 
+    def element(self, made: Def, text: str) -> Sources | None:
+        """``weights["out"]`` of a dict, or list, that was written out: a variable made in there."""
+        node = ast.parse(text, mode="eval").body
+        if made.kind is not Kind.ASSIGN or not isinstance(node, ast.Subscript):
+            return None
+        if path_of(node.value) != made.path or not isinstance(node.slice, ast.Constant):
+            return None
+        value = _written_at(made.value, node.slice.value)
+        make = Make.UNKNOWN if value is None else self._kinds.make(value)
+        if value is None or make not in (Make.VARIABLE, Make.FROZEN):
+            return None
+        if not self._kinds.is_new(value):
+            return None
+        watch = text if make is Make.FROZEN else None
+        leaf = Leaf(frozenset({made}), watch, True, False, variables=True, fresh=True)
+        return Sources([leaf], True)
+
     def variables(self, make: Make, defs: frozenset[Def]) -> Sources:
         """Variables that a function of this file gives; they may have been used before."""
         many = make is Make.VARIABLES
@@ -125,6 +143,19 @@ class MadeSources:
         called = any(isinstance(n, ast.Call) for n in [*ast.walk(value), *behind])
         leaf = Leaf(defs, text, called, None, found=self.may_find(value))
         return Sources([leaf], self._evidence(text, value))
+
+
+def _written_at(value: ast.expr | None, key: object) -> ast.expr | None:
+    """The element of a dict, list or tuple that stands there, if it certainly is that one."""
+    match value:
+        case ast.Dict():
+            written = [k.value for k in value.keys if isinstance(k, ast.Constant)]
+            if len(written) == len(value.keys) and [k == key for k in written].count(True) == 1:
+                return value.values[[k == key for k in written].index(True)]
+        case ast.List() | ast.Tuple() if type(key) is int:
+            starred = any(isinstance(e, ast.Starred) for e in value.elts)
+            return None if starred or not 0 <= key < len(value.elts) else value.elts[key]
+    return None
 
 
 def _is_builtin_container(call: ast.Call) -> bool:

@@ -269,6 +269,8 @@ class SourceReader:
         part = text_of(made.path) != text and is_part(made.path, text)
         if part and made.kind is Kind.AUGMENT and text.endswith("]"):
             return Sources(refusal=FILLED.format(text))
+        if part and (variable := self._made.element(made, text)) is not None:
+            return variable
         if part and made.kind in _MADE_HERE:
             # A part of an object that was made here: its variables are as new as it is.
             named = made.value is not None and path_of(made.value) is not None
