@@ -33,6 +33,10 @@ def entering(
             reads |= flow.reads.get(node, frozenset())
         lambdas = (n for n in walk(expr) if isinstance(n, ast.Lambda))
         functions = functions.union(*(flow.reads.get(n, ()) for n in lambdas))
+    # What is added to is read as well, and stands on the left.
+    for made in nodes:
+        if made.kind is Kind.AUGMENT:
+            reads |= {u for u in made.uses if u.made.path == made.path}
     # What a function reads of the scope where it runs, which is not where it was made.
     functions |= {Use(d) for d in nodes if d.kind is Kind.FUNCTION}
     reads = reads.union(*(use.made.uses for use in functions))

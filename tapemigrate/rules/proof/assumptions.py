@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -59,6 +60,8 @@ _CONFIGURATION = frozenset(
     | {"observation_space", "action_space"}
 )
 
+# What is differentiated by parameters, and so was made of them.
+_LOSS = re.compile(r"(^|_)(loss|losses|cost|objective|nll|elbo)$")
 _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})
 # What a tensor knows of itself without an op.
 _STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
@@ -152,6 +155,9 @@ class Judge:
                 return wrong(
                     text_of(root.path), "computed where its object was made", names_of(others)
                 )
+            if isinstance(verdict, str) and self._is_loss(root):
+                how = "computed by the caller, who calls it a loss"
+                verdict = wrong(text_of(root.path), how, names_of(others))
             if isinstance(verdict, Refusal):
                 return verdict
             verdict = self._before(root, verdict)
@@ -264,6 +270,16 @@ class Judge:
         defs = self._view.flow.defs.values() if own and len(root.path) == 2 else ()
         again = any(d.path == root.path and d.kind in (Kind.ASSIGN, Kind.ELEMENT) for d in defs)
         return f"{sentence} before this method" if sentence and again else sentence
+
+    def _is_loss(self, root: Def) -> bool:
+        """Whether a parameter that is added up, or weighed, is a loss by its name."""
+        if root.kind is not Kind.PARAM or len(root.path) > 1 or not _LOSS.search(root.path[0]):
+            return False
+        unit = self._view.unit
+        return any(
+            isinstance(unit.parents.get(node), ast.BinOp | ast.AugAssign)
+            for node in self._project.uses_of(unit, self._view.scope, root.path)
+        )
 
     def _is_own(self, root: Def) -> bool:
         """Whether it is an attribute of the object of the method, or an element of such a one."""
