@@ -38,6 +38,8 @@ class Effects:
         self._reuses_variables: bool | None = None
         self.tuples: set[str] = set()
         self.properties: set[str] = set()
+        self._named: set[str] = set()
+        self._kept: dict[str, list[ast.expr]] = {}
         hooked: list[ast.ClassDef] = []
         for node in statements(tree):
             if isinstance(node, ast.ClassDef):
@@ -46,10 +48,10 @@ class Effects:
                     hooked.append(node)
                 if any((path_of(b) or ("",))[-1].lstrip(".") == "NamedTuple" for b in node.bases):
                     self.tuples.add(node.name)
-            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                if (path_of(node.value.func) or ("",))[-1].lstrip(".") == "namedtuple":
-                    self.tuples.update(t.id for t in node.targets if isinstance(t, ast.Name))
+            elif isinstance(node, ast.Assign):
+                self._assigned(node)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self._named |= {a.arg for a in parameters(node.args)}
                 self._functions.setdefault(node.name, []).append(node)
                 if any(_is_property(d) for d in node.decorator_list):
                     self.properties.add(f".{node.name}")
@@ -73,6 +75,24 @@ class Effects:
                 if isinstance(node, ast.Attribute | ast.arg | ast.keyword)
             )
         return self._reuses_variables
+
+    def _assigned(self, stmt: ast.Assign) -> None:
+        names = {t.id for t in stmt.targets if isinstance(t, ast.Name)}
+        self._named |= names
+        if isinstance(stmt.value, ast.Call):
+            if (path_of(stmt.value.func) or ("",))[-1].lstrip(".") == "namedtuple":
+                self.tuples |= names
+        for target in stmt.targets:
+            if isinstance(target, ast.Attribute):
+                self._kept.setdefault(target.attr, []).append(stmt.value)
+
+    def is_own(self, name: str) -> bool:
+        """Whether a function of the file has that name, or what one is handed, or keeps by it."""
+        return name in self._named or name in self._functions
+
+    def kept(self, attribute: str) -> list[ast.expr]:
+        """What the file assigns to attributes of that name."""
+        return self._kept.get(attribute, [])
 
     def functions(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Every function or method of that name in the file."""
@@ -167,7 +187,7 @@ class Effects:
                     return True
         return False
 
-    def _sets_parts(self, name: str) -> bool:
+    def sets_parts(self, name: str) -> bool:
         """Whether a method of that name, of a class of this file, changes its object."""
         return any(
             getattr(stmt, "name", "") == name and self.writes_self(cls, name)
@@ -203,7 +223,7 @@ class Effects:
         if name is not None and name in self._classes:
             return False
         if self._called is None:
-            self._called = self._sets_parts("__call__")
+            self._called = self.sets_parts("__call__")
         return self._called
 
     def outside_names(self, name: str) -> frozenset[str]:
@@ -267,7 +287,7 @@ class Effects:
                 case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGERS:
                     changed = [value]
                 case ast.Call(func=ast.Attribute(value=ast.Name() as value, attr=attr)):
-                    changed = [value] if value.id in own and self._sets_parts(attr) else []
+                    changed = [value] if value.id in own and self.sets_parts(attr) else []
                 case ast.Call(func=ast.Name(id=name)):
                     changed = [e for each in self.filled(node, name) for e in each]
             for each in changed:

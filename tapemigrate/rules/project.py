@@ -177,6 +177,7 @@ class Project:
         #: What it found out about functions.
         self.callers: dict[ast.AST, Callers] = {}
         self._mentions: dict[str, Mentions] = {}
+        self._methods: dict[str, bool] = {}
 
     def with_unit(self, unit: Unit) -> Project:
         """The same files, ``unit`` in place of the one of its name."""
@@ -237,12 +238,20 @@ class Project:
         views = unit.once(_views)
         if scope not in views:
             effects = self.effects(unit)
-            kinds = Kinds(unit.names, effects)
+            kinds = Kinds(unit.names, effects, self._changing)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
             flow = Flow(scope, kinds.effect, effects.properties, effects.hooked)
             views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
         return views[scope]
+
+    def _changing(self, method: str) -> bool:
+        """Whether a method of that name changes its object, in any file."""
+        if method not in self._methods:
+            self._methods[method] = any(
+                self.effects(unit).sets_parts(method) for unit in self.units.defining(method)
+            )
+        return self._methods[method]
 
     def uses_of(self, unit: Unit, root: ast.AST, path: Path) -> list[ast.expr]:
         """Every place below ``root`` at which ``path`` stands, indexed once for each root."""

@@ -13,6 +13,8 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.returned import gives_iterator
 
+# What dicts have, which makes nothing.
+_OF_DICTS = frozenset({"items", "keys", "values"})
 _OBJECTS = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.LOOP, Kind.COMPREHENSION)
 
 
@@ -20,7 +22,8 @@ class Deferred:
     """Tells it of the expressions of one scope.
 
     ``iterator`` tells whether the function or class that is called gives an iterator of its own,
-    ``computed`` whether an attribute of that name may be what code of its object makes of it.
+    ``computed`` whether an attribute of that name may be what code of its object makes of it,
+    ``method`` whether a class in sight has a method of that name.
     """
 
     def __init__(
@@ -29,11 +32,13 @@ class Deferred:
         kinds: Kinds,
         iterator: Callable[[ast.expr], bool],
         computed: Callable[[str], bool],
+        method: Callable[[str], bool],
     ) -> None:
         self._flow = flow
         self._kinds = kinds
         self._iterator = iterator
         self._computed = computed
+        self._method = method
 
     def iterates(self, value: ast.expr) -> bool:
         """Whether taking elements out of the value makes them."""
@@ -95,8 +100,10 @@ class Deferred:
     def _call(self, call: ast.Call, seen: set[Def]) -> bool:
         name = self._kinds.name(call.func)
         func = call.func.id if isinstance(call.func, ast.Name) and name is None else ""
-        if hasattr(builtins, func) or (name or "").startswith("itertools."):
+        if hasattr(builtins, func) or (name or "").startswith(("itertools.", "six.moves.")):
             return gives_iterator(call, lambda value: self._iterates(value, seen))
         if self._kinds.make(call) is not Make.UNKNOWN:
             return False
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _OF_DICTS:
+            return self._method(call.func.attr)
         return self._iterator(call.func)

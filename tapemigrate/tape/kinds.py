@@ -6,7 +6,7 @@ import ast
 import builtins
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from functools import lru_cache
 
@@ -15,6 +15,7 @@ from tapemigrate.flow.effects import CHANGERS, Effects
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
+from tapemigrate.patterns import late
 from tapemigrate.tape.returned import given, gives_what_was, place_of
 
 
@@ -119,7 +120,7 @@ _NO_TENSORS = sys.stdlib_module_names - _HANDS_ON | frozenset(
 # https://www.tensorflow.org/api_docs/python/tf/cast: no new tensor where nothing is to be done.
 GIVES_BACK = frozenset(
     {"cast", "to_float", "to_double", "saturate_cast", "convert_to_tensor", "real", "conj", "add_n"}
-    | {"dropout", "convert_to_tensor_or_indexed_slices"}
+    | {"dropout", "convert_to_tensor_or_indexed_slices", "accumulate_n", "tuple"}
 )
 # Through how many functions it is looked what they give.
 _DEPTH = 3
@@ -130,6 +131,7 @@ _COLLECTING = (
     *("add_to_collection", "losses.", "layers.", "get_variable", "keras.layers."),
     *("contrib.layers.", "contrib.slim.", "contrib.losses."),
 )
+_SESSION = late(r"(?<![a-z])sess(?:ion)?(?![a-z])|^sess")
 _CHOOSE = frozenset({"random.choice", "random.choices", "random.sample"})
 
 
@@ -162,9 +164,14 @@ def flattens(qualified: str | None) -> bool:
 class Kinds:
     """Reads kinds and effects off the source of one file."""
 
-    def __init__(self, names: Names, effects: Effects) -> None:
+    def __init__(
+        self, names: Names, effects: Effects, changing: Callable[[str], bool] | None = None
+    ) -> None:
+        """``changing`` tells whether a method of that name changes its object, in any file."""
         self._names = names
         self._effects = effects
+        self._changing = changing or effects.sets_parts
+        self._tensors: dict[str, bool] = {}
         self.cls: ast.ClassDef | None = None
         self.self_name: str | None = None
 
@@ -194,7 +201,7 @@ class Kinds:
                 return self.make(node.operand)
             case ast.BinOp():
                 return self._arithmetic(node)
-            case ast.Attribute() if node.attr in _SHAPES:
+            case ast.Attribute() if node.attr in _SHAPES and not self._keeps_tensors(node.attr):
                 return Make.PYTHON
             case ast.Attribute() if node.attr in ("trainable_variables", "trainable_weights"):
                 return Make.VARIABLES
@@ -205,6 +212,15 @@ class Kinds:
             case ast.Call():
                 return self._call(node)
         return Make.UNKNOWN
+
+    def _keeps_tensors(self, attribute: str) -> bool:
+        """Whether classes of the file have tensors by the name of a part of all tensors."""
+        if attribute not in self._tensors:
+            self._tensors[attribute] = False
+            self._tensors[attribute] = any(
+                self.make(value) is Make.TENSOR for value in self._effects.kept(attribute)
+            )
+        return self._tensors[attribute]
 
     def _arithmetic(self, node: ast.expr) -> Make:
         parts: list[ast.expr] = []
@@ -357,6 +373,11 @@ class Kinds:
             for n in ast.walk(method)
         )
 
+    def gives_what_was(self, call: ast.Call) -> bool:
+        """Whether a function of this file that the call may mean gives what was there before."""
+        name = (path_of(call.func) or ("",))[-1].lstrip(".")
+        return any(map(gives_what_was, self._effects.functions(name)))
+
     def _is_named(self, func: ast.expr) -> bool:
         """Whether a function is called by its name, or a method of the object at hand."""
         path = path_of(func)
@@ -425,12 +446,15 @@ class Kinds:
             return Make.LEAF
         func = call.func
         if isinstance(func, ast.Name) and qualified is None:
-            if func.id in _PYTHON_CALLS and hasattr(builtins, func.id):
+            own = self._effects.is_own(func.id)
+            if func.id in _PYTHON_CALLS and hasattr(builtins, func.id) and not own:
                 return Make.PYTHON
-            if func.id in _OPERATORS and not self._effects.functions(func.id):
+            if func.id in _OPERATORS and not own:
                 return self._joint(call.args)
         if isinstance(func, ast.Attribute):
-            if func.attr in ("get_shape", "as_list", "num_elements") or _is_session(func):
+            own = bool(self._effects.functions(func.attr))
+            sized = func.attr in ("get_shape", "as_list", "num_elements") and not own
+            if sized or _is_session(func):
                 return Make.PYTHON
             if func.attr == "format" and isinstance(func.value, ast.Constant):
                 return Make.PYTHON
@@ -493,7 +517,8 @@ class Kinds:
             "get_collection",
             "get_operation_by_name",
         )
-        if func.attr in QUIET or reads_hidden:
+        quiet = func.attr in QUIET and (_is_session(func) or not self._changing(func.attr))
+        if quiet or reads_hidden:
             return Effect(reads_hidden=reads_hidden)
         if func.attr in CHANGERS or owner is None:
             given = () if func.attr in CHANGERS or self._is_of_library(func.value) else args
@@ -541,7 +566,7 @@ _TENSORS = {Make.TENSOR, Make.LEAF, Make.VARIABLE, Make.FROZEN}
 def _is_session(func: ast.Attribute) -> bool:
     """``self.sess.run``: numbers come back. Whatever else has a ``run`` may be a network."""
     path = path_of(func.value)
-    return func.attr == "run" and path is not None and "sess" in path[-1].lower()
+    return func.attr == "run" and path is not None and _SESSION.search(path[-1].lower()) is not None
 
 
 def _trainable(call: ast.Call) -> bool:

@@ -77,7 +77,7 @@ def life(tape: Tape, blocks: Blocks) -> tuple[int, int]:
     last = body[min(max(tape.last_real, tape.first_real), len(body) - 1)]
     stmts = [last, *(g.request.stmt for g in tape.regions)]
     stmts += [loop for s in stmts for loop in blocks.loops_around(s, tape.block)]
-    if any(g.request.late for g in tape.regions):
+    if any(g.request.late or g.lasting for g in tape.regions):
         return start, sys.maxsize
     return start, max(stmt.end_lineno or 0 for stmt in stmts)
 

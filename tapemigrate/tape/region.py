@@ -21,7 +21,7 @@ class Region:
     ``given``: the name of a tape that is handed in, and has recorded what the scope was given.
     ``resumes``: the name of one that goes on recording here. ``needed`` are the statements that
     lie on a path from a source to the target. ``uncached``: variables that are made there must not
-    be read through a cache.
+    be read through a cache. ``lasting``: a generator asks, whenever it is gone through.
     """
 
     request: Request
@@ -41,3 +41,4 @@ class Region:
     resumes: str = ""
     needed: frozenset[ast.stmt] = frozenset()
     uncached: bool = False
+    lasting: bool = False

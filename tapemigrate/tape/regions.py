@@ -35,6 +35,7 @@ from tapemigrate.tape.syntax import (
     holds,
     is_elif,
     is_elif_test,
+    is_kept_generator,
     repetitions,
 )
 
@@ -156,6 +157,7 @@ class RegionFinder:
         region = Region(
             request, sources, block, first, last, call, hoist, inside, tuple(stops), itself, lower
         )
+        region.lasting = is_kept_generator(request.call, request.stmt, self._parents)
         refusal = self._room.unfit(region)
         if refusal is not None:
             return refusal

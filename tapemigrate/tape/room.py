@@ -15,7 +15,7 @@ from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE, STOP
 from tapemigrate.tape.region import Region
-from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.syntax import binds, is_walrus, makes_one, own_nodes
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
@@ -46,6 +46,8 @@ class Room:
                     if (name := re.split(r"\W", leaf.watch or "")[0]) in declared:
                         sentence = f"`{name}` cannot be watched before `{ast.unparse(node)}`"
                         return Refusal(sentence, SOURCE)
+        if region.lasting and (name := self._bound_later(region.request)):
+            return Refusal(f"a generator asks later, when `{name}` may be another tensor", SOURCE)
         for leaf in region.sources.leaves:
             for stmt in leaf.filled:
                 index = self._blocks.index_in(stmt, region.block)
@@ -93,6 +95,18 @@ class Room:
                         STOP,
                     )
         return None
+
+    def _bound_later(self, request: Request) -> str:
+        """A name that the call reads, and that gets another value after its statement."""
+        again = self._blocks.loops_around(request.stmt)
+        for node in walk(request.call):
+            if isinstance(node, ast.Name):
+                for made in self._flow.given(node.id):
+                    inside = made.kind is Kind.COMPREHENSION
+                    late = made.stmt is not None and made.stmt.lineno > request.stmt.lineno
+                    if (again or late) and not inside:
+                        return node.id
+        return ""
 
     def leaves_a_loop(self, made: ast.stmt, used: ast.stmt) -> bool:
         """Whether a loop holds the first statement and not the second."""

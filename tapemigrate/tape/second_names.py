@@ -114,7 +114,7 @@ class SecondNames:
             }
             given = {d for d in given if self._is_passed(d, value) and d.path[0] not in SETTINGS}
             given = {d for d in given if self._is_used_before(d, made, behind)}
-            again = unknown and not gives_data(value)
+            again = unknown and (not gives_data(value) or self._gives_what_was(value))
             if again and any(_calls_as(d, value) for d in behind - {made}):
                 return f"`{leaf.watch}` is another tensor than `{ast.unparse(value)}` gave before"
             if given:
@@ -126,6 +126,9 @@ class SecondNames:
                     return f"what `{called}` gives is another tensor than `{name}`"
                 return f"`{leaf.watch}` is another tensor than `{name}`"
         return None
+
+    def _gives_what_was(self, value: ast.expr) -> bool:
+        return isinstance(value, ast.Call) and self._kinds.gives_what_was(value)
 
     def _works_on(self, user: Def, names: frozenset[Def], owners: frozenset[Def]) -> str:
         """Which of ``names``, or what part of ``owners``, an op works on where ``user`` is made."""

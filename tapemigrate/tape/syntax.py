@@ -72,6 +72,20 @@ def repetitions(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) 
     return found
 
 
+def is_kept_generator(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether ``node`` runs in a generator that gets a name, and is gone through later."""
+    while node is not stmt:
+        parent = parents.get(node)
+        if parent is None:
+            return False  # an inner function asks
+        if isinstance(node, ast.GeneratorExp):
+            named = isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple)
+            if isinstance(parent, ast.Assign | ast.AnnAssign | ast.NamedExpr) and not named:
+                return True
+        node = parent
+    return False
+
+
 def prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:
     """``self`` adds nothing where ``self.x`` is what is read."""
     return any(

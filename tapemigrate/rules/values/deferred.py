@@ -25,6 +25,7 @@ def deferred(project: Project, view: View) -> Deferred:
         view.kinds,
         lambda func: _gives_iterator(project, view.unit.names, func, _DEPTH),
         lambda name: _is_computed(project, name),
+        lambda name: any(project.effects(u).functions(name) for u in project.units.defining(name)),
     )
 
 
