@@ -101,6 +101,8 @@ QUIET = frozenset(
 _SHAPES = frozenset({"shape", "dtype", "name", "device", "op", "graph", "ndims"})
 # Placeholders by another name.
 _PLACEHOLDERS = frozenset({"tflearn.input_data", "tflearn.layers.core.input_data"})
+# No tensors: a tape takes none of them.
+_SYMBOLIC = frozenset({"keras.Input", "keras.layers.Input", "keras.backend.placeholder"})
 _LIBRARIES = frozenset(
     {"tensorflow", "numpy", "math", "scipy", "keras", "tensorflow_probability", "six"}
     | {"itertools", "functools", "copy", "collections", "os", "sys", "time", "random"}
@@ -243,7 +245,7 @@ class Kinds:
         name = short(qualified)
         if name is None:
             return self._other_call(call, qualified)
-        if name.startswith("nest."):
+        if name.startswith("nest.") or name in _SYMBOLIC:
             return Make.UNKNOWN
         if name in _VARIABLE_LISTS:
             return Make.VARIABLES

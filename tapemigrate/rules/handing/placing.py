@@ -33,6 +33,7 @@ from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_val
 from tapemigrate.rules.values.trainable import trainable
 from tapemigrate.rules.values.variable_lists import gives_variables
 from tapemigrate.tape.asking import several
+from tapemigrate.tape.handed import own_attribute
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.region import Region
@@ -230,7 +231,7 @@ class Places:
             made = backward(self._view.flow.uses_in(request.target)).made
             region = self._danger.by_hand(d.value for d in made if d.value) or region
         if isinstance(region, Region):
-            region = cells.refuse(region, self._view.unit) or region
+            region = cells.refuse(region, self._view.unit) or self._symbolic(region) or region
         if isinstance(region, Region):
             run = _run_by(region, self._view)
             region = self._danger.unseen(run) or self._uncached(region, run)
@@ -250,6 +251,13 @@ class Places:
                     again = not _is_recorded(self._view, request, recorded)
                     return _ANEW if again else self._kept(request, kept)
         return region
+
+    def _symbolic(self, region: Region) -> Refusal | None:
+        """Whether a source is an attribute that holds an input of Keras."""
+        me = self._view.kinds.self_name
+        names = [name for x in region.sources.leaves if (name := own_attribute(x, me))]
+        values = [v for n in names for v in attribute_values(self._project, self._view, n)]
+        return self._danger.symbolic(values)
 
     def _uncached(self, region: Region, run: Sequence[ast.AST]) -> Region | Refusal:
         return caches.settle(region, run, self._view, self._project)
@@ -461,6 +469,7 @@ def _run_by(region: Region, view: View) -> list[ast.AST]:
     found += [region.request.target, region.request.sources]
     uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
     made = [u.made for u in uses if u.made.value is not None]
+    made += [d for leaf in region.sources.leaves for d in leaf.defs if d not in made]
     row = _row_of_new(region.sources)
     # The blocks around it may change what its ops are.
     node = view.unit.parents.get(region.request.stmt)

@@ -207,6 +207,12 @@ class Hazards:
                         return refusal
         return None
 
+    def symbolic(self, values: Iterable[ast.expr]) -> Refusal | None:
+        """Whether one of the values is an input of Keras, which is no tensor."""
+        calls = (n for value in values for n in walk(value) if isinstance(n, ast.Call))
+        found = any(_last(n.func) == "Input" and self._is_meant("Input", n.func) for n in calls)
+        return _KERAS if found else None
+
     def collected(self, nodes: Iterable[ast.AST]) -> str:
         """What these nodes read out of a graph collection, in words; empty for nothing."""
         if self.collections is None:
