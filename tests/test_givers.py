@@ -74,6 +74,33 @@ def main():
     fill({outside})
     return model.slope()
 """
+KEEPER = """\
+import tensorflow as tf
+
+from critics import Critic
+
+
+class Learner(object):
+    def __init__(self):
+        self.x = tf.ones([3])
+        self.critic = Critic(self.x)
+
+    def update(self):
+        loss = tf.reduce_sum(self.critic.output({given}))
+        return tf.gradients(loss, tf.trainable_variables())
+"""
+CRITIC = """\
+import tensorflow as tf
+
+
+class Critic(object):
+    def __init__(self, x):
+        self.w = tf.get_variable("w", [3])
+        self.out = tf.sin(x * self.w)
+
+    def output(self, x=None):
+        return {value}
+"""
 FILLING = "import tensorflow as tf\n\n\ndef fill(model):\n    {value}\n"
 TRAINABLE = "tf.trainable_variables(key)"
 
@@ -115,6 +142,18 @@ def test_a_function_of_another_file(tmp_path: Path, module: str, value: str, exp
 def test_a_class_of_another_file(tmp_path: Path, value: str, expected: str | None) -> None:
     write(tmp_path, "caller.py", OWNER)
     write(tmp_path, "nets.py", CLASS.format(value=value))
+    assert applicability(tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "expected"),
+    [("", "self.out", None), ("tf.ones([3])", "tf.sin(x * self.w)", "unsafe")],
+)
+def test_an_object_of_another_file_that_gives_the_target(
+    tmp_path: Path, given: str, value: str, expected: str | None
+) -> None:
+    write(tmp_path, "learner.py", KEEPER.format(given=given))
+    write(tmp_path, "critics.py", CRITIC.format(value=value))
     assert applicability(tmp_path) == expected
 
 

@@ -83,7 +83,8 @@ class SecondNames:
                     if self._ops.is_barren(user) or not self._ops.makes_ops(user):
                         continue
                     if met := self._works_on(user, names, owners):
-                        found.append(f"`{leaf.watch}` is another tensor than `{met}`")
+                        before = " was before" if met == leaf.watch else ""
+                        found.append(f"`{leaf.watch}` is another tensor than `{met}`{before}")
         return list(dict.fromkeys(found))
 
     def may_be_another(
