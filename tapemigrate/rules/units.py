@@ -110,10 +110,10 @@ class Units(Mapping[str, Unit]):
         """All of them by name, for whoever can tell from their texts which need not be parsed."""
         return list(self._files.items())
 
-    def at(self, is_place: Callable[[str], object]) -> Iterator[Unit]:
-        """The files of whose paths ``is_place`` is true."""
-        for name, file in self._files.items():
-            if is_place(name):
+    def at(self, is_place: Callable[[str], object], name: str = "") -> Iterator[Unit]:
+        """The files of whose paths ``is_place`` is true, and in which ``name`` may stand."""
+        for filename, file in self._files.items():
+            if is_place(filename) and (name in file.text or not file.text.isascii()):
                 unit = parsed(file)
                 if unit is not None:
                     yield unit

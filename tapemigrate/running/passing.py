@@ -10,7 +10,7 @@ from tapemigrate.running.reading import read
 from tapemigrate.running.texts import FOREIGN
 from tapemigrate.source.decoding import SourceError, decode, is_notebook
 from tapemigrate.source.parsing import parse
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import statements, walk
 
 # Through how many such files a call is followed.
 _MOST_STEPS = 2
@@ -68,7 +68,8 @@ def _running(path: str, names: Iterable[str]) -> frozenset[str]:
         return frozenset()
     tops = [s for s in tree.body if isinstance(s, ast.FunctionDef | ast.ClassDef)]
     used = {top.name: {_last(node) for node in walk(top)} for top in tops}
-    aliases = [a for n in walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names]
+    imports = (s for s in statements(tree) if isinstance(s, ast.Import | ast.ImportFrom))
+    aliases = [alias for stmt in imports for alias in stmt.names]
     found: set[str] = set()
     wanted = set(names)
     wanted |= {a.asname for a in aliases if a.asname and a.name.rpartition(".")[2] in wanted}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -224,7 +225,8 @@ class Ancestry:
             return
         if (imported := self._imported(view, made)) is not None:
             module, _, name = imported.rpartition(".")
-            for unit in self._project.units.at(lambda filename: may_hold(filename, module)):
+            places = partial(may_hold, module=module)
+            for unit in self._project.units.at(places, name):
                 inner = self._project.view(unit, unit.tree)
                 yield from (_Step(inner, d, None, False) for d in inner.flow.given(name))
                 yield from self._returned(unit, name)

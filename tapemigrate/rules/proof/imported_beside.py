@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -64,7 +65,7 @@ def _is_of_user(path: str) -> bool:
 def _is_plain(project: Project, path: str) -> bool:
     """Whether a file at hand shows that it is a function, a class or a Python value."""
     module, _, name = path.rpartition(".")
-    for unit in project.units.at(lambda filename: may_hold(filename, module)):
+    for unit in project.units.at(partial(may_hold, module=module), name):
         flow, kinds = (top := project.view(unit, unit.tree)).flow, top.kinds
         if made := [d for d in flow.defs.values() if d.path == (name,)]:
             return all(

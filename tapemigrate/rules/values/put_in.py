@@ -87,7 +87,7 @@ def calls_of(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[C
         # Other files may have a class of that name for themselves.
         own = {unit.filename for unit, _ in known.named(name)} - {view.unit.filename}
         yield from (s for s in project.mentions(name).calls if s.unit.filename not in own)
-    for site in project.mentions("__init__").calls:
+    for site in project.mentions("__init__").calls if below else ():
         cls = project.class_of(site.unit, project.scope_of(site.unit, site.call))
         if cls is not None and cls.name in below:
             yield site
