@@ -23,7 +23,7 @@ _KEYWORDS = frozenset(
     | {"depth", "num_classes", "transpose_a", "transpose_b", "collections"}
     | {"kernel_initializer", "bias_initializer", "weights_initializer", "biases_initializer"}
     | {"use_bias", "num_or_size_splits", "multiples", "perm", "indices", "size", "stride", "ksize"}
-    | {"dilation_rate", "use_resource", "adjoint_a", "adjoint_b"}
+    | {"pred", "condition", "dilation_rate", "use_resource", "adjoint_a", "adjoint_b"}
 )
 # The positions of such arguments, by the last part of the function's name.
 _PLACES: dict[str, tuple[int, ...]] = {
@@ -36,6 +36,9 @@ _PLACES: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("reshape", "stack", "unstack", "slice", "gather"), (1, 2, 3)),
     **dict.fromkeys(("pad", "softmax", "log_softmax", "moments", "cumsum", "norm"), (1, 2, 3)),
     **dict.fromkeys(("embedding_lookup", "dense", "fully_connected", "flatten"), (1,)),
+    # What chooses, and where it looks, are booleans and whole numbers.
+    **dict.fromkeys(("cond", "where", "while_loop"), (0,)),
+    **dict.fromkeys(("boolean_mask", "gather_nd"), (1,)),
     **dict.fromkeys(("max_pool", "avg_pool", "conv1d", "conv2d"), (2, 3)),
 }
 # How deep calls of the user's own functions are looked into.
