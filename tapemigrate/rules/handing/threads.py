@@ -360,7 +360,7 @@ class Threads:
             if found.overridden or found.mates:
                 return circle
             calls, unseen = found.calls, found.unseen
-            if not method:
+            if not (method or calls):
                 calls, unseen = self._by_folders(helper, found)
         else:
             helper.circle, calls, unseen = circle, circle.calls, circle.unseen
@@ -400,9 +400,10 @@ class Threads:
         return calls
 
     def _by_folders(self, helper: Helper, found: Callers) -> tuple[list[CallSite], list[str]]:
-        """The calls, those among them that only a folder above the files can tell, and the rest."""
+        """The calls that only the name of a folder above the files can tell, and the rest."""
         home, name = helper.placed.view.unit, helper.function.name
-        calls, unseen = list(found.calls), list(found.unseen)
+        calls: list[CallSite] = []
+        unseen = list(found.unseen)
         for site in found.unsure:
             path = site.unit.names.qualified(site.call.func)
             either = site.unit.names.reference_kind(site.call.func) == "either"
