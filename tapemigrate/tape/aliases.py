@@ -69,6 +69,30 @@ class Aliases:
         read = [n for n in self._operands.paths(made.value) if n not in handed]
         return bool(self._closed(read) & names)
 
+    def elements(self, made: Def) -> set[ast.expr]:
+        """What the definition may take out of a display, and has no name of its own there."""
+        element, value = self._element(made), made.value
+        if element is not None:
+            return set() if self._names(element) else {element}
+        counted = isinstance(value, ast.Subscript) and path_of(value) is None
+        if made.kind is not Kind.ASSIGN or not counted or not isinstance(value, ast.Subscript):
+            return set()
+        if isinstance(value.slice, ast.Slice | ast.Tuple):
+            return set()
+        listed = origins(self._flow.reads.get(value.value, frozenset()))
+        return {e for d in listed for e in _listed(d) if not self._names(e)}
+
+    def works_on(self, made: Def, elements: set[ast.expr]) -> str:
+        """By what name an op works on one of ``elements`` where ``made`` is defined, if it does."""
+        if made.value is None or isinstance(made.value, ast.Name | ast.Attribute | ast.Subscript):
+            return ""  # taken out, or named once more
+        for node in self._operands.paths(made.value):
+            for holder in origins(self._flow.reads.get(node, frozenset())):
+                element = _at(holder, node)
+                if not elements.isdisjoint([element] if element else _listed(holder)):
+                    return ast.unparse(node)
+        return ""
+
     def _closed(self, nodes: list[ast.expr]) -> set[Def]:
         found: set[Def] = set()
         stack = list(nodes)
@@ -162,6 +186,13 @@ class Aliases:
             and self._is_container(d.value)
             for d in made
         )
+
+
+def _listed(made: Def) -> list[ast.expr]:
+    """The elements of a display."""
+    if made.kind is Kind.ASSIGN and isinstance(made.value, ast.List | ast.Tuple):
+        return made.value.elts
+    return []
 
 
 def _at(made: Def, node: ast.expr) -> ast.expr | None:

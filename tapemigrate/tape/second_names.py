@@ -76,13 +76,15 @@ class SecondNames:
                     continue
                 names = may_be(made, self._flow, self._kinds) - leaf.defs
                 owners = asked_for(made, self._flow, self._kinds) - leaf.defs
-                for user in behind if names or owners else ():
+                elements = self._aliases.elements(made)
+                for user in behind if names or owners or elements else ():
                     given = user.value is made.value and isinstance(made.value, ast.Call)
                     if given or self._is_recorded_after(user, made, region):
                         continue
                     if self._ops.is_barren(user) or not self._ops.makes_ops(user):
                         continue
-                    if met := self._works_on(user, names, owners):
+                    met = self._aliases.works_on(user, elements) if elements else ""
+                    if met := met or self._works_on(user, names, owners):
                         before = " was before" if met == leaf.watch else ""
                         found.append(f"`{leaf.watch}` is another tensor than `{met}`{before}")
         return list(dict.fromkeys(found))
