@@ -12,6 +12,7 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
 
 _AT_ONCE = frozenset({"__init__", "__new__", "__post_init__"})
+_KERAS = ("tensorflow.keras.", "keras.", "tensorflow.layers.")
 _LIBRARIES = ("tensorflow.", "keras.", "sonnet.")
 
 
@@ -43,10 +44,25 @@ class BuiltLate:
         }
         return not setting or not setting <= _AT_ONCE
 
+    def is_own(self, made: Def, attribute: str) -> bool:
+        """Whether a class of the file, which made the object, defines ``attribute`` itself."""
+        func = made.value.func if isinstance(made.value, ast.Call) else None
+        cls = self._kinds.effects.class_named((path_of(func) or ("",))[-1].lstrip("."))
+        lineage = self._kinds.effects.lineage(cls) if cls is not None else []
+        return any(getattr(s, "name", "") == attribute for each in lineage for s in each.body)
+
     def is_of_library(self, made: Def) -> bool:
         """Whether a library's class made the object, whose attributes are variables then."""
-        name = self._kinds.name(made.value.func) if isinstance(made.value, ast.Call) else None
-        return name is not None and name.startswith(_LIBRARIES)
+        return self._maker(made).startswith(_LIBRARIES)
+
+    def lists(self, made: Def) -> bool:
+        """Whether a class of Keras made it, which lists its variables; ``tf.Module`` does not."""
+        return self._maker(made).startswith(_KERAS)
+
+    def _maker(self, made: Def) -> str:
+        """The import path of what is called to make the object."""
+        call = made.value if isinstance(made.value, ast.Call) else None
+        return (self._kinds.name(call.func) if call is not None else None) or ""
 
     @cached_property
     def _called(self) -> frozenset[Path | None]:

@@ -16,6 +16,7 @@ from tapemigrate.tape.filled_lists import Filling, Fills
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
 from tapemigrate.tape.kinds import Kinds, Make, flattens
 from tapemigrate.tape.leaf import (
+    TRAINABLE,
     Leaf,
     Sources,
     Trainable,
@@ -346,8 +347,11 @@ class SourceReader:
             return None
         whole = part == f".{attribute}"
         leaf = Leaf(frozenset({made}), None, True, None, variables=True, fresh=True)
-        if whole and attribute in ("trainable_variables", "trainable_weights"):
-            return Sources([replace(leaf, many=True)], False, None, True)
+        if whole and attribute in TRAINABLE:
+            own = self._late.is_own(made, attribute)
+            sentence = taken_for_variables(text) if own else None
+            listed = self._late.lists(made)
+            return Sources([replace(leaf, many=True, assumption=sentence)], False, None, listed)
         sentence = f"`{text}` is a trainable variable"
         if whole and attribute in ("variables", "weights"):
             sentence = all_trainable(text)
