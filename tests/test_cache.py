@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
@@ -149,7 +149,7 @@ def test_fixtures_with_and_without_and_with_any_number_of_jobs(tmp_path: Path, e
 TEXTS = [LOCAL, BROKEN, CLEAN, HELPER, CALLER, OTHER, "", HELPER.replace("slope", "steep")]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(
     st.lists(
         st.dictionaries(

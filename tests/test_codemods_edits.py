@@ -42,7 +42,7 @@ def test_insertions_and_deletions_are_empty_on_one_side() -> None:
 texts = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\n", "d\r", "x"])).map("".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(texts, texts)
 def test_the_edits_lead_to_the_new_text(old: str, new: str) -> None:
     changes = edits(old, new)

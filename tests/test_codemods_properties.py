@@ -177,7 +177,7 @@ def same(new: str, expected: ast.AST) -> bool:
     return ast.dump(ast.parse(new)) == ast.dump(expected)
 
 
-PROPERTY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+PROPERTY = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 randoms = st.integers(min_value=0).map(Random)
 
 

@@ -282,7 +282,7 @@ def opened_if_python_3(raw: bytes) -> Any:
         return None
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(notebooks())
 def test_nothing_changes_where_nothing_is_changed(raw: bytes) -> None:
     file = opened_if_python_3(raw)
@@ -294,7 +294,7 @@ def test_nothing_changes_where_nothing_is_changed(raw: bytes) -> None:
         assert "".join(json.loads(file.notebook._source(cell, cell.text))) == cell.text
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(notebooks(), st.data(), TEXTS)
 def test_a_change_of_one_cell_leaves_every_other_byte(raw: bytes, draw: Any, new: str) -> None:
     file = opened_if_python_3(raw)

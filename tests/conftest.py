@@ -1,0 +1,6 @@
+"""Tests look at what comes out, not at how long it takes on a machine that others use as well."""
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
