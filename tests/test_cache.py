@@ -81,6 +81,19 @@ def test_what_is_known_is_not_worked_out_again(
     assert unanalysed == ["broken.py"]
 
 
+def test_what_goes_together_with_a_broken_file_is_known(
+    project: Path, tmp_path: Path, unanalysed: list[str]
+) -> None:
+    (project / "caller.py").write_text(CALLER + "\nprint 'done'\n")
+    (project / "another.py").write_text(CALLER)
+    cache = opened(tmp_path / "cache")
+    first = found(project, cache)
+    assert unanalysed.count("helper.py") == 2  # together, and without what is broken
+    unanalysed.clear()
+    assert found(project, cache) == first == found(project, None)
+    assert unanalysed.count("helper.py") == 1 + 2
+
+
 def test_a_change_elsewhere_is_seen(project: Path, tmp_path: Path) -> None:
     cache = opened(tmp_path / "cache")
     before = found(project, cache)

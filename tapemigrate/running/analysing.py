@@ -46,6 +46,12 @@ def known(task: Task, digests: Mapping[str, str]) -> list[FileResult] | None:
     return None if found is None else [result_of(each) for each in found]
 
 
+def _digests(task: Task) -> dict[str, str]:
+    """What the files of a task hold now."""
+    contents = {name: context_bytes(name) for name in (*task.filenames, *task.context)}
+    return {name: digest(data) for name, data in contents.items() if data}
+
+
 def _keep(task: Task, data: Mapping[str, bytes], results: list[FileResult]) -> None:
     # What went wrong may go right another time.
     wrong = any(d.code in ALWAYS_REPORTED for each in results for d in each.diagnostics)
@@ -67,7 +73,8 @@ def _apart(task: Task) -> list[FileResult]:
     for part in filter(None, parts):
         context = (*task.context, *(other for other in task.filenames if other not in part))
         alone = replace(task, filename=part[0], others=part[1:], context=context, idle=())
-        found += analyse(alone)
+        # What is broken stays so from run to run, often, and the others need not pay for it.
+        found += known(alone, _digests(alone)) or analyse(alone)
     return sorted(found, key=lambda result: task.filenames.index(result.filename))
 
 
