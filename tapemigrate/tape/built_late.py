@@ -44,13 +44,6 @@ class BuiltLate:
         }
         return not setting or not setting <= _AT_ONCE
 
-    def is_own(self, made: Def, attribute: str) -> bool:
-        """Whether a class of the file, which made the object, defines ``attribute`` itself."""
-        func = made.value.func if isinstance(made.value, ast.Call) else None
-        cls = self._kinds.effects.class_named((path_of(func) or ("",))[-1].lstrip("."))
-        lineage = self._kinds.effects.lineage(cls) if cls is not None else []
-        return any(getattr(s, "name", "") == attribute for each in lineage for s in each.body)
-
     def is_of_library(self, made: Def) -> bool:
         """Whether a library's class made the object, whose attributes are variables then."""
         return self._maker(made).startswith(_LIBRARIES)

@@ -223,11 +223,11 @@ class SourceReader:
                 text,
                 self._fills,
                 lambda element: self.read(element, depth + 1),
-                lambda made: self._definition(made, text, depth),
+                lambda made: self._definition(made, text, depth, known),
             )
             return filled.read(uses)
         for made in sorted(origins(uses), key=_place):
-            part = self._definition(made, text, depth)
+            part = self._definition(made, text, depth, known)
             found.leaves += part.leaves
             found.refusal = found.refusal or part.refusal
             found.references += part.references
@@ -265,7 +265,8 @@ class SourceReader:
         again = own != made and self._set_anew(path[1].lstrip("."), calls)
         return frozenset(Use(d) for d in own), again
 
-    def _definition(self, made: Def, text: str, depth: int) -> Sources:
+    def _definition(self, made: Def, text: str, depth: int, known: Trainable | None) -> Sources:
+        """What ``made`` gives; ``known``: what the class of the object tells of its attribute."""
         defs = frozenset({made})
         part = text_of(made.path) != text and is_part(made.path, text)
         if part and made.kind is Kind.AUGMENT and text.endswith("]"):
@@ -280,7 +281,7 @@ class SourceReader:
                 made.value is None or _is_object(made.value) or not self._made.may_find(made.value)
             )
             new = new and not named
-            late = self._part_built_late(made, text)
+            late = self._part_built_late(made, text, known)
             if late is not None:
                 return late
             return Sources([Leaf(defs, text, True, None, True, fresh=new, found=not new)], None)
@@ -338,7 +339,7 @@ class SourceReader:
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
 
-    def _part_built_late(self, made: Def, text: str) -> Sources | None:
+    def _part_built_late(self, made: Def, text: str, known: Trainable | None) -> Sources | None:
         """A part of an object that is there only once the object was called, after the watching."""
         owner = text_of(made.path)
         part = text[len(owner) :]
@@ -347,15 +348,16 @@ class SourceReader:
             return None
         whole = part == f".{attribute}"
         leaf = Leaf(frozenset({made}), None, True, None, variables=True, fresh=True)
+        of_library = self._late.is_of_library(made)
         if whole and attribute in TRAINABLE:
-            own = self._late.is_own(made, attribute)
-            sentence = taken_for_variables(text) if own else None
-            listed = self._late.lists(made)
+            sure = of_library or (known is not None and known.sure)
+            sentence = None if sure else taken_for_variables(text)
+            listed = self._late.lists(made) or (known is not None and known.listed)
             return Sources([replace(leaf, many=True, assumption=sentence)], False, None, listed)
         sentence = f"`{text}` is a trainable variable"
         if whole and attribute in ("variables", "weights"):
             sentence = all_trainable(text)
-        elif not self._late.is_of_library(made):
+        elif not of_library:
             return Sources(
                 refusal=f"`{text}` may be set only where `{owner}` is called, and a tape has to "
                 "watch it before"

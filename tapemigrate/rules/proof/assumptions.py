@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass, replace
 from itertools import permutations
 
@@ -12,6 +11,7 @@ from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.patterns import late
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
@@ -61,7 +61,7 @@ _CONFIGURATION = frozenset(
 )
 
 # What is differentiated by parameters, and so was made of them.
-_LOSS = re.compile(r"(^|_)(loss|losses|cost|objective|nll|elbo)$")
+_LOSS = late(r"(^|_)(loss|losses|cost|objective|nll|elbo)$")
 _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})
 # What a tensor knows of itself without an op.
 _STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})

@@ -26,7 +26,6 @@ def trainable(project: Project, view: View, node: ast.Attribute) -> Trainable | 
         kept = given and all(
             isinstance(value, ast.List) and are_variables(project, inner, value)
             for inner, value in given
-            if inner is not None
         )
         return Trainable(sure=True, listed=False) if kept else None
     libraries = [_library(project, unit, cls) for unit, cls in _classes(project, view, node)]
