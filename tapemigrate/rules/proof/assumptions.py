@@ -15,6 +15,7 @@ from tapemigrate.patterns import late
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
+from tapemigrate.rules.proof.called_objects import computed_when_made
 from tapemigrate.rules.proof.captured import (
     captured,
 )
@@ -134,6 +135,11 @@ class Judge:
             return late
         if opens_with_graph(self._project, region, self._view):
             return assumptions
+        called = computed_when_made(
+            self._project, self._results, self._view, region, region.sources.leaves
+        )
+        if called is not None:
+            return called
         if not hidden:
             return assumptions + [
                 s for s in parts_beside(region, self._view) if s not in assumptions
@@ -142,6 +148,8 @@ class Judge:
         roots = [*region.roots, *captured(region, self._view)]
         for root in sorted(roots, key=lambda d: d.path):
             if any(root.path[: len(path)] == path for path in recorded):
+                continue
+            if self._is_itself(root, region):
                 continue
             others = [own for x in hidden if (own := self._as_passed(root, x, region)) is not None]
             if not others or is_count(root, self._view, region.request.stmt):
@@ -212,6 +220,10 @@ class Judge:
     def _methods(self) -> HiddenReads:
         return HiddenReads(self._project, self._tracer, self._view, self._kept, self._steps)
 
+    def _is_itself(self, root: Def, region: Region) -> bool:
+        """Whether it is the method's own object, called: what it reads then is judged apart."""
+        return root.path == (self._view.kinds.self_name,) and self._methods().only_calls(region)
+
     def given(self, region: Region) -> Given | Refusal:
         """What a tape from outside must have recorded for ``region``."""
         targets: set[str] = set()
@@ -224,6 +236,8 @@ class Judge:
                 if not all(step.startswith("[") for step in root.path[1:]):
                     return wrong(text_of(root.path), "made out of sight", "the source")
                 targets.add(root.path[0])
+                continue
+            if self._is_itself(root, region):
                 continue
             verdict = self._root(root, region.sources.leaves)
             if verdict is not None and self._is_own(root):

@@ -107,6 +107,11 @@ class HiddenReads:
         called = {n.func for n in nodes if isinstance(n, ast.Call)}
         for node in nodes:
             used = node.func if isinstance(node, ast.Call) else node
+            if used is not node and path_of(used) == (view.kinds.self_name,):
+                if (itself := self._own_call()) is not None:
+                    found += self._read_by(region, itself.name, leaves)
+                    found += self._read_below(itself.name, leaves)
+                continue
             if not isinstance(used, ast.Attribute) or not isinstance(used.ctx, ast.Load):
                 continue
             if path_of(used.value) != (view.kinds.self_name,) or path_of(used) in recorded:
@@ -133,6 +138,27 @@ class HiddenReads:
                 found += self._read_by(region, used.attr, leaves)
                 found += self._read_below(used.attr, leaves)
         return found
+
+    def only_calls(self, region: Region) -> bool:
+        """Whether all that the region does with the object as a whole is to call it, as seen."""
+        name, unit = self._view.kinds.self_name, self._view.unit
+        if self._view.cls is None or self._own_call() is None:
+            return False
+        body = [*region.block.body[region.first : region.last + 1], region.request.target]
+        nodes = (n for s in body for n in walk(s) if isinstance(n, ast.Name) and n.id == name)
+        above = ((n, unit.parents.get(n)) for n in nodes)
+        return all(
+            isinstance(over, ast.Attribute) or (isinstance(over, ast.Call) and over.func is n)
+            for n, over in above
+        )
+
+    def _own_call(self) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The method that runs where the object is called: Keras, for one, calls ``call``."""
+        assert self._view.cls is not None
+        effects = self._project.effects(self._view.unit)
+        names = ("__call__", "call")
+        methods = (effects.method(self._view.cls, name) for name in names)
+        return next((m for m in methods if m is not None), None)
 
     def _read_below(self, name: str, leaves: list[Leaf]) -> list[str]:
         """What else may run in place of the method, on objects of subclasses or on some."""

@@ -41,6 +41,10 @@ class KeptResults:
         """Whether ``method``, of an object that is no ``self``, reads what networks gave before."""
         return self._gives(view, method, _DEPTH)
 
+    def read_by(self, unit: Unit, cls: ast.ClassDef, method: str) -> str:
+        """The attribute with such a result that the method of the class reads, or ''."""
+        return self._read(unit, cls, method, _DEPTH)
+
     def inherited(self, view: View, method: str) -> str:
         """The attribute with such a result that ``self.method``, of another file, reads; or ''."""
         return self._read(view.unit, view.cls, method, _DEPTH) if view.cls is not None else ""
@@ -63,7 +67,8 @@ class KeptResults:
         lineage = list(self._lineage(unit, cls))
         read: dict[str, None] = {}
         given: set[str] = set()
-        pending = [name]
+        # Keras and Sonnet call these for whoever calls the object.
+        pending = ["__call__", "call", "_build"] if name == "__call__" else [name]
         met: set[ast.AST] = set()
         while pending:
             each = pending.pop(0)
