@@ -20,6 +20,14 @@ _IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoad
 # Functions of a file's own that do so, by their names: ``_import_tf``, ``lazy_import_tensorflow``.
 _OWN_IMPORTER = late(r"_?(?:lazy_|try_)?import_(?:tf|tensorflow)")
 
+# What is asked of TensorFlow, and hardly of any other module that is called ``tf``.
+_SIGNS = frozenset(
+    {"Graph", "GradientTape", "Session", "Variable", "convert_to_tensor", "float32", "float64"}
+    | {"get_variable", "global_variables_initializer", "int32", "keras", "layers", "matmul"}
+    | {"name_scope", "nn", "placeholder", "reduce_mean", "reduce_sum", "stop_gradient", "train"}
+    | {"trainable_variables", "variable_scope", "zeros_like", "ones_like", "disable_v2_behavior"}
+)
+
 Place = tuple[int, int]
 
 
@@ -191,9 +199,22 @@ class Scopes:
         self.read: set[str] = set()
         self.imported: set[str] = set()
         self._stack: list[_Frame] = []
+        self._handed_on: list[tuple[str, str]] = []
         self._declare_escapes(self.module, tree.body)
         self._push(tree.body, self.module, Guard.ALWAYS)
         self._walk()
+        if self._handed_on:
+            self._take_for_tensorflow()
+
+    def _take_for_tensorflow(self) -> None:
+        """Names that are imported from one's own code, and used as nothing but TensorFlow is."""
+        used = {first for c in self.chains if (first := _first_step(c)) and first[1] in _SIGNS}
+        known = {name for name, _ in used}
+        for name, path in self._handed_on:
+            for scope in self.every if name in known else ():
+                for binding in scope.bindings.get(name, ()):
+                    if binding.what == path:
+                        binding.what = "tensorflow"
 
     def _walk(self) -> None:
         stack = self._stack
@@ -320,8 +341,11 @@ class Scopes:
     def _import(self, node: ast.Import, scope: Scope, guard: Guard) -> None:
         for alias in node.names:
             path = alias.name if alias.asname else alias.name.split(".")[0]
-            self._bind(alias.asname or path, path, _end(node), scope, guard)
-            self.imports.append((alias, path, alias.asname or path))
+            name = alias.asname or path
+            if _may_hand_on(path, name):
+                self._handed_on.append((name, path))
+            self._bind(name, path, _end(node), scope, guard)
+            self.imports.append((alias, path, name))
 
     def _import_from(self, node: ast.ImportFrom, scope: Scope, guard: Guard) -> None:
         module = "." * node.level + (node.module or "")
@@ -331,8 +355,11 @@ class Scopes:
             else:
                 separator = "" if module.endswith(".") else "."
                 path = f"{module}{separator}{alias.name}"
-                self._bind(alias.asname or alias.name, path, _end(node), scope, guard)
-                self.imports.append((alias, path, alias.asname or alias.name))
+                name = alias.asname or alias.name
+                if _may_hand_on(path, name, alias.name if node.module else ""):
+                    self._handed_on.append((name, path))
+                self._bind(name, path, _end(node), scope, guard)
+                self.imports.append((alias, path, name))
 
     def _assign(
         self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr, scope: Scope, guard: Guard
@@ -472,6 +499,31 @@ _HANDLERS: dict[type[ast.AST], Callable[..., None]] = {
 }
 if hasattr(ast, "TryStar"):
     _HANDLERS[ast.TryStar] = Scopes._branches
+
+
+def _may_hand_on(path: str, name: str, attribute: str = "") -> bool:
+    """Whether an import from one's own code may bring TensorFlow, handed on under its usual name.
+
+    ``from .backend import tf`` may, and so may ``from project import compat as tf``.
+    """
+    first, last = path.split(".")[0], path.split(".")[-1]
+    renamed = name == "tf" and ("compat" in last or "tensorflow" in last)
+    return first != "tensorflow" and (attribute == "tf" or renamed)
+
+
+def _first_step(chain: ast.expr) -> tuple[str, str] | None:
+    """``a`` and ``b`` of ``a.b.c``."""
+    step = ""
+    while not isinstance(chain, ast.Name):
+        if isinstance(chain, ast.Attribute):
+            step, chain = chain.attr, chain.value
+        elif isinstance(chain, ast.Call):
+            chain = chain.func
+        elif isinstance(chain, ast.Subscript):
+            chain = chain.value
+        else:
+            return None
+    return chain.id, step
 
 
 def _end(node: ast.stmt | ast.expr) -> Place:

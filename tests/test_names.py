@@ -557,6 +557,39 @@ def test_star_imports() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "from .backend import tf",
+        "from project.backend import np, tf",
+        "from project import compat as tf",
+        "import project.compat as tf",
+        "from .imports import tensorflow as tf",
+    ],
+)
+def test_tensorflow_that_code_of_ones_own_hands_on(written: str) -> None:
+    source = f"{written}\ny = tf.reduce_sum(x)\ntf.gradients(y, x)  # here"
+    assert meaning(source) == ("tensorflow.gradients", "import")
+
+
+def test_tensorflow_that_is_handed_on_under_another_name() -> None:
+    head = "from .backend import tf as graph\ny = graph.nn.relu(x)\n"
+    source = f"{head}graph.gradients(y, x)  # here"
+    assert meaning(source) == ("tensorflow.gradients", "import")
+
+
+def test_other_modules_called_tf_are_not_taken_for_it() -> None:
+    assert meaning("import transformations as tf\ntf.gradients(y, x)  # here") == (
+        "transformations.gradients",
+        "import",
+    )
+    assert meaning("from . import tf\ntf.gradients(y, x)  # here") == (".tf.gradients", "import")
+    assert meaning("from mine import tf\ntf.gradients(y, x)  # here") == (
+        "mine.tf.gradients",
+        "import",
+    )
+
+
 def test_alias_definition() -> None:
     tree = ast.parse("import tensorflow as tf\ngrad = tf.gradients\nlist = [tf.gradients]\n")
     names = Names(tree)

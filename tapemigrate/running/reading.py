@@ -15,6 +15,7 @@ _OWN_CODE = late(rb"M(?<=TM)(?<!\wTM)[1-9][0-9]{2}\b")
 _STAR = late(rb"import[\s\\]*\*")
 _END_OF_STAR = late(rb"\*(?:(?<=import\*)|(?<=import[\s\\]\*)|(?<=[\s\\]{2}\*))")
 _RUN = late(rb"%(?=run)")
+_TF_IMPORTED = late(rb"import\b[ \t]*(?:\([^)]*|(?:[ \t\w,.]|\\\s)*)\btf\b")
 _TF = late(rb"tf(?<![\w\x80-\xff]tf)e?(?![\w\x80-\xff])")
 
 
@@ -94,14 +95,15 @@ def tells_something(path: str, data: bytes, aliases: tuple[str, ...]) -> bool:
 
 
 def _reaches_tensorflow(data: bytes) -> bool:
-    """Whether a name may mean something of TensorFlow's: by an import, or ``tf`` by a star import.
+    """Whether a name may mean something of TensorFlow's, by an import of it or of one's own ``tf``.
 
     Most files fall at the first searches, which cost less than those for all the names.
     """
     if b"tensorflow" in data:
         return True
-    # A script that a notebook runs gives it all of its names, too.
-    runs = _RUN.search(data) is not None
-    if not runs and _END_OF_STAR.search(data) is None:
+    if _TF.search(data) is None:
         return False
-    return _TF.search(data) is not None and (runs or _STAR.search(data) is not None)
+    # A script that a notebook runs gives it all of its names, too.
+    if _RUN.search(data) is not None or _TF_IMPORTED.search(data) is not None:
+        return True
+    return _END_OF_STAR.search(data) is not None and _STAR.search(data) is not None
