@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import parameters
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import is_called_by_python
@@ -17,10 +17,20 @@ from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.callgraph.reached import is_reached_otherwise
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.proof.aliases import named_by, perhaps, with_aliases
+from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.constructed import Construction
+from tapemigrate.rules.proof.earlier import handed_on_together, was_there
 from tapemigrate.rules.proof.one_object import tensors_in
+from tapemigrate.rules.proof.passed import (
+    PLAIN,
+    another_name,
+    handed_to_itself,
+    is_called_in_turn,
+    is_output_of_object,
+    is_passed_twice,
+    reads_beside,
+)
 from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.values.provenance import Provenance, Tracer
@@ -29,7 +39,6 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
 from tapemigrate.tape.same import value_may_be
 
-_PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
 # Through how many callers two values are followed.
@@ -139,9 +148,7 @@ class Independence:
                 continue
             found = outer_definitions(self._project, caller, each.path)
             made = [d for d in found[1] if d.value is not None] if found is not None else []
-            if found is None or all(
-                found[0].kinds.make(d.value) in _PLAIN for d in made if d.value
-            ):
+            if found is None or all(found[0].kinds.make(d.value) in PLAIN for d in made if d.value):
                 continue
             closure = backward([u for d in made for u in (Use(d), *d.uses)]).made
             for above in upward:
@@ -202,7 +209,7 @@ class Independence:
         if given is not None and all(path_of(e) is not None for e in _elements(given)):
             cut = with_aliases(origins(caller.flow.uses_in(given)), caller)
         elif given is not None:
-            cut = _another_name(given, caller)
+            cut = another_name(given, caller)
         elif source.kind is Kind.ENTRY:
             own = frozenset(
                 d
@@ -244,7 +251,7 @@ class Independence:
             if other is not None and self._is_made_elsewhere(view, site, other):
                 return None
             for _ in range(_DEPTH if asked.linear else 0):
-                other = _handed_to_itself(caller, scope, other, parameter, method)
+                other = handed_to_itself(caller, scope, other, parameter, method)
             if other is None:
                 return None
             return self._argument(view, site, asked, caller, given, other, cut, depth)
@@ -265,7 +272,7 @@ class Independence:
         here = self._project.scope_of(site.unit, site.call)
         if any(value is each for each in passed) or (here is home and site.unit is view.unit):
             return False
-        return self._project.view(view.unit, home).kinds.make(value) not in _PLAIN
+        return self._project.view(view.unit, home).kinds.make(value) not in PLAIN
 
     def _beside_closure(
         self, caller: View, asked: Asked, cut: frozenset[Def], depth: int
@@ -333,40 +340,6 @@ class Independence:
             if passed & set(self._project.view(view.unit, method).flow.defs.values())
         ]
 
-    def _are_handed_on(
-        self, site: CallSite, caller: View, other: ast.expr, cut: frozenset[Def]
-    ) -> bool:
-        """Whether an earlier call was handed both, and may have put the one into the other."""
-        path, kinds = path_of(other), caller.kinds
-        held = path is not None and any(
-            isinstance(d.value, ast.Call) and kinds.make(d.value) is Make.UNKNOWN
-            for d in origins(caller.flow.uses_in(other))
-        )
-        for node in walk(caller.scope) if held and cut else ():
-            if not isinstance(node, ast.Call) or node.lineno >= site.call.lineno:
-                continue
-            given = [*node.args, *(k.value for k in node.keywords)]
-            if kinds.make(node) is not Make.UNKNOWN or not any(path_of(g) == path for g in given):
-                continue
-            if any(cut & self._tracer.behind(caller, g) for g in given if path_of(g) != path):
-                return True
-        return False
-
-    def _was_there(
-        self, site: CallSite, caller: View, other: ast.expr, cut: frozenset[Def]
-    ) -> bool:
-        """Whether the other value was made before there was a source, and then left alone."""
-        path, body = path_of(other), caller.blocks.top.body
-        behind = _in_order(caller, self._tracer.behind(caller, other))
-        sources = _in_order(caller, cut)
-        if path is None or not behind or not sources or max(behind) >= min(sources):
-            return False
-        inside = set(ast.walk(site.call))
-        since = [n for s in body[min(sources) :] if s.lineno <= site.call.lineno for n in walk(s)]
-        return not any(
-            isinstance(n, ast.Name) and n.id == path[0] and n not in inside for n in since
-        )
-
     def _holds_variables(self, caller: View, given: ast.expr) -> bool:
         """Whether what a caller passes as source may be variables, which networks read unseen."""
         values: list[ast.expr] = [given]
@@ -402,7 +375,7 @@ class Independence:
             attribute = attribute_of(asked.source, view)
             if attribute is not None:
                 return attribute not in value.attributes and not value.blind
-            if value.network or _is_output_of_object(caller, other):
+            if value.network or is_output_of_object(caller, other):
                 return False
             if value.calls:
                 return None
@@ -415,10 +388,10 @@ class Independence:
             return None if value.blind or unseen else True
         name = path_of(given)
         if name is not None and len(name) > 1 and name[0] != caller.kinds.self_name:
-            if _reads_beside(name, other):
+            if reads_beside(name, other):
                 return None
         if cut & behind:
-            if asked.computed or asked.part or not _same(cut, caller, given, other):
+            if asked.computed or asked.part or not is_passed_twice(cut, caller, given, other):
                 return False
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
             return None if path_of(other) == name else False
@@ -444,45 +417,11 @@ class Independence:
                         return None
         if value.network and self._holds_variables(caller, given):
             return False
-        if self._are_handed_on(site, caller, other, cut):
+        if handed_on_together(self._tracer, site, caller, other, cut):
             return None
-        if (value.network or value.calls) and _is_called(view.scope, other):
-            return True if self._was_there(site, caller, other, cut) else None
+        if (value.network or value.calls) and is_called_in_turn(view.scope, other):
+            return True if was_there(self._tracer, site, caller, other, cut) else None
         return True if not value.blind or value.parameters else None
-
-
-def _in_order(view: View, made: Iterable[Def]) -> list[int] | None:
-    """Where in a straight run of statements the definitions stand; None if they do not."""
-    top = view.blocks.top
-    rows: list[int] = []
-    for each in made:
-        if each.stmt is None or each.kind not in (Kind.ASSIGN, Kind.IMPORT, Kind.FUNCTION):
-            return None
-        if each.stmt not in top.body:
-            return None
-        rows.append(top.body.index(each.stmt))
-    return rows
-
-
-def _another_name(value: ast.expr, view: View) -> frozenset[Def]:
-    """What an argument may be another name of: ``f(tf.convert_to_tensor(x))``."""
-    return with_aliases(named_by(value, view), view)
-
-
-def _handed_to_itself(
-    caller: View, scope: ast.AST, other: ast.expr | None, parameter: str, method: bool
-) -> ast.expr | None:
-    """What the function was handed where the argument is a result of its own."""
-    if other is None or not isinstance(scope, ast.FunctionDef):
-        return other
-    made = origins(caller.flow.reads.get(other, frozenset()))
-    values = [d.value for d in made]
-    value = other if isinstance(other, ast.Call) else values[0] if len(values) == 1 else None
-    if not isinstance(value, ast.Call):
-        return other
-    name = value.func.attr if isinstance(value.func, ast.Attribute) else None
-    name = value.func.id if isinstance(value.func, ast.Name) else name
-    return argument_for(value, scope, parameter, method) if name == scope.name else other
 
 
 def enclosing(view: View) -> tuple[Unit, ast.AST] | None:
@@ -495,16 +434,6 @@ def enclosing(view: View) -> tuple[Unit, ast.AST] | None:
             return view.unit, node
         node = view.unit.parents.get(node)
     return None
-
-
-def _is_called(scope: ast.AST, other: ast.expr) -> bool:
-    """Whether what is passed is the result of a call, and is called in turn."""
-    if isinstance(other, ast.Lambda) or not isinstance(scope, ast.FunctionDef):
-        return False
-    called = {
-        n.func.id for n in walk(scope) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-    }
-    return bool(called & {a.arg for a in parameters(scope.args)})
 
 
 def _held_against(
@@ -525,51 +454,6 @@ def _held_against(
         if any(d.kind is Kind.ENTRY for d in cut) and name[0] in traced.globals:
             return None
     return None if traced.blind else True
-
-
-def _same(cut: frozenset[Def], caller: View, given: ast.expr, other: ast.expr) -> bool:
-    """Whether the other argument is the source itself, passed twice."""
-    if path_of(other) is None or not origins(caller.flow.uses_in(other)) <= cut:
-        return False
-    return bool(_names(caller, given) & _names(caller, other))
-
-
-def _names(caller: View, node: ast.expr) -> set[tuple[Path, frozenset[Def]]]:
-    """The names that a value goes by, each with its definitions; a part of a value is no name."""
-    found = set[tuple[Path, frozenset[Def]]]()
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        path = path_of(current)
-        made = origins(caller.flow.uses_in(current))
-        if path is None or (path, made) in found:
-            continue
-        found.add((path, made))
-        stack += [d.value for d in made if d.kind is Kind.ASSIGN and d.path == path and d.value]
-    return found
-
-
-def _reads_beside(name: Path, other: ast.expr) -> bool:
-    """Whether another part is read of the object, or the dict, of which the source is one."""
-    paths = [path for n in walk(other) if isinstance(n, ast.expr) and (path := path_of(n))]
-    return any(len(path) > 1 and path[0] == name[0] and path[: len(name)] != name for path in paths)
-
-
-def _is_output_of_object(caller: View, node: ast.expr) -> bool:
-    """Whether a value is what an object makes of others: ``model.get_probs(x)``, ``pi.logp(a)``.
-
-    Such objects are networks more often than not.
-    """
-    made = origins(caller.flow.uses_in(node)) if path_of(node) is not None else frozenset()
-    return any(
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and path_of(call.func.value) != (caller.kinds.self_name,)
-        and caller.kinds.name(call.func) is None
-        and caller.kinds.make(call) is Make.UNKNOWN
-        and any(caller.kinds.make(a) not in _PLAIN for a in call.args)
-        for call in (node, *(d.value for d in made))
-    )
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:

@@ -1,0 +1,94 @@
+"""What an argument of a call is: another name of a value, a result, the other argument itself."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.project import View
+from tapemigrate.rules.proof.aliases import named_by, with_aliases
+from tapemigrate.rules.values.shape_evidence import argument_for
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
+
+#: What is computed from no tensor that is handed in.
+PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
+
+
+def another_name(value: ast.expr, view: View) -> frozenset[Def]:
+    """What an argument may be another name of: ``f(tf.convert_to_tensor(x))``."""
+    return with_aliases(named_by(value, view), view)
+
+
+def handed_to_itself(
+    caller: View, scope: ast.AST, other: ast.expr | None, parameter: str, method: bool
+) -> ast.expr | None:
+    """What the function was handed where the argument is a result of its own."""
+    if other is None or not isinstance(scope, ast.FunctionDef):
+        return other
+    made = origins(caller.flow.reads.get(other, frozenset()))
+    values = [d.value for d in made]
+    value = other if isinstance(other, ast.Call) else values[0] if len(values) == 1 else None
+    if not isinstance(value, ast.Call):
+        return other
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else None
+    name = value.func.id if isinstance(value.func, ast.Name) else name
+    return argument_for(value, scope, parameter, method) if name == scope.name else other
+
+
+def is_called_in_turn(scope: ast.AST, other: ast.expr) -> bool:
+    """Whether what is passed is the result of a call, and is called in turn."""
+    if isinstance(other, ast.Lambda) or not isinstance(scope, ast.FunctionDef):
+        return False
+    called = {
+        n.func.id for n in walk(scope) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    }
+    return bool(called & {a.arg for a in parameters(scope.args)})
+
+
+def is_passed_twice(cut: frozenset[Def], caller: View, given: ast.expr, other: ast.expr) -> bool:
+    """Whether the other argument is the source itself, passed twice."""
+    if path_of(other) is None or not origins(caller.flow.uses_in(other)) <= cut:
+        return False
+    return bool(_names(caller, given) & _names(caller, other))
+
+
+def _names(caller: View, node: ast.expr) -> set[tuple[Path, frozenset[Def]]]:
+    """The names that a value goes by, each with its definitions; a part of a value is no name."""
+    found = set[tuple[Path, frozenset[Def]]]()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        path = path_of(current)
+        made = origins(caller.flow.uses_in(current))
+        if path is None or (path, made) in found:
+            continue
+        found.add((path, made))
+        stack += [d.value for d in made if d.kind is Kind.ASSIGN and d.path == path and d.value]
+    return found
+
+
+def reads_beside(name: Path, other: ast.expr) -> bool:
+    """Whether another part is read of the object, or the dict, of which the source is one."""
+    paths = [path for n in walk(other) if isinstance(n, ast.expr) and (path := path_of(n))]
+    return any(len(path) > 1 and path[0] == name[0] and path[: len(name)] != name for path in paths)
+
+
+def is_output_of_object(caller: View, node: ast.expr) -> bool:
+    """Whether a value is what an object makes of others: ``model.get_probs(x)``, ``pi.logp(a)``.
+
+    Such objects are networks more often than not.
+    """
+    made = origins(caller.flow.uses_in(node)) if path_of(node) is not None else frozenset()
+    return any(
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and path_of(call.func.value) != (caller.kinds.self_name,)
+        and caller.kinds.name(call.func) is None
+        and caller.kinds.make(call) is Make.UNKNOWN
+        and any(caller.kinds.make(a) not in PLAIN for a in call.args)
+        for call in (node, *(d.value for d in made))
+    )
