@@ -352,7 +352,11 @@ def _effects(unit: Unit) -> Effects:
 def _imported(unit: Unit) -> frozenset[str]:
     names = [alias for stmt in unit.nodes(ast.Import) for alias in stmt.names]
     names += [alias for stmt in unit.nodes(ast.ImportFrom) for alias in stmt.names]
-    return frozenset((alias.asname or alias.name).split(".")[0] for alias in names)
+    found = {(alias.asname or alias.name).split(".")[0] for alias in names}
+    if "*" in found:  # it may bring ``tf``
+        brought = (e for e, _ in unit.names.references() if unit.names.reference_kind(e) == "star")
+        found |= {path[0] for each in brought if (path := path_of(each)) is not None}
+    return frozenset(found)
 
 
 def _reads(unit: Unit) -> dict[str, list[ast.Name | ast.Attribute]]:

@@ -286,14 +286,19 @@ class Judge:
         return f"{sentence} before this method" if sentence and again else sentence
 
     def _is_loss(self, root: Def) -> bool:
-        """Whether a parameter that is added up, or weighed, is a loss by its name."""
+        """Whether a parameter that an op is applied to is a loss by its name."""
         if root.kind is not Kind.PARAM or len(root.path) > 1 or not _LOSS.search(root.path[0]):
             return False
         unit = self._view.unit
-        return any(
-            isinstance(unit.parents.get(node), ast.BinOp | ast.AugAssign)
-            for node in self._project.uses_of(unit, self._view.scope, root.path)
-        )
+        for node in self._project.uses_of(unit, self._view.scope, root.path):
+            above = unit.parents.get(node)
+            if isinstance(above, ast.BinOp | ast.AugAssign):
+                return True
+            # An op makes something of it, and so it is no function.
+            if isinstance(above, ast.Call) and node in above.args:
+                if self._view.kinds.make(above) is Make.TENSOR:
+                    return True
+        return False
 
     def _is_own(self, root: Def) -> bool:
         """Whether it is an attribute of the object of the method, or an element of such a one."""
