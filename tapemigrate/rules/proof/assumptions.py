@@ -39,11 +39,13 @@ from tapemigrate.rules.proof.verdicts import (
     name_of,
     names_of,
     parts_beside,
+    unnamed_tensor,
     wrong,
 )
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
 from tapemigrate.rules.values.counts import is_count
 from tapemigrate.rules.values.estimators import is_fed_data
+from tapemigrate.rules.values.given_tensors import may_give_tensor
 from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.owners import is_part_of_owner
 from tapemigrate.rules.values.provenance import Tracer
@@ -124,6 +126,9 @@ class Judge:
             for x in sources
         ]
         assumptions = list(region.assumptions)
+        for x in region.sources.leaves:
+            if x.variables and not x.defs and (source := self._tensor_among(region)) is not None:
+                return unnamed_tensor(source)
         if (beside := kept_together(region, self._view)) is not None:
             return beside
         listed = Elements(self._project, self._calls, self._view).judge(region)
@@ -204,6 +209,13 @@ class Judge:
         own = {d for x in region.sources.leaves for d in x.defs if x.watch == leaf.watch}
         passed = frozenset(d for d in own & leaf.defs if d.kind in _OUTSIDE)
         return replace(leaf, defs=passed) if passed and root not in own else None
+
+    def _tensor_among(self, region: Region) -> str | None:
+        """A call among the sources that may give a tensor, for which no name stands there."""
+        sources = region.request.sources
+        listed = sources.elts if isinstance(sources, ast.List | ast.Tuple) else [sources]
+        calls = (x for x in listed if may_give_tensor(self._project, self._view, x))
+        return next((ast.unparse(call) for call in calls), None)
 
     def _may_be_variables(self, leaf: Leaf) -> bool:
         """Whether a source that is kept on ``self`` may be variables that networks read."""

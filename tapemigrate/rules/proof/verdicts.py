@@ -36,6 +36,14 @@ def wrong(text: str, how: str, source: str, threads: bool = False, keeps: str = 
     )
 
 
+def unnamed_tensor(text: str) -> Refusal:
+    """That a source has to be watched before what reads it, and is only asked for afterwards."""
+    return Refusal(
+        f"`{text}` may give a tensor, which a tape has to watch before it is used",
+        f"Give it a name, and write `tape.watch(name)` before the forward pass: it is `{text}`.",
+    )
+
+
 def name_of(leaves: list[Leaf]) -> str:
     """One source, as the scope calls it."""
     return next((text_of(d.path) for x in leaves for d in x.defs), "the source")
