@@ -7,6 +7,7 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.patterns import late
 from tapemigrate.tape.kinds import Kinds, Make, short
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.ops import Ops
@@ -20,6 +21,8 @@ NONE_AMONG_SEEDS = Refusal(
     "Put `tf.ones_like(target)` where `grad_ys` has None.",
 )
 _PLAIN = (Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN)
+# What the op of a tensor was given, or gave.
+_OF_GRAPH = late(r"\.op\.(inputs|outputs)\b")
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 # Ops that give one tensor, whatever they are given, in whichever module of TensorFlow's.
 _SINGLE = frozenset(
@@ -41,6 +44,12 @@ def sources_of(
         sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
     if sources.refusal or not sources.leaves:
         return Refusal(sources.refusal or "the call has no source", SOURCE)
+    looked_up = next((x.watch for x in sources.leaves if _OF_GRAPH.search(x.watch or "")), None)
+    if looked_up is not None:
+        return Refusal(
+            f"`{looked_up}` is looked up in the graph, when what is made of it was computed",
+            "Give the tensor a name where it is made, and differentiate by that.",
+        )
     return NONE_AMONG_SEEDS if _may_hold_none(request, flow, kinds) else sources
 
 

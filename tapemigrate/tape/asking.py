@@ -123,20 +123,20 @@ class Asking:
         if request.gated and request.first and not index:
             # ``tf.tuple`` takes and gives lists.
             sources, index = f"[{sources}]", "[0]"
-        code = f"{tape.name}.gradient({target}, {sources}{self._options(request)})"
+        code = f"{tape.name}.gradient({target}, {sources}{self._options(request, target)})"
         if request.gated:
             code = f"{self._around.tensorflow(request.call)}.tuple({code})"
         return code + index
 
-    def _options(self, request: Request) -> str:
-        code = ""
-        if request.output_gradients is not None:
-            code += f", output_gradients={self._output_gradients(request)}"
+    def _options(self, request: Request, target: str) -> str:
+        code, given = "", request.output_gradients
+        if given is not None and not _is_default(given, request.target):
+            code += f", output_gradients={self._output_gradients(request, target)}"
         if request.unconnected is not None:
             code += f", unconnected_gradients={self.render(request.unconnected)}"
         return code
 
-    def _output_gradients(self, request: Request) -> str:
+    def _output_gradients(self, request: Request, target: str) -> str:
         given = request.output_gradients
         assert given is not None
         if not isinstance(given, ast.List | ast.Tuple):
@@ -145,9 +145,10 @@ class Asking:
         parts = []
         for place, part in enumerate(given.elts):
             if isinstance(part, ast.Constant) and part.value is None:
-                one = targets[place] if targets else request.target
+                # There are as many targets as ``grad_ys``, or TensorFlow raises.
+                one = self.render(targets[place]) if targets else f"{target}[{place}]"
                 tf = self._around.tensorflow(request.call)
-                parts.append(f"{tf}.ones_like({self.render(one)})")
+                parts.append(f"{tf}.ones_like({one})")
             elif isinstance(part, ast.List | ast.Tuple):
                 tf = self._around.tensorflow(request.call)
                 parts.append(f"{tf}.constant({self.render(part)})")
@@ -209,6 +210,13 @@ class Asking:
 
 def _is_argument(node: ast.expr, parent: ast.AST | None) -> bool:
     return isinstance(parent, ast.Call) and any(a is node for a in parent.args)
+
+
+def _is_default(given: ast.expr, target: ast.expr) -> bool:
+    """Whether all ``grad_ys`` are None, and the targets have no texts of their own."""
+    if not isinstance(given, ast.List | ast.Tuple) or isinstance(target, ast.List | ast.Tuple):
+        return False
+    return all(isinstance(e, ast.Constant) and e.value is None for e in given.elts)
 
 
 def several(region: Region) -> bool:

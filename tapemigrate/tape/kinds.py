@@ -98,6 +98,8 @@ QUIET = frozenset(
     | {"read_value", "initializer", "info", "debug", "warning", "error", "write", "strip", "count"}
     | {"index", "ndims", "with_rank", "num_elements", "is_compatible_with", "next", "get_next"}
 )
+# What runs where an object is called: libraries' classes call what the user's have.
+_CALLED = ("__call__", "call")
 _SHAPES = frozenset({"shape", "dtype", "name", "device", "op", "graph", "ndims"})
 # Placeholders by another name.
 _PLACEHOLDERS = frozenset({"tflearn.input_data", "tflearn.layers.core.input_data"})
@@ -481,6 +483,12 @@ class Kinds:
             made = made.func if isinstance(made, ast.Call) else made.value
         return isinstance(made, ast.Constant)
 
+    def _keeps(self, name: str) -> bool:
+        """Whether an object of that name may be of a class that sets parts of it when called."""
+        if self._effects.functions(name) or self._effects.class_named(name) is not None:
+            return False
+        return any(map(self._changing, _CALLED))
+
     def effect(self, call: ast.Call) -> Effect:
         """What a call may change, for ``flow.defuse``."""
         qualified = self._names.qualified(call.func)
@@ -503,7 +511,7 @@ class Kinds:
             outside = self._effects.outside_names(func.id)
             surely, perhaps = self._effects.filled(call, func.id)
             changed = (*(ast.Name(n, ast.Load()) for n in sorted(outside)), *surely)
-            if self._effects.keeps_state(func.id):
+            if self._effects.keeps_state(func.id) or (qualified is None and self._keeps(func.id)):
                 changed = (*changed, func)
             rebinds = self._effects.rebound_names(func.id)
             if not self._effects.functions(func.id) and not self.makes_object(call):

@@ -77,11 +77,13 @@ class RegionFinder:
         others: Sequence[Request],
         recorded: frozenset[Path] = frozenset(),
         early: bool = False,
+        aside: bool = False,
     ) -> Region | Refusal:
         """The region of ``request``, or why a tape cannot be placed in this scope.
 
         ``recorded`` are attributes that the tape has recorded somewhere else.
         ``early``: what ran before in this scope may have put aside what the target is made of.
+        ``aside``: so may have what was handed a source.
         """
         sources = self.sources(request)
         if isinstance(sources, Refusal):
@@ -123,6 +125,9 @@ class RegionFinder:
             statements |= self._before(
                 request, statements | {request.stmt} if inline else statements
             )
+        if aside:
+            reading = statements | {request.stmt} if inline else statements
+            statements |= self._put_aside(request, sources, reading)
         needed = statements | {request.stmt}
         block, indices = self._blocks.common(needed)
         block, indices = self._lift(block, needed, indices, edges, nodes)
@@ -265,6 +270,29 @@ class RegionFinder:
             s
             for s in made
             if s is not None and s.lineno < last and loops <= set(self._blocks.loops_around(s))
+        }
+
+    def _put_aside(
+        self, request: Request, sources: Sources, reading: set[ast.stmt]
+    ) -> set[ast.stmt]:
+        """What may have put what it made of a source where ``reading`` statements find it."""
+        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        variables = any(leaf.variables for leaf in sources.leaves)
+        put = {
+            d.stmt
+            for d in self._flow.defs.values()
+            if (d.path == HIDDEN or d.kind is Kind.MUTATE or len(d.path) > 1)
+            and (not variables or self._ops.makes_ops(d))
+        }
+        loops = set(self._blocks.loops_around(request.stmt))
+        last = max(s.lineno for s in reading)
+        return {
+            stmt
+            for stmt in put
+            if stmt is not None
+            and stmt.lineno < last
+            and loops <= set(self._blocks.loops_around(stmt))
+            and (variables or backward(self._flow.uses_in(stmt)).made & cut)
         }
 
     def second(self, request: Request, inner: Region) -> Region:

@@ -18,6 +18,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.assumptions import Judge, is_linear
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.one_object import names_outside
+from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.seeds import of_callers
 from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.unseen import caches, imported
@@ -231,6 +232,9 @@ class Places:
             made = backward(self._view.flow.uses_in(request.target)).made
             region = self._danger.by_hand(d.value for d in made if d.value) or region
         if isinstance(region, Region):
+            if self._reads_aside(region):
+                region = self._finder.find(request, requests, recorded, aside=True)
+        if isinstance(region, Region):
             region = cells.refuse(region, self._view.unit) or self._symbolic(region) or region
         if isinstance(region, Region):
             run = _run_by(region, self._view)
@@ -251,6 +255,11 @@ class Places:
                     again = not _is_recorded(self._view, request, recorded)
                     return _ANEW if again else self._kept(request, kept)
         return region
+
+    def _reads_aside(self, region: Region) -> bool:
+        """Whether what the region runs may find what calls before it put aside."""
+        nodes = [*region.block.body[region.first : region.last + 1], region.request.target]
+        return reads_aside(self._project, self._view, nodes)
 
     def _symbolic(self, region: Region) -> Refusal | None:
         """Whether a source is an attribute that holds an input of Keras."""

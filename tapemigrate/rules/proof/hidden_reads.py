@@ -17,6 +17,7 @@ from tapemigrate.rules.proof.held import own_methods, reads_state
 from tapemigrate.rules.proof.independence import attribute_of
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
+from tapemigrate.rules.proof.put_aside import found_aside
 from tapemigrate.rules.proof.replacements import replacements
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.proof.steps import Steps
@@ -49,7 +50,7 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
         read |= new
         pending += [s for name in new for f in effects.functions(name) for s in f.body]
     shared = shared_state(project).read_by(project, unit, run)
-    kept = (read & unit.once(filled_state)) | shared
+    kept = (read & unit.once(filled_state)) | shared | found_aside(project, view, run)
     # A variable's value may change, but no gradient goes through what was assigned to it.
     kept = {name for name in kept if not are_variables(project, unit, name)}
     if not kept:

@@ -120,11 +120,9 @@ def _reads_tensors(
 ) -> bool:
     """Whether the method reads what an op gave before: off ``self``, a module or a function."""
     read = _own(view, method)
-    read -= {
-        d.path[1].lstrip(".")
-        for d in view.flow.defs.values()
-        if len(d.path) == 2 and d.kind is Kind.ASSIGN
-    }
+    own = [d for d in view.flow.defs.values() if len(d.path) == 2]
+    before = {d.path for d in own if d.kind is Kind.ENTRY}
+    read -= {d.path[1].lstrip(".") for d in own if d.kind is Kind.ASSIGN and d.path not in before}
     assert view.cls is not None
     for attribute in sorted(read):
         inner = project.effects(view.unit).method(view.cls, attribute)

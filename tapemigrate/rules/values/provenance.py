@@ -385,7 +385,8 @@ def _root(node: ast.expr) -> str | None:
 def filled_state(unit: Unit) -> frozenset[str]:
     """What functions put values into that outlives them, other than variables.
 
-    Dicts, lists and objects at module level, classes, and functions with a list for a default.
+    Dicts, lists and objects at module level, classes, and functions that have a list for a default,
+    or attributes.
     """
     tree = unit.tree
     effects = effects_of(unit)
@@ -397,6 +398,7 @@ def filled_state(unit: Unit) -> frozenset[str]:
         for target in stmt.targets
         if isinstance(target, ast.Name)
     } | {stmt.name for stmt in tree.body if isinstance(stmt, ast.ClassDef)}
+    functions = {stmt.name for stmt in tree.body if isinstance(stmt, ast.FunctionDef)}
     static = {
         (cls.name, f".{each.name}")
         for cls in tree.body
@@ -418,7 +420,8 @@ def filled_state(unit: Unit) -> frozenset[str]:
             name, values = _filled(node)
             if isinstance(node, ast.Call) and path_of(node.func) in static:
                 continue  # what it puts into the class stands in its own body
-            if name in names and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
+            keeps = name in names or (name in functions and isinstance(node, ast.Assign))
+            if keeps and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
                 found.add(name or "")
             if isinstance(node, ast.FunctionDef) and (
                 _fills_a_default(node) or effects.remembers(node)

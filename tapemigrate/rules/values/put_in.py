@@ -11,6 +11,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.values.keeping import keeps
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import QUIET, gives_no_tensors
@@ -51,6 +52,12 @@ def _put_in(project: Project, view: View, name: str) -> Iterator[tuple[Given, bo
             own = path_of(node.value) == (there.kinds.self_name,)
             if not own or there.cls in family:
                 yield (there, value), own
+        for node, value, method in unit.once(_handed).get(name, ()):
+            there = project.view(unit, project.scope_of(unit, node))
+            if there.scope is not view.scope and keeps(project, method):
+                own = path_of(node.value) == (there.kinds.self_name,)
+                if not own or there.cls in family:
+                    yield (there, value), own
         for node in unit.once(_named_anew).get(name, ()):
             there = project.view(unit, project.scope_of(unit, node))
             own = path_of(node.value) == (there.kinds.self_name,)
@@ -170,6 +177,24 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
             if isinstance(owner, ast.Attribute) and owner.attr != "__dict__":
                 found.setdefault(owner.attr, []).extend((owner, each) for each in values)
             owner = owner.value
+    return found
+
+
+def _handed(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr, str]]]:
+    """By the names of attributes: what methods of what they hold are handed, and which ones.
+
+    Those that are called for their result as well; what is called itself has ``__call__``.
+    """
+    found: dict[str, list[tuple[ast.Attribute, ast.expr, str]]] = {}
+    for call in unit.nodes(ast.Call):
+        func = call.func
+        if not isinstance(func, ast.Attribute) or isinstance(unit.parents[call], ast.Expr):
+            continue
+        owners = [(func, "__call__"), (func.value, func.attr)]
+        for owner, method in owners:
+            if isinstance(owner, ast.Attribute):
+                given = [*call.args, *(k.value for k in call.keywords)]
+                found.setdefault(owner.attr, []).extend((owner, v, method) for v in given)
     return found
 
 

@@ -1,0 +1,333 @@
+"""What functions read that earlier calls put where no name of the scope shows it.
+
+A list or dict of some module, an object that a function hands out, a function that keeps what it
+made: whoever is called later may find there what was made of a source before the tape opens.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from weakref import WeakKeyDictionary
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.functions import free_names, parameters
+from tapemigrate.flow.memory import stores_beyond
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.places import may_hold
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View, effects_of
+from tapemigrate.rules.values.keeping import keeping
+from tapemigrate.rules.values.provenance import filled_state
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import QUIET, Kinds, Make, gives_no_tensors
+from tapemigrate.tape.returned import gives_what_was
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+# So many functions are gone through, and a method is followed that so many classes have.
+_MOST = 100
+_NAMESAKES = 6
+_HARMLESS = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
+
+
+# Who put it there: the functions, as far as it is known; none where it is not.
+_Setters = frozenset[ast.AST]
+_UNKNOWN: _Setters = frozenset()
+
+
+@dataclass(slots=True)
+class _Read:
+    """What of such a kind some code reads itself, and the functions that it calls.
+
+    ``inner`` are names of a function in which what it gives back keeps something.
+    """
+
+    names: dict[str, _Setters] = field(default_factory=dict)
+    inner: set[str] = field(default_factory=set)
+    called: list[tuple[Unit, Function]] = field(default_factory=list)
+
+
+class PutAside:
+    """Looks for it in all files of a project."""
+
+    def __init__(self) -> None:
+        self._read: dict[tuple[ast.AST, frozenset[str]], _Read] = {}
+        self._getters: dict[str, _Setters | None] = {}
+        self._methods: dict[str, list[tuple[Unit, Function]]] = {}
+
+    def read_by(
+        self, project: Project, unit: Unit, nodes: Iterable[ast.AST], own: frozenset[str]
+    ) -> _Read:
+        """What ``nodes``, in a scope with its ``own`` names, read so, by themselves or others."""
+        found = _Read()
+        seen: dict[ast.AST, tuple[Unit, Function]] = {}
+        met: set[ast.AST] = set()
+        pending: list[tuple[Unit, ast.AST, frozenset[str]]] = [(unit, n, own) for n in nodes]
+        while pending and len(met) < _MOST:
+            home, node, bound = pending.pop()
+            if node in met:
+                continue
+            met.add(node)
+            key = (node, bound)
+            if key not in self._read:
+                self._read[key] = self._read_in(project, home, node, bound)
+            found.names |= self._read[key].names
+            found.inner |= self._read[key].inner
+            for each, f in self._read[key].called:
+                seen[f] = each, f
+                pending.append((each, f, _bound_in(f)))
+        found.called = list(seen.values())
+        return found
+
+    def _read_in(self, project: Project, unit: Unit, root: ast.AST, bound: frozenset[str]) -> _Read:
+        found = _Read()
+        if isinstance(root, Function):
+            found.inner |= _kept_by_inner(root)
+            if root.name in unit.once(filled_state):
+                found.names[root.name] = _UNKNOWN
+        for node in walk(root):
+            if isinstance(node, ast.Call):
+                getter = (path_of(node.func) or ("",))[-1].lstrip(".")
+                setters = self._put_through(project, getter) if getter else None
+                if setters is not None:
+                    found.names[f"{getter}()"] = setters
+            if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
+                continue
+            path = unit.names.qualified(node)
+            if path is not None:
+                self._imported(project, unit, node, path, found)
+            elif isinstance(node, ast.Name):
+                if node.id not in bound:
+                    setters = _setters(project, unit, node.id)
+                    if setters is not None:
+                        found.names[node.id] = setters
+                found.called += _functions(unit, node.id)
+            elif node.attr not in QUIET and node.attr not in CHANGERS:
+                parent = unit.parents.get(node)
+                if isinstance(parent, ast.Call) and parent.func is node:
+                    found.called += self._methods_named(project, node.attr)
+        return found
+
+    def _methods_named(self, project: Project, name: str) -> list[tuple[Unit, Function]]:
+        """The functions and methods of a name in all files; none of those that many have."""
+        if name not in self._methods:
+            named = [
+                (unit, f)
+                for unit in project.units.defining(name)
+                for f in effects_of(unit).functions(name)
+            ]
+            self._methods[name] = named if len(named) <= _NAMESAKES else []
+        return self._methods[name]
+
+    def _imported(
+        self, project: Project, unit: Unit, node: ast.expr, path: str, found: _Read
+    ) -> None:
+        if is_of_library(path) or gives_no_tensors(path):
+            return
+        module, _, name = path.rpartition(".")
+        homes = list(project.units.at(partial(may_hold, module=module), name))
+        for home in homes:
+            setters = _setters(project, home, name) if home is not unit else None
+            if setters is not None:
+                found.names[ast.unparse(node)] = setters
+        made = [each for home in homes if home is not unit for each in _functions(home, name)]
+        # A package hands on what one of its modules has.
+        found.called += made or self._methods_named(project, name)
+
+    def _put_through(self, project: Project, getter: str) -> _Setters | None:
+        """Who puts something into what functions of that name hand out, kept before; or None."""
+        if getter not in self._getters:
+            put: _Setters = frozenset()
+            if any(_gives_kept(f) for _, f in self._methods_named(project, getter)):
+                units = project.units.having(getter)
+                put = put.union(*(u.once(_put_through).get(getter, ()) for u in units))
+            self._getters[getter] = put or None
+        return self._getters[getter]
+
+
+_known: WeakKeyDictionary[Project, PutAside] = WeakKeyDictionary()
+
+
+def _read_by(project: Project, view: View, nodes: Iterable[ast.AST]) -> _Read:
+    found = _known.get(project)
+    if found is None:
+        found = _known[project] = PutAside()
+    own = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
+    return found.read_by(project, view.unit, nodes, frozenset(own))
+
+
+def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
+    """Whether ``nodes`` of the scope of ``view`` may find what calls before them put aside."""
+    run = list(nodes)
+    names = (n for root in run for n in walk(root) if isinstance(n, ast.Name))
+    made = origins(use for n in names for use in view.flow.reads.get(n, ()))
+    run += [d.value for d in made if isinstance(d.value, ast.Call)]
+    read = _read_by(project, view, run)
+    return bool(read.names or read.inner)
+
+
+def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[str]:
+    """What ``nodes`` may find that was put aside before the scope ran, and not by them."""
+    read = _read_by(project, view, nodes)
+    run = {function for _, function in read.called}
+    return {name for name, setters in read.names.items() if not setters or setters - run}
+
+
+def _setters(project: Project, unit: Unit, name: str) -> _Setters | None:
+    """Who puts something into what has the name in the module ``unit``; None if nobody does."""
+    if name in unit.once(filled_state) or name in unit.once(_keeping_objects):
+        return _UNKNOWN
+    if name not in unit.once(_holding):
+        return None
+    others = (u for u in project.units.having(name) if u is not unit)
+    found: _Setters = frozenset().union(*(u.once(_put_into_imported).get(name, ()) for u in others))
+    return found or None
+
+
+def _functions(unit: Unit, name: str) -> Iterator[tuple[Unit, Function]]:
+    """The functions of a name, and what runs where an object of a class of that name is made."""
+    effects = effects_of(unit)
+    yield from ((unit, each) for each in effects.functions(name))
+    cls = effects.class_named(name)
+    for each in effects.lineage(cls) if cls is not None else ():
+        for stmt in each.body:
+            if isinstance(stmt, Function) and stmt.name.startswith("__"):
+                yield unit, stmt
+
+
+def _bound_in(function: Function) -> frozenset[str]:
+    names = (n for n in walk(function) if isinstance(n, ast.Name))
+    shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
+    stored = {n.id for n in names if isinstance(n.ctx, ast.Store)} - shared
+    return frozenset(stored | {a.arg for a in parameters(function.args)})
+
+
+def _kept_by_inner(function: Function) -> set[str]:
+    """The names of a function in which functions that it gives back put something."""
+    given = {
+        n.id
+        for stmt in walk(function)
+        if isinstance(stmt, ast.Return) and stmt.value is not None
+        for n in walk(stmt.value)
+        if isinstance(n, ast.Name)
+    }
+    found: set[str] = set()
+    for inner in walk(function):
+        if not isinstance(inner, Function) or inner is function or inner.name not in given:
+            continue
+        free = free_names(inner)
+        for node in walk(inner):
+            if isinstance(node, ast.Nonlocal):
+                found |= set(node.names)
+            elif stores_beyond(node, set(_bound_in(inner))):
+                found |= {(path_of(getattr(node, "value", None)) or ("",))[0]} & free
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                owner = path_of(node.func.value)
+                if node.func.attr in CHANGERS and owner is not None:
+                    found |= {owner[0]} & free
+    return found & _bound_in(function)
+
+
+def _holding(unit: Unit) -> frozenset[str]:
+    """The names of the module that something may be put into."""
+    makes = ast.Call | ast.Dict | ast.List | ast.Set
+    return frozenset(
+        target.id
+        for stmt in unit.tree.body
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, makes)
+        for target in stmt.targets
+        if isinstance(target, ast.Name)
+    )
+
+
+def _keeping_objects(unit: Unit) -> frozenset[str]:
+    """The names of the module that hold objects whose methods keep what they make."""
+    effects, methods = effects_of(unit), unit.once(keeping)
+    found: set[str] = set()
+    for stmt in unit.tree.body:
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
+            made = effects.functions((path_of(stmt.value.func) or ("",))[-1].lstrip("."))
+            cls = effects.class_named((path_of(stmt.value.func) or ("",))[-1].lstrip("."))
+            members = [m for each in effects.lineage(cls) for m in each.body] if cls else []
+            if any(getattr(m, "name", "") in methods for m in members) or any(
+                map(_kept_by_inner, made)
+            ):
+                found |= {t.id for t in stmt.targets if isinstance(t, ast.Name)}
+    return frozenset(found)
+
+
+def _put_into_imported(unit: Unit) -> dict[str, set[ast.AST]]:
+    """By the last names of what is imported: who puts something into it that may be a tensor."""
+    found: dict[str, set[ast.AST]] = {}
+    for owner, scope in _puts(unit):
+        while isinstance(owner, ast.Subscript | ast.Attribute | ast.Name):
+            path = unit.names.qualified(owner) if not isinstance(owner, ast.Subscript) else None
+            if path is not None:
+                if not is_of_library(path):
+                    found.setdefault(path.rpartition(".")[2], set()).add(scope)
+                break
+            if isinstance(owner, ast.Name):
+                break
+            owner = owner.value
+    return found
+
+
+def _put_through(unit: Unit) -> dict[str, set[ast.AST]]:
+    """By the names of functions: who puts something into their results that may be a tensor."""
+    found: dict[str, set[ast.AST]] = {}
+    for owner, scope in _puts(unit):
+        while isinstance(owner, ast.Subscript | ast.Attribute):
+            owner = owner.value
+        for call in [owner] if isinstance(owner, ast.Call) else _named_so(scope, owner):
+            name = (path_of(call.func) or ("",))[-1].lstrip(".")
+            if name and not is_of_library(unit.names.qualified(call.func) or "."):
+                found.setdefault(name, set()).add(scope)
+    return found
+
+
+def _named_so(scope: ast.AST, owner: ast.expr) -> list[ast.Call]:
+    """The calls whose results have the name in a function."""
+    return [
+        stmt.value
+        for stmt in (walk(scope) if isinstance(owner, ast.Name) else ())
+        if isinstance(stmt, ast.Assign)
+        and isinstance(stmt.value, ast.Call)
+        and any(path_of(target) == path_of(owner) for target in stmt.targets)
+    ]
+
+
+def _puts(unit: Unit) -> Iterator[tuple[ast.expr, ast.AST]]:
+    """Into what functions put values that may be tensors, and the functions."""
+    kinds = Kinds(unit.names, effects_of(unit))
+    for node in unit.parents:
+        owner: ast.expr | None = None
+        values: list[ast.expr] = []
+        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            value = getattr(unit.parents[node], "value", None)
+            owner, values = node.value, [value] if isinstance(value, ast.expr) else []
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in CHANGERS and (node.args or node.keywords):
+                owner, values = node.func.value, [*node.args, *(k.value for k in node.keywords)]
+        if owner is not None and not all(kinds.make(value) in _HARMLESS for value in values):
+            scope: ast.AST | None = unit.parents.get(node)
+            while scope is not None and not isinstance(scope, Function | ast.Module):
+                scope = unit.parents.get(scope)
+            if scope is not None:
+                yield owner, scope
+
+
+def _gives_kept(function: Function) -> bool:
+    """Whether it may give what was there before it was called."""
+    if gives_what_was(function):
+        return True
+    free = free_names(function)
+    return any(
+        (path_of(stmt.value) or ("",))[0] in free
+        for stmt in walk(function)
+        if isinstance(stmt, ast.Return) and stmt.value is not None
+    )
