@@ -76,17 +76,15 @@ def _called_in(project: Project, view: View, run: list[ast.AST]) -> set[str]:
             if not isinstance(node, ast.Call) or unit.names.qualified(node.func) is not None:
                 continue
             if isinstance(node.func, ast.Attribute):
-                found |= {node.func.attr, "__call__"}
                 name = node.func.attr
-            elif isinstance(node.func, ast.Name):
+                found.add(name)
+            elif isinstance(node.func, ast.Name) and node.func.id not in _BUILTIN:
                 name = node.func.id
-                if name in _BUILTIN:
-                    continue
             else:
                 continue
+            # An object may bear the name of a function that stands elsewhere in the file.
+            found.add("__call__")
             functions = [f for f in effects.functions(name) if f not in seen]
-            if not effects.functions(name):
-                found.add("__call__")
             seen |= set(functions)
             pending += functions
     return found

@@ -13,7 +13,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import bases, classes
-from tapemigrate.rules.callgraph.instances import instances
+from tapemigrate.rules.callgraph.instances import instances, instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.provenance import Tracer
@@ -84,8 +84,24 @@ class KeptResults:
                             pending.append(node.attr)
                         else:
                             given.add(node.attr)
-        kept = (each for each in read if each not in given and met)
-        return next((each for each in kept if self._is_kept(lineage, each, depth)), "")
+        kept = [each for each in read if each not in given and met]
+        found = next((each for each in kept if self._is_kept(lineage, each, depth)), "")
+        if found or depth <= 0:
+            return found
+        called = {name for method in met for name in _called_in(method)}
+        own = ((each, part) for each in kept for part in self._parts(lineage, each))
+        return next(
+            (e for e, (u, c) in own if any(self._read(u, c, n, depth - 1) for n in called)), ""
+        )
+
+    def _parts(self, lineage: list[Class], name: str) -> Iterator[Class]:
+        """The classes of what an object of the class makes, and keeps under the name."""
+        for unit, cls in lineage:
+            for value in assigned_in(unit, cls).get(name, ()):
+                view = self.project.view(unit, self.project.scope_of(unit, value))
+                for each in _elements(value):
+                    if isinstance(each, ast.Call):
+                        yield from instances_of(self.project, view, each).classes
 
     def _is_kept(self, lineage: list[Class], name: str, depth: int) -> bool:
         """Whether an object of the class keeps a result under the name."""
@@ -192,6 +208,26 @@ class KeptResults:
                 found = [each for each in classes(self.project).named(base) if each[1] not in seen]
                 seen |= {each for _, each in found}
                 pending += found
+
+
+def _elements(value: ast.expr) -> list[ast.expr]:
+    match value:
+        case ast.List() | ast.Tuple() | ast.Set():
+            return value.elts
+        case ast.Dict():
+            return value.values
+        case ast.ListComp():
+            return [value.elt]
+    return [value]
+
+
+def _called_in(method: ast.AST) -> Iterator[str]:
+    """The names of the methods that are called there; objects may be called as well."""
+    for node in walk(method):
+        if isinstance(node, ast.Call):
+            yield "__call__"
+            if isinstance(node.func, ast.Attribute):
+                yield node.func.attr
 
 
 def _method(lineage: list[Class], name: str) -> tuple[Unit | None, Function | None]:
