@@ -293,8 +293,24 @@ class Project:
             value = _stored(each, node)
             if value is None or (scope is not None and (scope in own or _is_self(node, scope))):
                 continue
-            found.append(value)
+            if not self._is_of_another(each, node.value, unit, cls):
+                found.append(value)
         return found
+
+    def _is_of_another(self, unit: Unit, owner: ast.expr, home: Unit, cls: ast.ClassDef) -> bool:
+        """Whether the file makes ``owner`` as an object of a class that is no relative of ``cls``.
+
+        Its class stands in that file, and extends nothing.
+        """
+        made = _made_by(unit, owner.id) if isinstance(owner, ast.Name) else None
+        if not made:
+            return False
+        above = {base for each in self.effects(home).lineage(cls) for base in _bases(each)}
+        named = {cls.name, *above}
+        plain = {each.name for each in unit.nodes(ast.ClassDef) if _is_plain(each)}
+        bound = {n.id for n in unit.nodes(ast.Name) if not isinstance(n.ctx, ast.Load)}
+        bound |= {alias.asname or alias.name for alias in unit.nodes(ast.alias)}
+        return "*" not in bound and made <= plain - named - bound
 
     def family(self, unit: Unit, cls: ast.ClassDef) -> list[ast.ClassDef]:
         """``cls``, its bases and its subclasses, as far as this file shows them."""
@@ -419,6 +435,36 @@ def _stored(unit: Unit, node: ast.Attribute) -> ast.expr | None:
     names = ("value", "iter", "context_expr")
     found = (getattr(stmt, name, None) for name in names)
     return next((each for each in found if isinstance(each, ast.expr)), None)
+
+
+def _made_by(unit: Unit, name: str) -> set[str]:
+    """The names of what is called for the values of ``name``; none if it may have others."""
+    found = set[str]()
+    bound = 0
+    for node in unit.nodes(ast.Assign):
+        targets = [t for t in node.targets if isinstance(t, ast.Name) and t.id == name]
+        if targets:
+            func = node.value.func if isinstance(node.value, ast.Call) else None
+            if not isinstance(func, ast.Name):
+                return set()
+            found.add(func.id)
+            bound += len(targets)
+    stores = [n for n in unit.nodes(ast.Name) if n.id == name and not isinstance(n.ctx, ast.Load)]
+    aliases = (a.asname or a.name for a in unit.nodes(ast.alias))
+    others = [*(a.arg for a in unit.nodes(ast.arg)), *aliases]
+    others += [h.name or "" for h in unit.nodes(ast.ExceptHandler)]
+    return set() if name in others or len(stores) != bound else found
+
+
+def _is_plain(cls: ast.ClassDef) -> bool:
+    """Whether it extends nothing, and calling it makes an object of it."""
+    if cls.decorator_list or cls.keywords or not set(_bases(cls)) <= {"object"}:
+        return False
+    return not any(getattr(stmt, "name", "") == "__new__" for stmt in cls.body)
+
+
+def _bases(cls: ast.ClassDef) -> list[str]:
+    return [(path_of(base) or ("",))[-1].lstrip(".") for base in cls.bases]
 
 
 def _is_self(node: ast.Attribute, cls: ast.ClassDef) -> bool:

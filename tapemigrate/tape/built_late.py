@@ -44,6 +44,13 @@ class BuiltLate:
         }
         return not setting or not setting <= _AT_ONCE
 
+    def runs(self, made: Def) -> bool:
+        """Whether the object is called, one of its methods, or something that is handed it."""
+        size = len(made.path)
+        calls = (path_of(n.func) for n in walk(self._flow.scope) if isinstance(n, ast.Call))
+        method = any(path is not None and path[:size] == made.path for path in calls)
+        return method or made.path in self._called
+
     def is_of_library(self, made: Def) -> bool:
         """Whether a library's class made the object, whose attributes are variables then."""
         return self._maker(made).startswith(_LIBRARIES)

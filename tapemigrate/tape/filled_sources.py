@@ -27,13 +27,18 @@ class FilledSources:
         fills: Fills,
         element: Callable[[ast.expr], Sources],
         definition: Callable[[Def], Sources],
+        known: bool = False,
     ) -> None:
-        """``element`` tells what was put in, ``definition`` what the list was made of."""
+        """``element`` tells what was put in, ``definition`` what the list was made of.
+
+        ``known``: it is an attribute that the class of its object tells to be variables.
+        """
         self._path = path
         self._text = text
         self._fills = fills
         self._element = element
         self._definition = definition
+        self._known = known
         self._found = Sources(single=False, listed=True)
         self._seen: set[Def] = set()
         self._filled: set[ast.stmt] = set()
@@ -92,6 +97,7 @@ class FilledSources:
     def _add(self, part: Sources) -> None:
         self._found.leaves += part.leaves
         self._found.refusal = self._found.refusal or part.refusal
+        self._found.used |= part.used
 
     def _told(self) -> Sources:
         found, text = self._found, self._text
@@ -106,8 +112,10 @@ class FilledSources:
             variables = of_variables(found, self._seen, text)
             if variables is not None:
                 return variables
-        if parted:
-            found.refusal = FILLED.format(text)
+        if parted and self._known and not self._filled and _are_variables(found):
+            found.listed = all(part.listed for part in self._begun)
+        elif parted:
+            found.refusal = found.refusal or FILLED.format(text)
         elif handed:
             # Of a tensor that a function puts in, no tape knows before it is used there.
             filler = _first_called(self._handed)
@@ -129,6 +137,11 @@ class FilledSources:
 def is_part(path: Path, text: str) -> bool:
     """Whether ``text`` is an element or an attribute of ``path``."""
     return text.startswith((text_of(path) + ".", text_of(path) + "["))
+
+
+def _are_variables(found: Sources) -> bool:
+    """Whether it is variables that a tape watches by itself, whatever methods do meanwhile."""
+    return bool(found.leaves) and all(x.variables and x.watch is None for x in found.leaves)
 
 
 def _changes_otherwise(call: ast.expr) -> bool:

@@ -81,6 +81,13 @@ _LEAF_PREFIXES = (
     "train.",
     "logging.",
 )
+# What makes variables, or losses of them, later on: of numbers it is no tensor.
+_MAKERS = (
+    *("keras.initializers.", "keras.regularizers.", "keras.constraints."),
+    *("glorot_", "he_", "lecun_", "orthogonal_", "uniform_unit_", "variance_scaling_"),
+    *("contrib.layers.l1_", "contrib.layers.l2_", "contrib.layers.variance_scaling_"),
+    *("contrib.slim.l1_", "contrib.slim.l2_", "contrib.slim.variance_scaling_"),
+)
 # Values that are affine in these arguments are not leaves when one of them is a tensor.
 _AFFINE = frozenset({"mean", "stddev", "minval", "maxval"})
 _PYTHON_CALLS = frozenset(
@@ -259,6 +266,10 @@ class Kinds:
             return Make.VARIABLE if _trainable(call) else Make.FROZEN
         if name in _LEAF or name.startswith(_LEAF_PREFIXES):
             return self._leaf(call)
+        if name.startswith(_MAKERS):
+            given = [*call.args, *(k.value for k in call.keywords)]
+            plain = all(self.make(a) is Make.PYTHON for a in given)
+            return Make.LEAF if plain else Make.TENSOR
         return Make.TENSOR
 
     def _leaf(self, call: ast.Call) -> Make:

@@ -49,10 +49,27 @@ TRAINABLE = frozenset({"trainable_variables", "trainable_weights"})
 
 @dataclass(frozen=True, slots=True)
 class Trainable:
-    """What such an attribute gives: ``sure`` by the class of its object, ``listed`` as a list."""
+    """What such an attribute gives: ``sure`` by the class of its object, ``listed`` as a list.
+
+    ``single``: it is one variable.
+    """
 
     sure: bool
     listed: bool
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What the making of an object did with the variables that it holds.
+
+    ``quiet``: nothing was computed with them. ``new``: no other object has had them before.
+    ``seen``: a class of the user's is known to be that of the object.
+    """
+
+    quiet: bool
+    new: bool
+    seen: bool
 
 
 def taken_for_variables(text: str) -> str:
@@ -67,6 +84,7 @@ class Sources:
     ``listed``: it is certainly a list, neither a tuple nor anything else that holds several.
     ``nested``: an element of it may be a list itself.
     ``references`` are calls of ``variable._ref()``, which only reference variables have.
+    ``used``: what made it may have used it, so that a list of such is no place to watch them.
     """
 
     leaves: list[Leaf] = field(default_factory=list)
@@ -75,6 +93,7 @@ class Sources:
     listed: bool = False
     references: list[ast.Call] = field(default_factory=list)
     nested: bool = False
+    used: bool = False
 
 
 def beside_variables(leaves: list[Leaf], text: str) -> list[Leaf]:

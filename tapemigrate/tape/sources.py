@@ -18,6 +18,7 @@ from tapemigrate.tape.kinds import Kinds, Make, flattens
 from tapemigrate.tape.leaf import (
     TRAINABLE,
     Leaf,
+    Making,
     Sources,
     Trainable,
     all_trainable,
@@ -28,6 +29,7 @@ from tapemigrate.tape.leaf import (
     taken_for_variables,
 )
 from tapemigrate.tape.made_sources import FRESH, KindEvidence, MadeSources
+from tapemigrate.tape.syntax import PARAMETERS_BY_NAME
 
 TrainableEvidence = Callable[[ast.Attribute], "Trainable | None"]
 Segment = Callable[[ast.expr], str]
@@ -57,7 +59,10 @@ class SourceReader:
         set_anew: SetAnew = lambda attribute, calls: False,
         fills: Fills = lambda call, path: Filling.NOTHING,
         trainable: TrainableEvidence = lambda node: None,
+        making: Callable[[Def], Making] = lambda made: Making(False, False, False),
+        by_name: bool = False,
     ) -> None:
+        """``by_name``: parts of objects out of sight that are called so are taken for variables."""
         self._flow = flow
         self._kinds = kinds
         self._segment = segment
@@ -69,6 +74,8 @@ class SourceReader:
         self._set_anew = set_anew
         self._fills = fills
         self._trainable = trainable
+        self._making = making
+        self._by_name = by_name
         self._late = BuiltLate(flow, kinds)
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
@@ -99,6 +106,8 @@ class SourceReader:
                 whole = isinstance(node.slice, ast.Slice)
                 if base.single is True and not base.refusal:
                     return Sources(refusal=FRESH)
+                if base.used:
+                    return base
                 base.leaves = [
                     replace(x, looked_up=x.watch is not None and _is_kept(x)) for x in base.leaves
                 ]
@@ -113,6 +122,7 @@ class SourceReader:
             found.leaves += part.leaves
             found.refusal = found.refusal or part.refusal
             found.nested |= part.single is False
+            found.used |= part.used
         return found
 
     def _joined(self, node: ast.BinOp, depth: int) -> Sources | None:
@@ -144,17 +154,21 @@ class SourceReader:
         )
         if same:
             base = self.read(generator.iter, depth + 1)
-            return Sources(base.leaves, False, base.refusal, True, nested=base.nested)
+            return Sources(
+                base.leaves, False, base.refusal, True, nested=base.nested, used=base.used
+            )
         part = self.read(node.elt, depth + 1)
         nested = part.single is False
-        return Sources(part.leaves, False, part.refusal, True, part.references, nested)
+        return Sources(part.leaves, False, part.refusal, True, part.references, nested, part.used)
 
     def _call(self, node: ast.Call, depth: int) -> Sources:
         func = node.func
         if self._is_lister(node):
             base = self.read(node.args[0], depth + 1)
             listed = not isinstance(func, ast.Name) or func.id in ("list", "sorted")
-            return Sources(base.leaves, False, base.refusal, listed, nested=base.nested)
+            return Sources(
+                base.leaves, False, base.refusal, listed, nested=base.nested, used=base.used
+            )
         if isinstance(func, ast.Name) and func.id in ("zip", "enumerate"):
             parts = [self.read(a, depth + 1) for a in node.args]
             leaves = [x for p in parts if not p.refusal for x in p.leaves]
@@ -168,7 +182,7 @@ class SourceReader:
         if isinstance(func, ast.Attribute) and func.attr == "values" and not node.args:
             base = self.read(func.value, depth + 1)
             leaves = [replace(x, many=True) for x in base.leaves]
-            return Sources(leaves, False, base.refusal, nested=base.nested)
+            return Sources(leaves, False, base.refusal, nested=base.nested, used=base.used)
         if isinstance(func, ast.Attribute) and func.attr == "_ref" and not node.args:
             found = self.read(func.value, depth + 1)
             return replace(found, references=[*found.references, node])
@@ -202,8 +216,9 @@ class SourceReader:
         known = self._trainable(node) if isinstance(node, ast.Attribute) else None
         if known is not None and not any(_is_made_here(d) for d in origins(uses)):
             sentence = None if known.sure else taken_for_variables(text)
-            leaf = Leaf(frozenset(), None, True, True, variables=True, assumption=sentence)
-            return Sources([leaf], False, None, known.listed)
+            many = not known.single
+            leaf = Leaf(frozenset(), None, True, many, variables=True, assumption=sentence)
+            return Sources([leaf], known.single, None, known.listed)
         # Parts that were read on their own (``theta[2]``), or what a property may compute of what
         # else its object holds, are no sources of their own.
         path = path_of(node) or ()
@@ -224,6 +239,7 @@ class SourceReader:
                 self._fills,
                 lambda element: self.read(element, depth + 1),
                 lambda made: self._definition(made, text, depth, known),
+                known is not None or self._by_name,
             )
             return filled.read(uses)
         for made in sorted(origins(uses), key=_place):
@@ -232,6 +248,7 @@ class SourceReader:
             found.refusal = found.refusal or part.refusal
             found.references += part.references
             found.nested |= part.nested
+            found.used |= part.used
             singles.add(part.single)
             listed.add(part.listed)
         found.listed = listed == {True}
@@ -281,10 +298,16 @@ class SourceReader:
                 made.value is None or _is_object(made.value) or not self._made.may_find(made.value)
             )
             new = new and not named
-            late = self._part_built_late(made, text, known)
-            if late is not None:
-                return late
-            return Sources([Leaf(defs, text, True, None, True, fresh=new, found=not new)], None)
+            late = self._part_built_late(made, text, known) or self._part_known(made, text, known)
+            attribute = text[len(text_of(made.path))] == "."
+            called_so = self._by_name and self._is_called_variables(made, text)
+            if called_so and (late is None or late.refusal):
+                leaf = Leaf(frozenset(), None, True, True, variables=True, found=True)
+                return Sources([assuming(leaf, taken_for_variables(text))], None)
+            if late is None:
+                leaf = Leaf(defs, text, True, None, True, fresh=new, found=not new)
+                late = Sources([leaf], None)
+            return self._with_its_making(late, made, text) if attribute else late
         if isinstance(made.value, ast.Constant):
             return Sources()  # ``x = None`` is no tensor, and must not be watched
         if made.kind in _OUTSIDE:
@@ -323,6 +346,8 @@ class SourceReader:
                     for d in x.defs
                 )
                 return Sources(leaves, None if called or passed or base.nested else True)
+            if base.used:
+                return base
             if made.kind is Kind.COMPREHENSION:
                 return Sources(refusal=f"`{text}` is made where nothing can watch it")
             return Sources([Leaf(defs, text, outside=False, many=None)], True)
@@ -346,6 +371,8 @@ class SourceReader:
         attribute = re.split(r"[.\[]", part)[1]
         if not part.startswith(".") or not self._late.may_be(made, attribute):
             return None
+        if known is not None and known.single:
+            return None
         whole = part == f".{attribute}"
         leaf = Leaf(frozenset({made}), None, True, None, variables=True, fresh=True)
         of_library = self._late.is_of_library(made)
@@ -364,12 +391,56 @@ class SourceReader:
             )
         return Sources([replace(leaf, assumption=sentence)], None)
 
+    def _part_known(self, made: Def, text: str, known: Trainable | None) -> Sources | None:
+        """A part of an object that was made here, which its class tells to be variables."""
+        if known is None or not isinstance(made.value, ast.Call):
+            return None
+        leaf = Leaf(
+            frozenset({made}),
+            None,
+            outside=True,
+            many=not known.single,
+            variables=True,
+            fresh=True,
+            assumption=None if known.sure else taken_for_variables(text),
+        )
+        return Sources([leaf], known.single, None, known.listed)
+
+    def _is_called_variables(self, made: Def, text: str) -> bool:
+        """Whether a part has the name of variables, and no class tells what it is."""
+        attribute = text.rpartition(".")[2]
+        return PARAMETERS_BY_NAME.search(attribute) is not None and not self._making(made).seen
+
+    def _with_its_making(self, part: Sources, made: Def, text: str) -> Sources:
+        """Variables of an object, where its making may have used them: then it is recorded, too."""
+        if not isinstance(made.value, ast.Call) or part.refusal:
+            return part
+        making = self._making(made)
+        if not making.quiet and any(leaf.watch is not None for leaf in part.leaves):
+            if not self._late.runs(made):
+                return part
+            owner = text_of(made.path)
+            reason = f"`{owner}` may use `{text}` while it is made, where nothing can watch it"
+            return Sources(refusal=reason, used=True)
+        leaves = [
+            replace(
+                leaf,
+                defs=leaf.defs if making.quiet else leaf.defs - {made},
+                fresh=leaf.fresh and making.new,
+                found=leaf.found or not making.new,
+            )
+            for leaf in part.leaves
+        ]
+        return replace(part, leaves=leaves)
+
     def _through(self, made: Def, text: str, depth: int) -> Sources | None:
         """A name given to something that is itself worth following."""
         value = made.value
         defs = frozenset({made})
         if isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.Dict):
             found = self.read(value, depth + 1)
+            if found.refusal and found.used:
+                return found
             if found.refusal or any(not x.defs and _is_unknown(x) for x in found.leaves):
                 # Its elements have no names of their own: the list is what is used, and watched.
                 # What an unknown call gives may be what it was given.
@@ -384,6 +455,8 @@ class SourceReader:
             found = self.read(value, depth + 1)
             if len(found.leaves) == 1 and found.single is not False:
                 leaf = found.leaves[0]
+                if not leaf.defs and leaf.watch is None:
+                    return found  # variables of which nothing here is the definition
                 shown = text if text.isidentifier() else leaf.watch
                 shown = shown if leaf.watch is not None else None
                 both = leaf.defs | defs

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.imported import MOST_PACKAGES, leads_to
 from tapemigrate.rules.callgraph.meaning import Resolver
 from tapemigrate.rules.callgraph.names_in_texts import by_another_name, named_in_text, replaced
 from tapemigrate.rules.callgraph.places import place_of, steps_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import CallSite, Project
+from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import walk
 
 _PLAIN = frozenset({"staticmethod", "classmethod", "abstractmethod"})
@@ -164,6 +164,43 @@ def is_class_of(
     if path is None:
         return unit is home and isinstance(node, ast.Name)
     return leads_to(project, path, unit, home, cls.name)
+
+
+def of_class(project: Project, unit: Unit, cls: ast.ClassDef) -> Mentions:
+    """Where a class of ``unit`` is called, or meant in any other way, and not a namesake of it."""
+    found = project.mentions(cls.name)
+    return Mentions(
+        [s for s in found.calls if not _is_namesake(project, unit, cls, s.unit, s.call.func)],
+        [(u, n) for u, n in found.others if not _is_namesake(project, unit, cls, u, n)],
+    )
+
+
+def _is_namesake(
+    project: Project, home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST
+) -> bool:
+    """Whether the node certainly means another class of that name, or a library's."""
+    path = unit.names.qualified(node) if isinstance(node, ast.expr) else None
+    if is_of_library(path) and path is not None:
+        return path.split(".")[0] not in steps_of(home.filename)
+    if path is not None:
+        return leads_to(project, path, unit, home, cls.name) is False
+    return unit is not home and isinstance(node, ast.Name) and _is_own_class(unit, cls.name)
+
+
+def _is_own_class(unit: Unit, name: str) -> bool:
+    """Whether the name means nothing but a class of the file, which makes objects of its own."""
+    own = [cls for cls in unit.nodes(ast.ClassDef) if cls.name == name]
+    bound = [n for n in unit.nodes(ast.Name) if n.id == name and not isinstance(n.ctx, ast.Load)]
+    handed = [a for a in unit.nodes(ast.arg) if a.arg == name]
+    imported = [a for a in unit.nodes(ast.alias) if (a.asname or a.name) in (name, "*")]
+    if len(own) != 1 or own[0] not in unit.tree.body or bound or handed or imported:
+        return False
+    if any(getattr(stmt, "name", "") == "__new__" for stmt in own[0].body):
+        return False
+    return all(
+        base in PLAIN_BASES or is_of_library(unit.names.qualified(node))
+        for base, node in zip(bases(own[0]), own[0].bases, strict=True)
+    )
 
 
 def anchors(

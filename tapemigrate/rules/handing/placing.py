@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules import cells
@@ -26,6 +26,7 @@ from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.values.deferred import deferred
 from tapemigrate.rules.values.fillers import fills
+from tapemigrate.rules.values.made_objects import making
 from tapemigrate.rules.values.module_variables import are_variables, is_trainable
 from tapemigrate.rules.values.optional import given_for
 from tapemigrate.rules.values.provenance import Tracer
@@ -41,7 +42,7 @@ from tapemigrate.tape.region import Region
 from tapemigrate.tape.regions import RegionFinder
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import SourceReader
-from tapemigrate.tape.syntax import elements_of, is_named_after_variables
+from tapemigrate.tape.syntax import PARAMETERS_BY_NAME, elements_of, is_named_after_variables
 
 _CLASS = Refusal(
     "it stands in the body of a class",
@@ -74,33 +75,13 @@ class Places:
     """Finds the regions of one scope, on tapes of its own or on one that is handed in."""
 
     def __init__(self, project: Project, view: View, danger: Hazards) -> None:
-        unit = view.unit
         tracer = Tracer(project)
-        reader = SourceReader(
-            view.flow,
-            view.kinds,
-            lambda n: unit.lines.segment(unit.lines.span(n)),
-            ShapeEvidence(project, view),
-            lambda path: _holds_variables(tracer, view, path),
-            lambda path: kept_values(project, view, path),
-            lambda node: gives_variables(project, view, node),
-            lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
-            lambda call, path: fills(project, view, call, path),
-            lambda node: trainable(project, view, node),
-        )
         self._project = project
         self._view = view
         self._danger = danger
-        self._finder = RegionFinder(
-            view.flow,
-            view.blocks,
-            view.kinds,
-            reader,
-            unit.parents,
-            Siblings(project, view).apart,
-            lambda path: _is_own_variable(project, tracer, view, path),
-            deferred(project, view),
-        )
+        self._finder = _finder(project, view, tracer)
+        self._tracer = tracer
+        self._by_name: RegionFinder | None = None
         self.judge = Judge(project, tracer, view)
         self._regions: dict[
             tuple[Request, Keeping | None, frozenset[Request]], Region | Refusal
@@ -225,8 +206,41 @@ class Places:
     def _place(
         self, request: Request, requests: Sequence[Request], kept: Keeping | None
     ) -> Region | Refusal:
+        region = self._placed(request, requests, kept, self._finder)
+        if not isinstance(region, Refusal) or kept is not None or region.own:
+            return region
+        if not self._names_variables(request.sources):
+            return region
+        if self._by_name is None:
+            self._by_name = _finder(self._project, self._view, self._tracer, by_name=True)
+        again = self._placed(request, requests, kept, self._by_name)
+        return again if isinstance(again, Region) else region
+
+    def _names_variables(self, sources: ast.expr) -> bool:
+        """Whether the sources are, by their name, the variables of an object."""
+        seen = set[Def]()
+        pending = [sources]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, ast.Attribute) and PARAMETERS_BY_NAME.search(node.attr):
+                return True
+            if isinstance(node, ast.List | ast.Tuple):
+                pending += node.elts
+            elif path_of(node) is not None:
+                made = origins(self._view.flow.uses_in(node)) - seen
+                seen |= made
+                pending += [d.value for d in made if d.value is not None]
+        return False
+
+    def _placed(
+        self,
+        request: Request,
+        requests: Sequence[Request],
+        kept: Keeping | None,
+        finder: RegionFinder,
+    ) -> Region | Refusal:
         recorded = kept.recorded if kept is not None else frozenset()
-        region = self._finder.find(request, requests, recorded)
+        region = finder.find(request, requests, recorded)
         if isinstance(region, Refusal) and not region.threads:
             # Who made the target's ops by hand tells more than that no path leads to it.
             made = backward(self._view.flow.uses_in(request.target)).made
@@ -328,6 +342,34 @@ class Places:
                 seen.update(found)
                 stack += found
         return False
+
+
+def _finder(project: Project, view: View, tracer: Tracer, by_name: bool = False) -> RegionFinder:
+    unit = view.unit
+    reader = SourceReader(
+        view.flow,
+        view.kinds,
+        lambda n: unit.lines.segment(unit.lines.span(n)),
+        ShapeEvidence(project, view),
+        lambda path: _holds_variables(tracer, view, path),
+        lambda path: kept_values(project, view, path),
+        lambda node: gives_variables(project, view, node),
+        lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
+        lambda call, path: fills(project, view, call, path),
+        lambda node: trainable(project, view, node),
+        lambda made: making(project, view, made),
+        by_name,
+    )
+    return RegionFinder(
+        view.flow,
+        view.blocks,
+        view.kinds,
+        reader,
+        unit.parents,
+        Siblings(project, view).apart,
+        lambda path: _is_own_variable(project, tracer, view, path),
+        deferred(project, view),
+    )
 
 
 _ANEW = Refusal(

@@ -11,7 +11,7 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.callbacks import mentions_of
-from tapemigrate.rules.callgraph.callers import is_called_by_python
+from tapemigrate.rules.callgraph.callers import is_called_by_python, of_class
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.callgraph.reached import is_reached_otherwise
@@ -89,7 +89,7 @@ class Independence:
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
         if scope.name == "__init__" and view.cls is not None:
-            mentions = self._project.mentions(view.cls.name)
+            mentions = of_class(self._project, view.unit, view.cls)
         else:
             mentions = mentions_of(self._project, view.unit, scope)
         mentions = mentions.within(enclosing(view))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import bases, classes
 from tapemigrate.rules.callgraph.instances import instances, instances_of
 from tapemigrate.rules.finding import Unit
@@ -154,7 +155,7 @@ class KeptResults:
         scope = view.scope
         if view.cls is None or not isinstance(scope, Function) or scope.name != "__init__":
             return False
-        for site in self.project.mentions(view.cls.name).calls:
+        for site in of_class(self.project, view.unit, view.cls).calls:
             given = argument_for(site.call, scope, parameter.path[0], True)
             if given is not None:
                 caller = self.project.view(site.unit, self.project.scope_of(site.unit, site.call))

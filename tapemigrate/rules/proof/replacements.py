@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callbacks import SETTING, set_without_name
+from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -188,7 +189,7 @@ def _is_handed_a_tensor(project: Project, unit: Unit, value: ast.expr) -> bool:
     cls = project.class_of(unit, scope)
     if not isinstance(value, ast.Name) or cls is None or not isinstance(scope, ast.FunctionDef):
         return False
-    for site in project.mentions(cls.name).calls:
+    for site in of_class(project, unit, cls).calls:
         given = argument_for(site.call, scope, value.id, True)
         if given is None:
             continue

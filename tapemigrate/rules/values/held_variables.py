@@ -18,10 +18,13 @@ from tapemigrate.rules.values.shape_evidence import attribute_values
 Placed = tuple[View, ast.expr | None]
 
 
-def given_by_object(project: Project, view: View, node: ast.expr) -> list[Placed]:
+def given_by_object(
+    project: Project, view: View, node: ast.expr, listed: bool = True
+) -> list[Placed]:
     """All that ``node``, an attribute of an object or a call of its method, may give.
 
-    Empty where not all of it is known: the object has to be made of classes at hand.
+    Empty where not all of it is known: the object has to be made of classes at hand. ``listed``: it
+    may be a list that is kept, and then all that is put into it has to be seen as well.
     """
     called = isinstance(node, ast.Call)
     read = node.func if isinstance(node, ast.Call) else node
@@ -34,7 +37,7 @@ def given_by_object(project: Project, view: View, node: ast.expr) -> list[Placed
         return []
     given: list[Placed] = []
     for unit, cls in found.classes:
-        each = _given(project, unit, cls, read.attr, called)
+        each = _given(project, unit, cls, read.attr, called, listed)
         if not each:
             return []
         given += each
@@ -42,7 +45,7 @@ def given_by_object(project: Project, view: View, node: ast.expr) -> list[Placed
 
 
 def _given(
-    project: Project, unit: Unit, cls: ast.ClassDef, name: str, called: bool
+    project: Project, unit: Unit, cls: ast.ClassDef, name: str, called: bool, listed: bool
 ) -> list[Placed]:
     """The same for objects of one class, and of none that extends it."""
     effects = project.effects(unit)
@@ -58,7 +61,9 @@ def _given(
     method = effects.method(cls, name)
     if method is None:
         # A list that is kept is not what it was made as once it has another name or owner.
-        if called or _is_filled(project, name) or not is_filled_in_sight(project, name):
+        if called or _is_filled(project, name):
+            return []
+        if listed and not is_filled_in_sight(project, name):
             return []
         homes = [project.view(unit, project.scope_of(unit, value)) for value in values]
         return list(zip(homes, values, strict=True))

@@ -11,6 +11,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.held_variables import given_by_object
 from tapemigrate.rules.values.variable_lists import are_variables
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import TRAINABLE, Trainable
 
 _LIBRARIES = ("tensorflow.", "keras.", "sonnet.", "tensorflow_probability.")
@@ -22,6 +23,9 @@ _LISTS = ("tensorflow.keras.", "keras.", "tensorflow.layers.", "tensorflow.compa
 def trainable(project: Project, view: View, node: ast.Attribute) -> Trainable | None:
     """What ``node`` gives, if that is trainable variables, or has their name and nothing else."""
     if node.attr not in TRAINABLE or _is_own(project, view.unit, node.attr):
+        given = given_by_object(project, view, node, listed=False)
+        if given and all(_is_new_variable(inner, value) for inner, value in given):
+            return Trainable(sure=True, listed=False, single=True)
         given = given_by_object(project, view, node)
         kept = given and all(
             isinstance(value, ast.List) and are_variables(project, inner, value)
@@ -32,6 +36,10 @@ def trainable(project: Project, view: View, node: ast.Attribute) -> Trainable | 
     if not libraries or "" in libraries:
         return Trainable(sure=False, listed=False)
     return Trainable(sure=True, listed=all(path.startswith(_LISTS) for path in libraries))
+
+
+def _is_new_variable(view: View, value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Call) and view.kinds.make(value) is Make.VARIABLE
 
 
 def _is_own(project: Project, home: Unit, name: str) -> bool:
