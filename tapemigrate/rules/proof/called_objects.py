@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.rules.callgraph.instances import Instances, instances_of
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.instances import Instances, instances, instances_of
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.source.trees import walk
@@ -28,33 +32,46 @@ def computed_when_made(
     if not any(x.variables or x.watch is None for x in leaves) and not _are_parts(leaves):
         return None
     body = region.block.body[region.first : region.last + 1]
-    run: list[ast.AST] = [*body, region.request.target]
-    named = _called_in(project, view, run)
-    if not named:
-        return None
+    run: list[ast.AST] = [*body, region.request.target, *captured_functions(region, view)]
+    named: set[str] | None = None
     made_here = {node for stmt in body for node in walk(stmt)}
-    met: set[str] = set()
+    met: set[Path] = set()
     for node in (n for each in run for n in walk(each)):
         if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
             continue
-        text = ast.unparse(node)
-        whole = text == view.kinds.self_name
-        if text in met or (whole and not _is_handed_on(view, node)):
+        path = path_of(node)
+        if path is None or path in met or view.unit.names.qualified(node) is not None:
             continue
-        met.add(text)
+        whole = path == (view.kinds.self_name,)
+        if whole and not _is_handed_on(view, node):
+            continue
+        met.add(path)
         if any(d.stmt in made_here for d in origins(view.flow.reads.get(node, frozenset()))):
             continue
         own = [(view.unit, view.cls)] if whole and view.cls is not None else []
-        for unit, cls in own or _classes(project, view, node).classes:
-            for name in sorted(named):
-                if results.read_by(unit, cls, name):
-                    return wrong(text, "computed where its object was made", _shown(leaves))
+        for unit, cls in own or _classes(project, view, node, made_here).classes:
+            # Looked for late: it leads into other files.
+            named = _called_in(project, view, run) if named is None else named
+            if any(results.read_by(unit, cls, name) for name in sorted(named)):
+                return wrong(
+                    ast.unparse(node), "computed where its object was made", _shown(leaves)
+                )
     return None
 
 
-def _classes(project: Project, view: View, node: ast.expr) -> Instances:
-    made = origins(view.flow.reads.get(node, frozenset()))
-    return instances_of(project, view, node) if made else Instances()
+def _classes(project: Project, view: View, node: ast.expr, inside: set[ast.AST]) -> Instances:
+    if origins(view.flow.reads.get(node, frozenset())):
+        return instances_of(project, view, node)
+    if not isinstance(node, ast.Name):
+        return Instances()
+    # A lambda reads it, or an inner function, where it is called.
+    defs = view.flow.defs.values()
+    made = [d for d in defs if d.path == (node.id,) and d.stmt not in inside]
+    values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+    if any(d.kind is Kind.PARAM for d in made):
+        return instances(project, view, (node.id,))
+    found = [instances_of(project, view, value) for value in values]
+    return Instances([each for one in found for each in one.classes])
 
 
 def _is_handed_on(view: View, node: ast.expr) -> bool:
@@ -66,27 +83,30 @@ def _is_handed_on(view: View, node: ast.expr) -> bool:
 
 
 def _called_in(project: Project, view: View, run: list[ast.AST]) -> set[str]:
-    """The names of the methods that run, and ``__call__`` where an object itself is called."""
-    unit, effects = view.unit, project.effects(view.unit)
+    """The names of the methods that run, also in functions of other files, and ``__call__``.
+
+    Whatever is called may call an object that it is handed.
+    """
     found: set[str] = set()
     seen: set[ast.AST] = set()
-    pending = list(run)
+    pending = [(view.unit, each) for each in run]
     while pending:
-        for node in walk(pending.pop()):
-            if not isinstance(node, ast.Call) or unit.names.qualified(node.func) is not None:
+        unit, root = pending.pop()
+        for node in walk(root):
+            if not isinstance(node, ast.Call):
                 continue
-            if isinstance(node.func, ast.Attribute):
-                name = node.func.attr
-                found.add(name)
-            elif isinstance(node.func, ast.Name) and node.func.id not in _BUILTIN:
-                name = node.func.id
-            else:
-                continue
-            # An object may bear the name of a function that stands elsewhere in the file.
             found.add("__call__")
-            functions = [f for f in effects.functions(name) if f not in seen]
-            seen |= set(functions)
-            pending += functions
+            path = unit.names.qualified(node.func)
+            name = (path or (path_of(node.func) or ("",))[-1]).split(".")[-1]
+            if path is None and isinstance(node.func, ast.Attribute):
+                found.add(node.func.attr)
+            if not name or name in _BUILTIN or is_of_library(path):
+                continue
+            homes = [unit] if path is None else project.units.defining(name)
+            for home in homes:
+                functions = [f for f in project.effects(home).functions(name) if f not in seen]
+                seen |= set(functions)
+                pending += [(home, each) for each in functions]
     return found
 
 
