@@ -22,7 +22,7 @@ from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, effects_of
-from tapemigrate.rules.values.keeping import keeping
+from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.provenance import filled_state
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import QUIET, Kinds, Make, gives_no_tensors
@@ -107,10 +107,20 @@ class PutAside:
                     if setters is not None:
                         found.names[node.id] = setters
                 found.called += _functions(unit, node.id)
+            elif node.attr in unit.once(_of_classes) or (
+                isinstance(root, Function)
+                and _is_part_of_part(node)
+                and any(
+                    node.attr in each.once(set_by_methods)
+                    for each in project.units.having(node.attr)
+                )
+            ):
+                found.names[ast.unparse(node)] = _UNKNOWN
             elif node.attr not in QUIET and node.attr not in CHANGERS:
                 parent = unit.parents.get(node)
                 if isinstance(parent, ast.Call) and parent.func is node:
-                    found.called += self._methods_named(project, node.attr)
+                    named = self._methods_named(project, node.attr)
+                    found.called += named or self._methods_named(project, "__call__")
         return found
 
     def _methods_named(self, project: Project, name: str) -> list[tuple[Unit, Function]]:
@@ -233,6 +243,38 @@ def _kept_by_inner(function: Function) -> set[str]:
     return found & _bound_in(function)
 
 
+def _of_classes(unit: Unit) -> frozenset[str]:
+    """What methods set on their class, or put into what all objects of it have in common."""
+    found: set[str] = set()
+    shared: dict[str, set[str]] = {}
+    for cls in unit.nodes(ast.ClassDef):
+        body = [stmt for stmt in cls.body if isinstance(stmt, ast.Assign)]
+        shared[cls.name] = {
+            t.id
+            for stmt in body
+            if isinstance(stmt.value, ast.Dict | ast.List | ast.Set)
+            for t in stmt.targets
+            if isinstance(t, ast.Name)
+        }
+    common = set().union(*shared.values())
+    for owner, _ in _puts(unit, parts=True):
+        while isinstance(owner, ast.Subscript):
+            owner = owner.value
+        path = path_of(owner)
+        if path is None or len(path) != 2:
+            continue
+        name = path[1].lstrip(".")
+        if path[0] == "cls" or path[0] in shared or name in common:
+            found.add(name)
+    return frozenset(found)
+
+
+def _is_part_of_part(node: ast.Attribute) -> bool:
+    """``self.encoder.skip``: what another object has, and may be given in between."""
+    path = path_of(node)
+    return path is not None and len(path) > 2 and path[0] == "self"
+
+
 def _holding(unit: Unit) -> frozenset[str]:
     """The names of the module that something may be put into."""
     makes = ast.Call | ast.Dict | ast.List | ast.Set
@@ -301,15 +343,19 @@ def _named_so(scope: ast.AST, owner: ast.expr) -> list[ast.Call]:
     ]
 
 
-def _puts(unit: Unit) -> Iterator[tuple[ast.expr, ast.AST]]:
-    """Into what functions put values that may be tensors, and the functions."""
+def _puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]:
+    """Into what functions put values that may be tensors, and the functions.
+
+    ``parts``: where an attribute is set, that, and not what it is set on.
+    """
     kinds = Kinds(unit.names, effects_of(unit))
     for node in unit.parents:
         owner: ast.expr | None = None
         values: list[ast.expr] = []
         if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
             value = getattr(unit.parents[node], "value", None)
-            owner, values = node.value, [value] if isinstance(value, ast.expr) else []
+            owner = node if parts else node.value
+            values = [value] if isinstance(value, ast.expr) else []
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in CHANGERS and (node.args or node.keywords):
                 owner, values = node.func.value, [*node.args, *(k.value for k in node.keywords)]

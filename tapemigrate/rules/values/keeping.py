@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
@@ -16,8 +18,19 @@ _HARMLESS = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN, Make.VARIABLES,
 
 
 def keeps(project: Project, method: str) -> bool:
-    """Whether a method of that name may keep what it makes of its arguments, in any file."""
-    return any(method in unit.once(keeping) for unit in project.units.defining(method))
+    """Whether a method of that name may keep what it makes of its arguments, in any file.
+
+    What is kept is read elsewhere, or before: by whatever has the object.
+    """
+    for unit in project.units.defining(method):
+        if method in unit.once(keeping):
+            return True
+        for name in unit.once(_all_set).get(method, ()):
+            if any(
+                name in u.once(_read_parts) for u in project.units.having(name) if u is not unit
+            ):
+                return True
+    return False
 
 
 def keeping(unit: Unit) -> frozenset[str]:
@@ -25,18 +38,50 @@ def keeping(unit: Unit) -> frozenset[str]:
 
     Constructors are not among them: whoever makes an object knows what it is handed.
     """
-    effects, kinds = effects_of(unit), Kinds(unit.names, effects_of(unit))
+    read = unit.once(_read_parts)
     found: set[str] = set()
     for cls in unit.nodes(ast.ClassDef):
-        methods = [m for each in effects.lineage(cls) for m in each.body]
-        own = [m for m in methods if isinstance(m, ast.FunctionDef) and m.args.args]
-        for method in own:
-            if method.name == "__init__" or method.name in found:
-                continue
-            set_here = dict(_set(method, kinds))
-            if any(_is_read(each, method, set_here) for each in own if set_here):
+        for method in _methods(unit, cls):
+            set_here = dict(_set(method, Kinds(unit.names, effects_of(unit))))
+            own = Counter(n.attr for n in walk(method) if _is_load(n)) if set_here else Counter()
+            if any(read[name] > own[name] for name in set_here) or (
+                set_here and _is_read_before(method, set_here)
+            ):
                 found.add(method.name)
     return frozenset(found)
+
+
+def set_by_methods(unit: Unit) -> frozenset[str]:
+    """The parts of their objects that methods of a file set, other than constructors."""
+    return frozenset().union(*unit.once(_all_set).values())
+
+
+def _all_set(unit: Unit) -> dict[str, set[str]]:
+    """By the names of methods: what they set."""
+    kinds = Kinds(unit.names, effects_of(unit))
+    found: dict[str, set[str]] = {}
+    for cls in unit.nodes(ast.ClassDef):
+        for method in _methods(unit, cls):
+            found.setdefault(method.name, set()).update(name for name, _ in _set(method, kinds))
+    return found
+
+
+def _methods(unit: Unit, cls: ast.ClassDef) -> list[ast.FunctionDef]:
+    members = [m for each in effects_of(unit).lineage(cls) for m in each.body]
+    return [
+        m
+        for m in members
+        if isinstance(m, ast.FunctionDef) and m.args.args and m.name != "__init__"
+    ]
+
+
+def _read_parts(unit: Unit) -> Counter[str]:
+    """How often parts of objects are read, by their names."""
+    return Counter(n.attr for n in unit.nodes(ast.Attribute) if _is_load(n))
+
+
+def _is_load(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
 
 
 def _set(method: ast.FunctionDef, kinds: Kinds) -> Iterator[tuple[str, int]]:
@@ -63,13 +108,11 @@ def _set(method: ast.FunctionDef, kinds: Kinds) -> Iterator[tuple[str, int]]:
     return iter(sorted(found, key=lambda each: -each[1]))
 
 
-def _is_read(each: ast.FunctionDef, method: ast.FunctionDef, set_here: dict[str, int]) -> bool:
-    me = each.args.args[0].arg
+def _is_read_before(method: ast.FunctionDef, set_here: dict[str, int]) -> bool:
+    me = method.args.args[0].arg
     return any(
-        isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Load)
+        _is_load(node)
         and path_of(node.value) == (me,)
-        and node.attr in set_here
-        and (each is not method or node.lineno <= set_here[node.attr])
-        for node in walk(each)
+        and node.lineno <= set_here.get(node.attr, 0)
+        for node in walk(method)
     )

@@ -62,7 +62,7 @@ def _put_in(project: Project, view: View, name: str) -> Iterator[tuple[Given, bo
             there = project.view(unit, project.scope_of(unit, node))
             own = path_of(node.value) == (there.kinds.self_name,)
             if not own or there.cls in family:
-                yield from (((there, value), own) for value in _put_into(there, node))
+                yield from (((there, value), own) for value in _put_into(project, there, node))
 
 
 def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> Iterator[Given]:
@@ -77,7 +77,7 @@ def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> I
         if given is None or path_of(given) is None:
             continue
         caller = project.view(site.unit, project.scope_of(site.unit, site.call))
-        yield from ((caller, value) for value in _put_into(caller, given))
+        yield from ((caller, value) for value in _put_into(project, caller, given))
         for use in caller.flow.reads.get(given, ()):
             if caller.scope is not scope:
                 yield from _put_into_argument(project, caller, use.made, depth - 1)
@@ -100,7 +100,7 @@ def calls_of(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[C
             yield site
 
 
-def _put_into(view: View, node: ast.expr) -> list[ast.expr]:
+def _put_into(project: Project, view: View, node: ast.expr) -> list[ast.expr]:
     """What a scope puts into the object that ``node`` is, elsewhere than before that is read."""
     found: list[ast.expr] = []
     names = _names_of(view, node)
@@ -110,7 +110,7 @@ def _put_into(view: View, node: ast.expr) -> list[ast.expr]:
         if made.kind is not Kind.MUTATE and made.value is not None:
             found.append(made.value)
         elif isinstance(made.value, ast.Call):
-            if _is_for_effect(view, made.value, names):
+            if _is_for_effect(project, view, made.value, names):
                 given = [*made.value.args, *(k.value for k in made.value.keywords)]
                 own = {*names, (view.kinds.self_name,)}
                 found += [value for value in given if path_of(value) not in own]
@@ -119,7 +119,7 @@ def _put_into(view: View, node: ast.expr) -> list[ast.expr]:
     return found
 
 
-def _is_for_effect(view: View, call: ast.Call, names: set[Path]) -> bool:
+def _is_for_effect(project: Project, view: View, call: ast.Call, names: set[Path]) -> bool:
     """Whether the call is made to change what has ``names``: others give what they compute."""
     func, name = call.func, view.kinds.name(call.func)
     if name is not None and (is_of_library(name) or gives_no_tensors(name)):
@@ -136,7 +136,7 @@ def _is_for_effect(view: View, call: ast.Call, names: set[Path]) -> bool:
     if view.kinds.called(call) is not None:
         own = func.id if isinstance(func, ast.Name) else method
         return any(view.kinds.effects.filled(call, own, bound=int(bool(method))))
-    return isinstance(view.unit.parents[call], ast.Expr)
+    return isinstance(view.unit.parents[call], ast.Expr) or keeps(project, method or "__call__")
 
 
 def _names_of(view: View, node: ast.expr) -> set[Path]:
