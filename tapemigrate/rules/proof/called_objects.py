@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -14,6 +14,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.verdicts import wrong
+from tapemigrate.rules.values.made_objects import making
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
@@ -46,7 +47,8 @@ def computed_when_made(
         if whole and not _is_handed_on(view, node):
             continue
         met.add(path)
-        if any(d.stmt in made_here for d in origins(view.flow.reads.get(node, frozenset()))):
+        made = origins(view.flow.reads.get(node, frozenset()))
+        if any(d.stmt in made_here for d in made) or _is_untouched(project, view, region, made):
             continue
         own = [(view.unit, view.cls)] if whole and view.cls is not None else []
         for unit, cls in own or _classes(project, view, node, made_here).classes:
@@ -72,6 +74,21 @@ def _classes(project: Project, view: View, node: ast.expr, inside: set[ast.AST])
         return instances(project, view, (node.id,))
     found = [instances_of(project, view, value) for value in values]
     return Instances([each for one in found for each in one.classes])
+
+
+def _is_untouched(project: Project, view: View, region: Region, made: frozenset[Def]) -> bool:
+    """Whether an object is made before the region, computes nothing then, and does nothing else."""
+    before = region.block.body[: region.first]
+    for each in made:
+        if each.stmt not in before or len(each.path) > 1:
+            return False
+        found = making(project, view, each)
+        if not (found.quiet and found.seen):
+            return False
+        between = (n for stmt in before[before.index(each.stmt) + 1 :] for n in walk(stmt))
+        if any(isinstance(n, ast.Name) and n.id == each.path[0] for n in between):
+            return False
+    return bool(made)
 
 
 def _is_handed_on(view: View, node: ast.expr) -> bool:
