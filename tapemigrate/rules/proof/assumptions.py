@@ -25,6 +25,7 @@ from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
 from tapemigrate.rules.proof.imported_beside import imported_beside
 from tapemigrate.rules.proof.independence import Independence, attribute_of
+from tapemigrate.rules.proof.kept_by_calls import kept_by_calls
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
 from tapemigrate.rules.proof.new_graph import opens_with_graph
@@ -145,6 +146,7 @@ class Judge:
         )
         if called is not None:
             return called
+        assumptions += kept_by_calls(self._project, self._view, region, region.sources.leaves)
         if not hidden:
             return assumptions + [
                 s for s in parts_beside(region, self._view) if s not in assumptions
