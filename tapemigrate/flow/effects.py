@@ -64,6 +64,7 @@ class Effects:
         self._parameters: dict[ast.AST, frozenset[str]] = {}
         self._memo: dict[tuple[str, str], bool] = {}
         self._called: bool | None = None
+        self._through: frozenset[str] | None = None
 
     @property
     def reuses_variables(self) -> bool:
@@ -240,13 +241,17 @@ class Effects:
         self, call: ast.Call, name: str, bound: int = 0
     ) -> tuple[list[ast.expr], list[ast.expr]]:
         """The arguments in which a function called ``name`` sets or puts something, and those in
-        which it may do so, by what they hold or what holds them.
+        which it may do so, by what they hold or what holds them. A class runs its constructor.
 
         ``bound``: how many parameters a call of it does not pass.
         """
         surely: list[ast.expr] = []
         perhaps: list[ast.expr] = []
-        for function in self._functions.get(name, ()):
+        functions = [(each, bound) for each in self._functions.get(name, ())]
+        cls = self._classes.get(name)
+        made_by = None if cls is None else self.method(cls, "__init__")
+        functions += [] if made_by is None else [(made_by, 1)]
+        for function, bound in functions:
             filled = self._filled_parameters(function)
             own = [a.arg for a in parameters(function.args)][bound:]
             passed = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
@@ -274,7 +279,10 @@ class Effects:
             n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         new = _containers_made(function)
+        kept = _kept_arguments(function)
         found: set[str] = set()
+        if function.name == "__init__" and _calls_methods(function):
+            found |= {name for part, name in kept.items() if part in self._changed_through()}
         for node in walk(function):
             changed: list[ast.expr] = []
             match node:
@@ -286,17 +294,34 @@ class Effects:
                     changed = [first]
                 case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGERS:
                     changed = [value]
-                case ast.Call(func=ast.Attribute(value=ast.Name() as value, attr=attr)):
-                    changed = [value] if value.id in own and self.sets_parts(attr) else []
+                case ast.Call(func=ast.Attribute(value=value, attr=attr)):
+                    mine = isinstance(value, ast.Name) and value.id in own
+                    changed = [value] if mine and self.sets_parts(attr) else []
+                    changed += [e for each in self.filled(node, attr, bound=1) for e in each]
                 case ast.Call(func=ast.Name(id=name)):
                     changed = [e for each in self.filled(node, name) for e in each]
             for each in changed:
                 root = _root(each)
+                found |= {kept[part] for part in _parts_above(each) if part in kept}
                 if root in own:
                     found.add(root or "")
                 elif root in bound and _container(each) not in new:
                     found.add("*")
         return found
+
+    def _changed_through(self) -> frozenset[str]:
+        """The attributes of whose values the file sets a part, or puts something into."""
+        if self._through is None:
+            found: set[str] = set()
+            for node in walk(self._tree):
+                if isinstance(node, ast.Attribute | ast.Subscript):
+                    if isinstance(node.ctx, ast.Store):
+                        found.update(_parts_above(node))
+                elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    if node.func.attr in CHANGERS or self.sets_parts(node.func.attr):
+                        found.update(_parts_above(node.func))
+            self._through = frozenset(found)
+        return self._through
 
     def _outside_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
         bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
@@ -336,6 +361,40 @@ def _containers_made(function: ast.AST) -> set[str]:
         and isinstance(stmt.value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp)
     )
     return {name for name in made if made[name] == stored[name]}
+
+
+def _kept_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
+    """The attributes as which a function keeps what it is handed, with the parameters."""
+    own = {a.arg for a in parameters(function.args)}
+    return {
+        target.attr: stmt.value.id
+        for stmt in walk(function)
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Name)
+        for target in stmt.targets
+        if isinstance(target, ast.Attribute) and stmt.value.id in own
+    }
+
+
+def _calls_methods(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it calls a method of its object."""
+    me = function.args.args[0].arg if function.args.args else ""
+    return any(
+        isinstance(n, ast.Call)
+        and isinstance(n.func, ast.Attribute)
+        and isinstance(n.func.value, ast.Name | ast.Call)
+        and getattr(n.func.value, "id", me) == me
+        for n in walk(function)
+    )
+
+
+def _parts_above(node: ast.expr) -> list[str]:
+    """The attributes on the way to what is set: ``a`` and ``b`` in ``self.a.b.c = …``."""
+    found: list[str] = []
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+        if isinstance(node, ast.Attribute):
+            found.append(node.attr)
+    return found
 
 
 def _container(node: ast.expr) -> str:

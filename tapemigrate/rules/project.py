@@ -238,7 +238,7 @@ class Project:
         views = unit.once(_views)
         if scope not in views:
             effects = self.effects(unit)
-            kinds = Kinds(unit.names, effects, self._changing)
+            kinds = Kinds(unit.names, effects, self._changing, self._filling)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
             flow = Flow(scope, kinds.effect, effects.properties, effects.hooked)
@@ -252,6 +252,11 @@ class Project:
                 self.effects(unit).sets_parts(method) for unit in self.units.defining(method)
             )
         return self._methods[method]
+
+    def _filling(self, call: ast.Call, cls: str) -> list[ast.expr]:
+        """The arguments into which a class of that name puts something, in any file."""
+        homes = map(self.effects, self.units.defining(cls))
+        return [e for each in homes for found in each.filled(call, cls) for e in found]
 
     def uses_of(self, unit: Unit, root: ast.AST, path: Path) -> list[ast.expr]:
         """Every place below ``root`` at which ``path`` stands, indexed once for each root."""

@@ -176,12 +176,19 @@ class Kinds:
     """Reads kinds and effects off the source of one file."""
 
     def __init__(
-        self, names: Names, effects: Effects, changing: Callable[[str], bool] | None = None
+        self,
+        names: Names,
+        effects: Effects,
+        changing: Callable[[str], bool] | None = None,
+        filling: Callable[[ast.Call, str], list[ast.expr]] | None = None,
     ) -> None:
-        """``changing`` tells whether a method of that name changes its object, in any file."""
+        """``changing`` tells whether a method of that name changes its object, in any file, and
+        ``filling`` the arguments into which a class of that name puts something.
+        """
         self._names = names
         self._effects = effects
         self._changing = changing or effects.sets_parts
+        self._filling = filling or (lambda call, name: [])
         self._tensors: dict[str, bool] = {}
         self.cls: ast.ClassDef | None = None
         self.self_name: str | None = None
@@ -525,8 +532,13 @@ class Kinds:
             if self._effects.keeps_state(func.id) or (qualified is None and self._keeps(func.id)):
                 changed = (*changed, func)
             rebinds = self._effects.rebound_names(func.id)
-            if not self._effects.functions(func.id) and not self.makes_object(call):
-                perhaps = others
+            if not self._effects.functions(func.id):
+                made = self.makes_object(call)
+                perhaps = (
+                    [*perhaps, *self._filling(call, _last(qualified or func.id))]
+                    if made
+                    else others
+                )
             objects = _parts([*surely, *perhaps])
             return Effect(changed, rebinds, args, objects, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
@@ -546,7 +558,8 @@ class Kinds:
             return Effect((func.value,), contents=given)
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
-            filled = () if self.makes_object(call) else _parts(others)
+            made = self.makes_object(call)
+            filled = _parts(self._filling(call, _last(qualified or "")) if made else others)
             return Effect(contents=args, objects=filled, writes_hidden=True)
         surely, perhaps = self._effects.filled(call, func.attr, bound=1)
         seen = bool(self._effects.functions(func.attr))
@@ -560,6 +573,10 @@ class Kinds:
                     (func,) if state else (), contents=args, objects=objects, writes_hidden=True
                 )
         return Effect((func.value,), contents=args, objects=objects, writes_hidden=True)
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _is_class(name: str) -> bool:
