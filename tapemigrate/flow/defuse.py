@@ -40,6 +40,7 @@ class Flow:
         self.reads = self._states.reads
         self.defs = self._states.defs
         self._given: dict[str, list[Def]] | None = None
+        self._own: frozenset[str] | None = None
         state: State = {}
         if not isinstance(scope, ast.Module):
             for arg in parameters(scope.args):
@@ -62,6 +63,14 @@ class Flow:
                 if made.kind not in _NO_VALUES:
                     self._given.setdefault(made.path[0], []).append(made)
         return self._given.get(name, ())
+
+    @property
+    def own_names(self) -> frozenset[str]:
+        """The names that this scope gives values, or is handed them."""
+        if self._own is None:
+            made = (d for d in self.defs.values() if d.kind is not Kind.ENTRY)
+            self._own = frozenset(d.path[0] for d in made)
+        return self._own
 
     def uses_in(self, node: ast.AST) -> Uses:
         """Every definition that an expression of this scope reads."""

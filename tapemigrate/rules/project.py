@@ -178,6 +178,9 @@ class Project:
         self.callers: dict[ast.AST, Callers] = {}
         self._mentions: dict[str, Mentions] = {}
         self._methods: dict[str, bool] = {}
+        self._assigned: dict[
+            str, list[tuple[Unit, ast.Attribute, ast.expr, ast.ClassDef | None]]
+        ] = {}
 
     def with_unit(self, unit: Unit) -> Project:
         """The same files, ``unit`` in place of the one of its name."""
@@ -293,14 +296,26 @@ class Project:
         """What code outside of ``cls`` and its relatives assigns to an attribute of that name."""
         own = set(self.family(unit, cls))
         found = []
-        for each, node in self.stores(attribute):
-            scope = self.class_of(each, self.scope_of(each, node))
-            value = _stored(each, node)
-            if value is None or (scope is not None and (scope in own or _is_self(node, scope))):
-                continue
-            if not self._is_of_another(each, node.value, unit, cls):
+        for each, node, value, owner in self._stored_in(attribute):
+            if owner not in own and not self._is_of_another(each, node.value, unit, cls):
                 found.append(value)
         return found
+
+    def _stored_in(
+        self, attribute: str
+    ) -> list[tuple[Unit, ast.Attribute, ast.expr, ast.ClassDef | None]]:
+        """What is assigned to attributes of the name, where, and in which class; on no own ones."""
+        if attribute not in self._assigned:
+            self._assigned[attribute] = [
+                (unit, node, value, cls)
+                for unit, node in self.stores(attribute)
+                if (value := _stored(unit, node)) is not None
+                and (
+                    (cls := self.class_of(unit, self.scope_of(unit, node))) is None
+                    or not _is_self(node, cls)
+                )
+            ]
+        return self._assigned[attribute]
 
     def _is_of_another(self, unit: Unit, owner: ast.expr, home: Unit, cls: ast.ClassDef) -> bool:
         """Whether the file makes ``owner`` as an object of a class that is no relative of ``cls``.
@@ -319,12 +334,8 @@ class Project:
 
     def family(self, unit: Unit, cls: ast.ClassDef) -> list[ast.ClassDef]:
         """``cls``, its bases and its subclasses, as far as this file shows them."""
-        effects = self.effects(unit)
-        found = list(effects.lineage(cls))
-        for node in unit.nodes(ast.ClassDef):
-            if node not in found and cls in effects.lineage(node):
-                found.append(node)
-        return found
+        found = list(self.effects(unit).lineage(cls))
+        return found + [each for each in unit.once(_extending).get(cls, ()) if each not in found]
 
     def _means_something_else(self, unit: Unit, node: ast.Name | ast.Attribute) -> bool:
         """Whether the name is a local variable here, or belongs to a library."""
@@ -399,6 +410,16 @@ def _stores(unit: Unit) -> dict[str, list[ast.Attribute]]:
     for node in unit.nodes(ast.Attribute):
         if isinstance(node.ctx, ast.Store):
             found.setdefault(node.attr, []).append(node)
+    return found
+
+
+def _extending(unit: Unit) -> dict[ast.ClassDef, list[ast.ClassDef]]:
+    """The classes of the file, each with those that extend it."""
+    found: dict[ast.ClassDef, list[ast.ClassDef]] = {}
+    effects = effects_of(unit)
+    for cls in unit.nodes(ast.ClassDef):
+        for above in effects.lineage(cls):
+            found.setdefault(above, []).append(cls)
     return found
 
 

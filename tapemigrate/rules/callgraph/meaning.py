@@ -12,7 +12,6 @@ from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
-from tapemigrate.source.trees import walk
 
 
 class Resolver:
@@ -42,7 +41,7 @@ class Resolver:
             holder = self._enclosing or self._unit.tree
             same = [
                 n
-                for n in walk(holder)
+                for n in self._unit.definitions
                 if isinstance(n, ast.FunctionDef)
                 and n.name == name
                 and self._project.scope_of(self._unit, n) is holder

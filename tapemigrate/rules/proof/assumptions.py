@@ -51,7 +51,7 @@ from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.owners import is_part_of_owner
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
-from tapemigrate.source.trees import calls_in
+from tapemigrate.source.trees import calls_in, kept
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
@@ -432,9 +432,13 @@ class Judge:
         return None
 
 
-def _called_paths(scope: ast.AST) -> set[Path | None]:
+def _called_paths(scope: ast.AST) -> frozenset[Path | None]:
     """What is called, of what stands in the scope: methods are code, and no tensors."""
-    return {path_of(call.func) for call in calls_in(scope)}
+    return kept(scope, _called_in)
+
+
+def _called_in(scope: ast.AST) -> frozenset[Path | None]:
+    return frozenset(path_of(call.func) for call in calls_in(scope))
 
 
 def _is_size(step: str) -> bool:

@@ -40,8 +40,7 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
     imported = project.imported(view.unit)
     names += sorted((imported & read.union(*map(_names_in, nodes))) - known)
     if names:
-        here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
-        names = [name for name in names if name not in here]
+        names = [name for name in names if name not in view.flow.own_names]
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
     return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]
 
@@ -55,7 +54,7 @@ def _is_of_a_function_around(project: Project, view: View, name: str) -> bool:
 def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST], frozenset[str]]:
     """All that may run in the region, with the functions of the file, and what they read."""
     module = project.view(view.unit, view.unit.tree)
-    here = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
+    here = view.flow.own_names
     begin = [*region.block.body[region.first : region.last + 1], region.request.target]
     begin += captured_functions(region, view)
     # Each with the names that come from outside of it; of an expression of the module, all.

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import free_names, parameters
 from tapemigrate.flow.memory import stores_beyond
@@ -167,8 +166,7 @@ def _read_by(project: Project, view: View, nodes: Iterable[ast.AST]) -> _Read:
     found = _known.get(project)
     if found is None:
         found = _known[project] = PutAside()
-    own = {d.path[0] for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
-    return found.read_by(project, view.unit, nodes, frozenset(own))
+    return found.read_by(project, view.unit, nodes, view.flow.own_names)
 
 
 def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:

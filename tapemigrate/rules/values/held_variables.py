@@ -75,18 +75,21 @@ def _given(
 
 def _is_filled(project: Project, name: str) -> bool:
     """Whether something is put into an attribute of that name, of whichever object."""
-    for unit in project.units.having(name):
-        for node in unit.nodes(ast.Attribute):
-            parent = unit.parents[node]
-            if node.attr != name:
-                continue
-            if isinstance(parent, ast.Attribute) and parent.attr in CHANGERS:
-                return True
-            if isinstance(parent, ast.AugAssign) and parent.target is node:
-                return True
-            if isinstance(parent, ast.Subscript) and not isinstance(parent.ctx, ast.Load):
-                return True
-    return False
+    return any(name in unit.once(_filled) for unit in project.units.having(name))
+
+
+def _filled(unit: Unit) -> frozenset[str]:
+    """The names of attributes into which the file puts something."""
+    found: set[str] = set()
+    for node in unit.nodes(ast.Attribute):
+        match unit.parents[node]:
+            case ast.Attribute(attr=method) if method in CHANGERS:
+                found.add(node.attr)
+            case ast.AugAssign(target=target) if target is node:
+                found.add(node.attr)
+            case ast.Subscript(ctx=ast.Store() | ast.Del()):
+                found.add(node.attr)
+    return frozenset(found)
 
 
 def _view(project: Project, unit: Unit, cls: ast.ClassDef) -> View | None:
