@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.memory import remembers
 from tapemigrate.flow.paths import path_of
-from tapemigrate.source.trees import statements, walk
+from tapemigrate.source.trees import arguments_of, statements, walk
 
 # Methods of lists, dicts and sets that change them.
 CHANGERS = frozenset(
@@ -24,14 +26,39 @@ _HOOKS = frozenset(
 _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
 
 
+class Filled(NamedTuple):
+    """The arguments of a call in which the function sets or puts something; those in which it may
+    do so, by what they hold or what holds them; and those that it hands on to what is not seen.
+    """
+
+    surely: list[ast.expr]
+    perhaps: list[ast.expr]
+    unseen: list[ast.expr]
+
+
+class _Parameters(NamedTuple):
+    """The same of the parameters of a function; ``any``: perhaps each of them."""
+
+    surely: frozenset[str]
+    any: bool
+    unseen: frozenset[str]
+
+
+_NONE = _Parameters(frozenset(), False, frozenset())
+
+
 class Effects:
     """What the functions and classes of one file write to, read off their source once.
 
     ``tuples`` are the names of named tuples, ``properties`` the attributes that methods compute,
-    ``hooked`` the classes that compute all of them, or all elements.
+    ``hooked`` the classes that compute all of them, or all elements. ``harmless`` tells of a call
+    whether what it means is known to put nothing into what it is handed.
     """
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(
+        self, tree: ast.Module, harmless: Callable[[ast.Call], bool] = lambda call: False
+    ) -> None:
+        self._harmless = harmless
         self._classes: dict[str, ast.ClassDef] = {}
         self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self._tree = tree
@@ -61,10 +88,9 @@ class Effects:
             if any(each in hooked for each in (self.lineage(cls) if hooked else ()))
         }
         self._outside: dict[str, frozenset[str]] = {}
-        self._parameters: dict[ast.AST, frozenset[str]] = {}
+        self._parameters: dict[ast.AST, _Parameters] = {}
         self._memo: dict[tuple[str, str], bool] = {}
         self._called: bool | None = None
-        self._through: frozenset[str] | None = None
 
     @property
     def reuses_variables(self) -> bool:
@@ -237,52 +263,84 @@ class Effects:
             self._outside[name] = frozenset(found)
         return self._outside[name]
 
-    def filled(
-        self, call: ast.Call, name: str, bound: int = 0
-    ) -> tuple[list[ast.expr], list[ast.expr]]:
-        """The arguments in which a function called ``name`` sets or puts something, and those in
-        which it may do so, by what they hold or what holds them. A class runs its constructor.
+    def filled(self, call: ast.Call, name: str, bound: int = 0) -> Filled:
+        """What functions called ``name`` set or put into the arguments of ``call``.
 
         ``bound``: how many parameters a call of it does not pass.
         """
-        surely: list[ast.expr] = []
-        perhaps: list[ast.expr] = []
-        functions = [(each, bound) for each in self._functions.get(name, ())]
-        cls = self._classes.get(name)
-        made_by = None if cls is None else self.method(cls, "__init__")
-        functions += [] if made_by is None else [(made_by, 1)]
-        for function, bound in functions:
+        return self._filled_by(self._functions.get(name, ()), call, bound)
+
+    def _filled_by(
+        self,
+        functions: Iterable[ast.FunctionDef | ast.AsyncFunctionDef],
+        call: ast.Call,
+        bound: int,
+    ) -> Filled:
+        found = Filled([], [], [])
+        for function in functions:
             filled = self._filled_parameters(function)
-            own = [a.arg for a in parameters(function.args)][bound:]
+            own = [a.arg for a in parameters(function.args)]
+            own = own[0 if bound and self._is_handed_all(function, call) else bound :]
             passed = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
             # Of what is handed over by ``**``, the function has a dict of its own.
             passed += [(k.value, k.arg) for k in call.keywords if k.arg is not None]
-            for value, parameter in passed if filled else ():
-                if parameter in filled:
-                    surely.append(value)
-                elif "*" in filled or parameter not in own:
-                    perhaps.append(value)
-        return surely, perhaps
+            for value, parameter in passed if filled != _NONE else ():
+                if parameter in filled.surely:
+                    found.surely.append(value)
+                elif filled.any or parameter not in own:
+                    found.perhaps.append(value)
+                elif parameter in filled.unseen:
+                    found.unseen.append(value)
+        return found
 
-    def _filled_parameters(
-        self, function: ast.FunctionDef | ast.AsyncFunctionDef
-    ) -> frozenset[str]:
-        """Those in which it sets or puts something. ``*``: it may be in any, or what they hold."""
+    def filled_by_making(self, call: ast.Call, name: str) -> Filled | None:
+        """The same of a class called ``name``; None if its constructor may do more than is seen."""
+        cls = self._classes.get(name)
+        made_by = self.method(cls, "__init__") if cls is not None else None
+        if made_by is None or not made_by.args.args:
+            return None
+        me = made_by.args.args[0].arg
+        nodes = walk(made_by)
+        sets = [n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+        first = min((n.lineno for n in sets), default=math.inf)
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                # The constructor of a class above knows no more than what it is handed.
+                above = isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
+                given = [a for a in arguments_of(node) if not (above and path_of(a) == (me,))]
+                if above and (given or node.lineno > first):
+                    return None
+                if any(_root(each) == me for each in (node.func, *given)):
+                    return None
+            elif isinstance(node, ast.Attribute | ast.Subscript):
+                # What is kept on the object may be what it was handed.
+                if isinstance(node.ctx, ast.Store) and len(path_of(node) or (me,) * 3) > 2:
+                    return None
+        return self._filled_by([made_by], call, bound=1)
+
+    def _is_handed_all(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call
+    ) -> bool:
+        """Whether the call of a method passes each of its parameters, its object among them."""
+        decorators = {path_of(d) for d in function.decorator_list}
+        owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
+        of_class = owner is not None and len(owner) == 1 and owner[0] in self._classes
+        return ("staticmethod",) in decorators or (of_class and ("classmethod",) not in decorators)
+
+    def _filled_parameters(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> _Parameters:
         if function not in self._parameters:
-            self._parameters[function] = frozenset()  # one that calls itself adds nothing
-            self._parameters[function] = frozenset(self._filled_in(function))
+            self._parameters[function] = _NONE  # one that calls itself adds nothing
+            self._parameters[function] = self._filled_in(function)
         return self._parameters[function]
 
-    def _filled_in(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    def _filled_in(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> _Parameters:
         own = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
         bound = own | {
             n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
         new = _containers_made(function)
-        kept = _kept_arguments(function)
-        found: set[str] = set()
-        if function.name == "__init__" and _calls_methods(function):
-            found |= {name for part, name in kept.items() if part in self._changed_through()}
+        surely: set[str] = set()
+        unseen: set[str] = set()
         for node in walk(function):
             changed: list[ast.expr] = []
             match node:
@@ -290,38 +348,37 @@ class Effects:
                     changed = [node]
                 case ast.AugAssign(target=ast.Name() as target, value=ast.List() | ast.ListComp()):
                     changed = [target]  # a list is made longer, and no other one bound
-                case ast.Call(func=ast.Name(id="setattr" | "vars"), args=[first, *_]):
-                    changed = [first]
-                case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGERS:
-                    changed = [value]
-                case ast.Call(func=ast.Attribute(value=value, attr=attr)):
-                    mine = isinstance(value, ast.Name) and value.id in own
-                    changed = [value] if mine and self.sets_parts(attr) else []
-                    changed += [e for each in self.filled(node, attr, bound=1) for e in each]
-                case ast.Call(func=ast.Name(id=name)):
-                    changed = [e for each in self.filled(node, name) for e in each]
+                case ast.Call():
+                    changed, handed = self._changed_by(node, own)
+                    unseen |= {root for each in handed if (root := _root(each)) in own and root}
             for each in changed:
                 root = _root(each)
-                found |= {kept[part] for part in _parts_above(each) if part in kept}
                 if root in own:
-                    found.add(root or "")
+                    surely.add(root or "")
                 elif root in bound and _container(each) not in new:
-                    found.add("*")
-        return found
+                    surely.add("*")
+        return _Parameters(frozenset(surely - {"*"}), "*" in surely, frozenset(unseen))
 
-    def _changed_through(self) -> frozenset[str]:
-        """The attributes of whose values the file sets a part, or puts something into."""
-        if self._through is None:
-            found: set[str] = set()
-            for node in walk(self._tree):
-                if isinstance(node, ast.Attribute | ast.Subscript):
-                    if isinstance(node.ctx, ast.Store):
-                        found.update(_parts_above(node))
-                elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                    if node.func.attr in CHANGERS or self.sets_parts(node.func.attr):
-                        found.update(_parts_above(node.func))
-            self._through = frozenset(found)
-        return self._through
+    def _changed_by(self, call: ast.Call, own: set[str]) -> tuple[list[ast.expr], list[ast.expr]]:
+        """What a call in a function with parameters ``own`` changes, and what it hands on."""
+        match call.func:
+            case ast.Name(id="setattr" | "vars") if call.args:
+                return call.args[:1], []
+            case ast.Attribute(value=value, attr=attr) if attr in CHANGERS:
+                return [value], []
+            case ast.Attribute(value=value, attr=name):
+                mine = isinstance(value, ast.Name) and value.id in own and self.sets_parts(name)
+                changed, bound = [value] if mine else [], 1
+            case ast.Name(id=name):
+                changed, bound = [], 0
+            case _:
+                name, changed, bound = "", [], 0
+        if self._functions.get(name):
+            inner = self.filled(call, name, bound)
+            return [*changed, *inner.surely, *inner.perhaps], inner.unseen
+        if self._harmless(call):
+            return changed, []
+        return changed, [call.func, *arguments_of(call)]
 
     def _outside_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
         bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
@@ -361,40 +418,6 @@ def _containers_made(function: ast.AST) -> set[str]:
         and isinstance(stmt.value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp)
     )
     return {name for name in made if made[name] == stored[name]}
-
-
-def _kept_arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
-    """The attributes as which a function keeps what it is handed, with the parameters."""
-    own = {a.arg for a in parameters(function.args)}
-    return {
-        target.attr: stmt.value.id
-        for stmt in walk(function)
-        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Name)
-        for target in stmt.targets
-        if isinstance(target, ast.Attribute) and stmt.value.id in own
-    }
-
-
-def _calls_methods(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether it calls a method of its object."""
-    me = function.args.args[0].arg if function.args.args else ""
-    return any(
-        isinstance(n, ast.Call)
-        and isinstance(n.func, ast.Attribute)
-        and isinstance(n.func.value, ast.Name | ast.Call)
-        and getattr(n.func.value, "id", me) == me
-        for n in walk(function)
-    )
-
-
-def _parts_above(node: ast.expr) -> list[str]:
-    """The attributes on the way to what is set: ``a`` and ``b`` in ``self.a.b.c = …``."""
-    found: list[str] = []
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-        if isinstance(node, ast.Attribute):
-            found.append(node.attr)
-    return found
 
 
 def _container(node: ast.expr) -> str:

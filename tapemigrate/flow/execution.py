@@ -15,7 +15,7 @@ from tapemigrate.flow.functions import _defaults, free_names
 from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import NONE, PARTS, State, States
-from tapemigrate.source.trees import children, walk
+from tapemigrate.source.trees import arguments_of, children, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
 # What reads names that do not stand there, and gives access to them.
@@ -360,7 +360,7 @@ class Execution:
 
     def _bound(self, call: ast.Call) -> list[ast.expr]:
         """What methods change that are passed on, or have a name: ``map(found.append, x)``."""
-        given: list[ast.expr] = [*call.args, *(k.value for k in call.keywords)]
+        given: list[ast.expr] = arguments_of(call)
         if isinstance(call.func, ast.Name):
             made = (u.made for u in self._states.reads.get(call.func, NONE))
             given += [d.value for d in made if d.value is not None and d.kind is Kind.ASSIGN]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Set
 
 from tapemigrate.flow.definitions import Def, Kind, Use, Uses
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.source.trees import arguments_of
 
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _CHOICES = (ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Starred)
@@ -129,7 +130,7 @@ class Objects:
             case ast.ListComp() | ast.SetComp():
                 parts = [node.elt]
             case ast.Call() if is_object(made) or _name(node) in _LISTERS:
-                parts = [*node.args, *(k.value for k in node.keywords)]
+                parts = arguments_of(node)
                 inner = _name(node) in _LISTERS
         for each in parts:
             self._value(each, inner, made, found, seen)

@@ -28,7 +28,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.tapes import Tapes
 from tapemigrate.rules.unseen.elsewhere import imported
 from tapemigrate.rules.values.estimators import builder_of, input_makers
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
@@ -135,7 +135,7 @@ def handing_on(project: Project, unit: Unit, names: frozenset[str]) -> frozenset
         if (builder := builder_of(project, unit, scope)) is not None:
             found.add(_handed(project, unit, builder, passed=False))
         if scope.args.args:
-            values = (*call.args, *(k.value for k in call.keywords))
+            values = arguments_of(call)
             passed = any(_is_passed_in(value, scope) for value in values)
             each = _handed(project, unit, scope, passed)
             found.add(each)

@@ -7,6 +7,7 @@ import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.units import Later, Units
 from tapemigrate.source import SourceFile, parse
 from tapemigrate.source.trees import pack, walk
-from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.kinds import Kinds, puts_nothing
 
 if TYPE_CHECKING:
     from tapemigrate.rules.callgraph.callbacks import Arrival
@@ -241,7 +242,7 @@ class Project:
         views = unit.once(_views)
         if scope not in views:
             effects = self.effects(unit)
-            kinds = Kinds(unit.names, effects, self._changing, self._filling)
+            kinds = Kinds(unit.names, effects, self._changing)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
             flow = Flow(scope, kinds.effect, effects.properties, effects.hooked)
@@ -255,11 +256,6 @@ class Project:
                 self.effects(unit).sets_parts(method) for unit in self.units.defining(method)
             )
         return self._methods[method]
-
-    def _filling(self, call: ast.Call, cls: str) -> list[ast.expr]:
-        """The arguments into which a class of that name puts something, in any file."""
-        homes = map(self.effects, self.units.defining(cls))
-        return [e for each in homes for found in each.filled(call, cls) for e in found]
 
     def uses_of(self, unit: Unit, root: ast.AST, path: Path) -> list[ast.expr]:
         """Every place below ``root`` at which ``path`` stands, indexed once for each root."""
@@ -378,7 +374,7 @@ def effects_of(unit: Unit) -> Effects:
 
 
 def _effects(unit: Unit) -> Effects:
-    return Effects(unit.tree)
+    return Effects(unit.tree, partial(puts_nothing, unit.names))
 
 
 def _imported(unit: Unit) -> frozenset[str]:

@@ -136,6 +136,11 @@ def kept(node: ast.AST, make: Callable[[ast.AST], _T]) -> _T:
     return known[make]
 
 
+def arguments_of(call: ast.Call) -> list[ast.expr]:
+    """Every value that a call passes, in the order in which they stand, keywords last."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
 def calls_in(scope: ast.AST) -> Sequence[ast.Call]:
     """The calls below a scope, in the order of ``walk``: looked for once, and kept on its node."""
     return kept(scope, _calls_in)

@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.syntax import may_give_back
@@ -168,7 +169,7 @@ class Aliases:
         ):
             return [*call.args, *(k.value for k in call.keywords if k.arg != "key")]
         if self._kinds.keeps_arguments(call):
-            return [*call.args, *(k.value for k in call.keywords)]
+            return arguments_of(call)
         return call.args[:1] if may_give_back(call, self._kinds) else []
 
     def _is_container(self, owner: ast.expr) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 from tapemigrate.flow.definitions import Def
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Kinds
 
 _AT_ONCE = frozenset({"__init__", "__new__", "__post_init__"})
@@ -68,6 +68,6 @@ class BuiltLate:
     def _called(self) -> frozenset[Path | None]:
         """What is called, or handed to what is called, by itself or in a list."""
         calls = [n for n in walk(self._flow.scope) if isinstance(n, ast.Call)]
-        handed = [a for c in calls for a in (*c.args, *(k.value for k in c.keywords))]
+        handed = [a for c in calls for a in arguments_of(c)]
         handed += [e for a in handed if isinstance(a, ast.List | ast.Tuple) for e in a.elts]
         return frozenset(path_of(n) for n in (*(c.func for c in calls), *handed))

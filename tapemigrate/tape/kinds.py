@@ -11,11 +11,12 @@ from enum import Enum
 from functools import lru_cache
 
 from tapemigrate.flow.definitions import Def, Effect
-from tapemigrate.flow.effects import CHANGERS, Effects
+from tapemigrate.flow.effects import CHANGERS, Effects, Filled
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
+from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.returned import given, gives_what_was, place_of
 
 
@@ -31,6 +32,9 @@ class Make(Enum):
     PYTHON = "a Python value"
     UNKNOWN = "unknown"
 
+
+# What comes of no source: variables are sources themselves.
+INDEPENDENT = frozenset(Make) - {Make.TENSOR, Make.UNKNOWN}
 
 _TF = ("tensorflow.compat.v1.", "tensorflow.compat.v2.", "tensorflow.")
 _VARIABLE_LISTS = frozenset(
@@ -176,19 +180,12 @@ class Kinds:
     """Reads kinds and effects off the source of one file."""
 
     def __init__(
-        self,
-        names: Names,
-        effects: Effects,
-        changing: Callable[[str], bool] | None = None,
-        filling: Callable[[ast.Call, str], list[ast.expr]] | None = None,
+        self, names: Names, effects: Effects, changing: Callable[[str], bool] | None = None
     ) -> None:
-        """``changing`` tells whether a method of that name changes its object, in any file, and
-        ``filling`` the arguments into which a class of that name puts something.
-        """
+        """``changing`` tells whether a method of that name changes its object, in any file."""
         self._names = names
         self._effects = effects
         self._changing = changing or effects.sets_parts
-        self._filling = filling or (lambda call, name: [])
         self._tensors: dict[str, bool] = {}
         self.cls: ast.ClassDef | None = None
         self.self_name: str | None = None
@@ -274,7 +271,7 @@ class Kinds:
         if name in _LEAF or name.startswith(_LEAF_PREFIXES):
             return self._leaf(call)
         if name.startswith(_MAKERS):
-            given = [*call.args, *(k.value for k in call.keywords)]
+            given = arguments_of(call)
             plain = all(self.make(a) is Make.PYTHON for a in given)
             return Make.LEAF if plain else Make.TENSOR
         return Make.TENSOR
@@ -527,19 +524,15 @@ class Kinds:
             if qualified is None and hasattr(builtins, func.id):
                 return Effect(tuple(call.args[:1])) if func.id == "setattr" else Effect()
             outside = self._effects.outside_names(func.id)
-            surely, perhaps = self._effects.filled(call, func.id)
-            changed = (*(ast.Name(n, ast.Load()) for n in sorted(outside)), *surely)
+            filled = self._effects.filled(call, func.id)
+            changed = (*(ast.Name(n, ast.Load()) for n in sorted(outside)), *filled.surely)
             if self._effects.keeps_state(func.id) or (qualified is None and self._keeps(func.id)):
                 changed = (*changed, func)
             rebinds = self._effects.rebound_names(func.id)
             if not self._effects.functions(func.id):
-                made = self.makes_object(call)
-                perhaps = (
-                    [*perhaps, *self._filling(call, _last(qualified or func.id))]
-                    if made
-                    else others
-                )
-            objects = _parts([*surely, *perhaps])
+                filled = self._effects.filled_by_making(call, func.id) or Filled([], others, [])
+            perhaps = [*filled.perhaps, *filled.unseen]
+            objects = _parts([*filled.surely, *perhaps])
             return Effect(changed, rebinds, args, objects, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
             state = self._effects.keeps_state(None) and path_of(func) is not None
@@ -558,13 +551,12 @@ class Kinds:
             return Effect((func.value,), contents=given)
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
-            made = self.makes_object(call)
-            filled = _parts(self._filling(call, _last(qualified or "")) if made else others)
-            return Effect(contents=args, objects=filled, writes_hidden=True)
-        surely, perhaps = self._effects.filled(call, func.attr, bound=1)
-        seen = bool(self._effects.functions(func.attr))
-        perhaps = [a for a in perhaps if a in others] if seen else others
-        objects = _parts([*surely, *perhaps])
+            return Effect(contents=args, objects=_parts(others), writes_hidden=True)
+        filled = self._effects.filled(call, func.attr, bound=1)
+        perhaps = [a for a in (*filled.perhaps, *filled.unseen) if a in others]
+        if not self._effects.functions(func.attr):
+            perhaps = others
+        objects = _parts([*filled.surely, *perhaps])
         if owner == (self.self_name,) and self.cls is not None:
             if not self._effects.writes_self(self.cls, func.attr):
                 held = self._effects.method(self.cls, func.attr) is None
@@ -575,8 +567,14 @@ class Kinds:
         return Effect((func.value,), contents=args, objects=objects, writes_hidden=True)
 
 
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]
+def puts_nothing(names: Names, call: ast.Call) -> bool:
+    """Whether the call is known to put nothing into what it is handed, and to set no part of it."""
+    path = names.qualified(call.func)
+    if path is not None:
+        return short(path) is not None or path.split(".")[0] in _LIBRARIES
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr in QUIET
+    return isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)
 
 
 def _is_class(name: str) -> bool:

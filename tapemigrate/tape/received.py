@@ -11,6 +11,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.arguments import sources_of
 from tapemigrate.tape.between import Between
 from tapemigrate.tape.entering import entering
@@ -139,7 +140,7 @@ class Received:
         if made.kind is not Kind.ASSIGN or not isinstance(made.value, ast.Call):
             return False
         path = path_of(made.value.func)
-        args = [*made.value.args, *(k.value for k in made.value.keywords)]
+        args = arguments_of(made.value)
         return (
             path is not None
             and VARIABLES_BY_NAME.search(path[-1]) is not None

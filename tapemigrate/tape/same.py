@@ -12,7 +12,7 @@ from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Kinds, Make, short
 from tapemigrate.tape.syntax import SETTINGS, may_give_back, only_iterates
 
@@ -168,7 +168,7 @@ class _Search:
         if self._is_new(call):
             return
         func, name = call.func, self._kinds.tensorflow(call.func)
-        given = [*call.args, *(k.value for k in call.keywords)]
+        given = arguments_of(call)
         if name is not None and not name.startswith("nest."):
             given = given[:1]
         for each in given:

@@ -22,7 +22,7 @@ from tapemigrate.rules.callgraph.places import place_of, stem
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.rules.values.shape_evidence import argument_for
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 
 # Methods by which a class decides itself what its attributes are.
 _HOOKS = frozenset({"__getattr__", "__getattribute__", "__setattr__", "__new__"})
@@ -234,7 +234,7 @@ class _Follower:
             if value is None:
                 where = self._where(site.unit, site.call)
                 raise _Lost(f", and what is handed in for it in {where} is not seen")
-            given = [*site.call.args, *(k.value for k in site.call.keywords)]
+            given = arguments_of(site.call)
             self._value(site.unit if any(value is g for g in given) else unit, value)
         for part in (n for stmt in function.body for n in walk(stmt)):
             if _binds(part, name) or (isinstance(part, ast.Name) and part.id in _UNNAMED):

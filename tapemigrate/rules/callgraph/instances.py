@@ -20,7 +20,7 @@ from tapemigrate.rules.values.shape_evidence import (
     attribute_values,
     global_values,
 )
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 
 # Through how many names and callers an object is followed.
 _DEPTH = 6
@@ -165,7 +165,7 @@ class _Finder:
         for site in found.calls:
             value = argument_for(site.call, function, name, method)
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
-            given = [*site.call.args, *(k.value for k in site.call.keywords)]
+            given = arguments_of(site.call)
             if value is None or not any(value is each for each in given):
                 self.stray(caller, site.call)
             else:

@@ -11,6 +11,7 @@ from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import split_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, self_name
+from tapemigrate.source.trees import arguments_of
 
 
 def class_links(project: Project, unit: Unit, scopes: Iterable[Scope]) -> frozenset[str]:
@@ -41,15 +42,10 @@ def _handed(project: Project, unit: Unit, own: set[ast.ClassDef]) -> Iterator[as
     for call in unit.nodes(ast.Call):
         if unit.names.qualified(call.func) is None:
             continue
-        for path in filter(None, map(path_of, _arguments(call))):
+        for path in filter(None, map(path_of, arguments_of(call))):
             if path in made or _is_self(project, unit, call, path, own):
                 yield call
                 break
-
-
-def _arguments(call: ast.Call) -> Iterator[ast.expr]:
-    yield from call.args
-    yield from (keyword.value for keyword in call.keywords)
 
 
 def _is_self(

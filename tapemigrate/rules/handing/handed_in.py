@@ -10,6 +10,7 @@ from tapemigrate.rules.handing.standing import read_by_caller
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.values.shape_evidence import argument_for
+from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.request import Request
 
 
@@ -69,7 +70,7 @@ def _arguments(
     function: ast.FunctionDef, names: tuple[str, ...], site: CallSite, method: bool
 ) -> list[ast.expr] | str:
     found: list[ast.expr] = []
-    passed = [*site.call.args, *(k.value for k in site.call.keywords)]
+    passed = arguments_of(site.call)
     for name in names:
         value = argument_for(site.call, function, name, method)
         if value is None:

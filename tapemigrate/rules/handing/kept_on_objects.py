@@ -34,6 +34,7 @@ from tapemigrate.rules.handing.made_here import MadeHere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import certain_paths, names_outside
+from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.request import Refusal, Request
@@ -158,7 +159,7 @@ def _is_called(view: View, owner: Path) -> str:
     for node in ast.walk(view.scope):
         if not isinstance(node, ast.Call):
             continue
-        given = [*node.args, *(k.value for k in node.keywords)]
+        given = arguments_of(node)
         path = path_of(node.func)
         if path is not None and len(path) > len(owner) and path[: len(owner)] == owner:
             return f"`{text_of(path)}` is called here, which may compute the target anew"

@@ -247,7 +247,7 @@ class Places:
             region = self._danger.by_hand(d.value for d in made if d.value) or region
         if isinstance(region, Region):
             if self._reads_aside(region):
-                region = self._finder.find(request, requests, recorded, aside=True)
+                region = finder.find(request, requests, recorded, aside=True)
         if isinstance(region, Region):
             region = cells.refuse(region, self._view.unit) or self._symbolic(region) or region
         if isinstance(region, Region):

@@ -16,7 +16,7 @@ from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for
-from tapemigrate.source.trees import calls_in, walk
+from tapemigrate.source.trees import arguments_of, calls_in, walk
 from tapemigrate.tape.kinds import Make, short
 
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
@@ -179,7 +179,7 @@ class Construction:
                 continue
             if node.lineno > site.call.lineno and not again:
                 continue
-            given = [*node.args, *(k.value for k in node.keywords)]
+            given = arguments_of(node)
             if caller.kinds.make(node) is Make.UNKNOWN and any(
                 cut & self._tracer.behind(caller, g) for g in given
             ):

@@ -10,7 +10,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import CallSite, View
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 
 
@@ -26,7 +26,7 @@ def handed_on_together(
     for node in walk(caller.scope) if held and cut else ():
         if not isinstance(node, ast.Call) or node.lineno >= site.call.lineno:
             continue
-        given = [*node.args, *(k.value for k in node.keywords)]
+        given = arguments_of(node)
         if kinds.make(node) is not Make.UNKNOWN or not any(path_of(g) == path for g in given):
             continue
         if any(cut & tracer.behind(caller, g) for g in given if path_of(g) != path):

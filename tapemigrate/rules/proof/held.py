@@ -13,7 +13,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.provenance import filled_state
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 
 # Through how many callers a function is followed.
 _DEPTH = 4
@@ -61,7 +61,7 @@ def _is_handed(project: Project, view: View, name: str, depth: int) -> bool:
         return False
     for site in callers(project, view.unit, function).calls:
         value = argument_for(site.call, function, name, view.cls is not None)
-        given = [*site.call.args, *(k.value for k in site.call.keywords)]
+        given = arguments_of(site.call)
         if value is not None and any(value is each for each in given):
             if _reads(project, site.unit, value, depth - 1):
                 return True

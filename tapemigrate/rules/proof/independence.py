@@ -35,7 +35,7 @@ from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make, short
 from tapemigrate.tape.same import value_may_be
 
@@ -183,7 +183,7 @@ class Independence:
     def _reads(self, site: CallSite, closure: frozenset[Def]) -> bool:
         """Whether the call hands in something of which the other value is made."""
         caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
-        for argument in (*site.call.args, *(k.value for k in site.call.keywords)):
+        for argument in arguments_of(site.call):
             if isinstance(argument, ast.Lambda):
                 continue
             for node in walk(argument):
@@ -267,7 +267,7 @@ class Independence:
 
     def _is_made_elsewhere(self, view: View, site: CallSite, value: ast.expr) -> bool:
         """Whether it is a default that is no plain value, made where the caller does not see it."""
-        passed = [*site.call.args, *(k.value for k in site.call.keywords)]
+        passed = arguments_of(site.call)
         home = self._project.scope_of(view.unit, view.scope)
         here = self._project.scope_of(site.unit, site.call)
         if any(value is each for each in passed) or (here is home and site.unit is view.unit):

@@ -17,13 +17,12 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.verdicts import names_of
-from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make
+from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 
 _CALLED = ("__call__", "call")
-_HARMLESS = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
 
 
 def kept_by_calls(project: Project, view: View, region: Region, leaves: list[Leaf]) -> list[str]:
@@ -100,7 +99,7 @@ def _values(made: Def) -> Iterable[ast.expr]:
     if made.kind is Kind.MUTATE and isinstance(made.stmt, ast.Expr):
         value = made.stmt.value
         if isinstance(value, ast.Call):
-            return [*value.args, *(k.value for k in value.keywords)]
+            return arguments_of(value)
     return [] if value is None else [value]
 
 
@@ -110,7 +109,7 @@ def _may_be_tensor(view: View, value: ast.expr) -> bool:
     name = view.unit.names.qualified(value.func) if isinstance(value, ast.Call) else None
     if name is not None and name.rpartition(".")[2][:1].isupper():
         return False  # a layer, or another object
-    return view.kinds.make(value) not in _HARMLESS
+    return view.kinds.make(value) not in INDEPENDENT
 
 
 def _is_read_of_before(view: View, node: ast.Attribute) -> bool:

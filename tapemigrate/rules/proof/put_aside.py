@@ -23,15 +23,14 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, effects_of
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.provenance import filled_state
-from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import QUIET, Kinds, Make, gives_no_tensors
+from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.tape.kinds import INDEPENDENT, QUIET, Kinds, gives_no_tensors
 from tapemigrate.tape.returned import gives_what_was
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # So many functions are gone through, and a method is followed that so many classes have.
 _MOST = 100
 _NAMESAKES = 6
-_HARMLESS = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
 
 
 # Who put it there: the functions, as far as it is known; none where it is not.
@@ -356,8 +355,8 @@ def _puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]
             values = [value] if isinstance(value, ast.expr) else []
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in CHANGERS and (node.args or node.keywords):
-                owner, values = node.func.value, [*node.args, *(k.value for k in node.keywords)]
-        if owner is not None and not all(kinds.make(value) in _HARMLESS for value in values):
+                owner, values = node.func.value, arguments_of(node)
+        if owner is not None and not all(kinds.make(value) in INDEPENDENT for value in values):
             scope: ast.AST | None = unit.parents.get(node)
             while scope is not None and not isinstance(scope, Function | ast.Module):
                 scope = unit.parents.get(scope)

@@ -15,9 +15,7 @@ from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.provenance import filled_state
 from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make
-
-_HARMLESS = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
+from tapemigrate.tape.kinds import INDEPENDENT
 
 
 @dataclass(slots=True)
@@ -128,7 +126,7 @@ def _setting(project: Project, attribute: str, owner: str) -> frozenset[ast.AST]
         value = getattr(unit.parents[node], "value", None)
         if isinstance(value, ast.expr) and _owner(unit, node.value) == owner:
             scope = project.scope_of(unit, node)
-            if project.view(unit, scope).kinds.make(value) not in _HARMLESS:
+            if project.view(unit, scope).kinds.make(value) not in INDEPENDENT:
                 found.add(scope)
     return frozenset(found)
 

@@ -14,6 +14,7 @@ from tapemigrate.rules.project import View
 from tapemigrate.rules.proof.new_graph import graph_around
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.values.shape_evidence import global_values
+from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
 
@@ -118,7 +119,7 @@ def _is_made_in(view: View, inside: Sequence[ast.stmt], value: ast.expr, depth: 
         case ast.Call() if view.kinds.make(value) is Make.LEAF:
             return True
         case ast.Call() if view.kinds.make(value) is Make.TENSOR:
-            given = [*value.args, *(k.value for k in value.keywords)]
+            given = arguments_of(value)
             parts = [p for g in given for p in (g.elts if isinstance(g, ast.List) else [g])]
         case _:
             return False

@@ -39,11 +39,11 @@ def fills(project: Project, view: View, call: ast.Call, path: Path) -> Filling:
     found: set[Filling] = set()
     for unit in project.units.defining(name):
         effects = project.effects(unit)
-        surely, _ = effects.filled(call, name, bound)
+        surely = effects.filled(call, name, bound).surely
         if effects.functions(name) or effects.class_named(name) is not None:
             found.add(Filling.NOTHING)
         if effects.class_named(name) is not None:
-            surely = [*surely, *effects.filled(call, "__init__", 1)[0]]
+            surely = [*surely, *effects.filled(call, "__init__", 1).surely]
         if any(path_of(n) == path for each in surely for n in walk(each)):
             functions = effects.functions(name)
             found.update(_adds(project, unit, each, call, path, bound) for each in functions)

@@ -11,10 +11,8 @@ from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, effects_of
-from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Kinds, Make
-
-_HARMLESS = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
+from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 
 
 def keeps(project: Project, method: str) -> bool:
@@ -97,13 +95,13 @@ def _set(method: ast.FunctionDef, kinds: Kinds) -> Iterator[tuple[str, int]]:
             case ast.AugAssign(target=target, value=value):
                 owner, values = target, [value]
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGERS:
-                owner, values = value, [*node.args, *(k.value for k in node.keywords)]
+                owner, values = value, arguments_of(node)
         while isinstance(owner, ast.Subscript):
             owner = owner.value
         path = path_of(owner) if owner is not None else None
         if path is None or len(path) < 2 or path[0] != me or owner is None:
             continue
-        if not all(kinds.make(value) in _HARMLESS for value in values):
+        if not all(kinds.make(value) in INDEPENDENT for value in values):
             found.append((path[1].lstrip("."), owner.lineno))
     return iter(sorted(found, key=lambda each: -each[1]))
 

@@ -17,7 +17,7 @@ from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.instances import Instances, instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import children, walk
+from tapemigrate.source.trees import arguments_of, children, walk
 from tapemigrate.tape.kinds import QUIET, Make
 from tapemigrate.tape.leaf import Making
 from tapemigrate.tape.syntax import SETTINGS
@@ -65,7 +65,7 @@ class _Quiet:
     def call(self, view: View, call: ast.Call) -> bool:
         """Whether the making of an object leaves its variables unread."""
         if is_of_library(view.unit.names.qualified(call.func)):
-            return all(self._expression(view, a, True) for a in _arguments(call))
+            return all(self._expression(view, a, True) for a in arguments_of(call))
         found = instances_of(self._project, view, call)
         if not found.classes or found.stray or found.other or found.unseen:
             return False
@@ -167,7 +167,7 @@ class _Quiet:
             quiet = quiet and self._expression(view, func.value, False)
         elif path is not None and name[:1].isupper():
             quiet = self.call(view, call)
-        return quiet and all(self._expression(view, a, True) for a in _arguments(call))
+        return quiet and all(self._expression(view, a, True) for a in arguments_of(call))
 
     def _is_method(self, view: View, name: str) -> bool:
         """Whether a method is called that is looked at itself, or makes a variable."""
@@ -192,7 +192,7 @@ def _is_given(view: View, made: Def) -> bool:
     for node in walk(view.scope):
         given: list[ast.expr] = []
         if isinstance(node, ast.Call):
-            arguments = [part for a in _arguments(node) for part in _parts_of(a)]
+            arguments = [part for a in arguments_of(node) for part in _parts_of(a)]
             func = path_of(node.func) or ()
             if node is made.value or func[: len(owner)] == owner:
                 given = arguments
@@ -253,10 +253,6 @@ def _is_used_as_one(view: View, path: Path) -> bool:
         if below and below[0].startswith(".") and below[0][1:] not in QUIET | _STATIC:
             return True
     return False
-
-
-def _arguments(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(k.value for k in call.keywords)]
 
 
 def _parts_of(value: ast.expr) -> Iterator[ast.expr]:

@@ -21,7 +21,7 @@ from tapemigrate.rules.values.attributes import (
 from tapemigrate.rules.values.containers import is_filled_in_sight
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors, short
 from tapemigrate.tape.operands import Operands
 
@@ -334,7 +334,7 @@ def _put_in_by_another_name(view: View, value: ast.expr, name: str) -> list[ast.
         if made.kind is not Kind.MUTATE or made.path not in (own, path):
             continue
         if isinstance(made.value, ast.Call):
-            found += [*made.value.args, *(k.value for k in made.value.keywords)]
+            found += arguments_of(made.value)
         elif isinstance(made.stmt, ast.Assign | ast.AugAssign):
             found.append(made.stmt.value)
     return found
@@ -399,13 +399,13 @@ def filled_state(unit: Unit) -> frozenset[str]:
         if isinstance(target, ast.Name)
     } | {stmt.name for stmt in tree.body if isinstance(stmt, ast.ClassDef)}
     functions = {stmt.name for stmt in tree.body if isinstance(stmt, ast.FunctionDef)}
-    static = {
+    methods = {
         (cls.name, f".{each.name}")
         for cls in tree.body
         if isinstance(cls, ast.ClassDef)
         for each in cls.body
         if isinstance(each, ast.FunctionDef)
-        and [path_of(d) for d in each.decorator_list] == [("staticmethod",)]
+        and [path_of(d) for d in each.decorator_list] in ([], [("staticmethod",)])
     }
     found: set[str] = set()
     for function in tree.body:
@@ -418,7 +418,7 @@ def filled_state(unit: Unit) -> frozenset[str]:
                 if kinds.make(node.value) not in (*_VARIABLE, *_PLAIN):
                     found |= {t.id for t in targets if isinstance(t, ast.Name)} & shared
             name, values = _filled(node)
-            if isinstance(node, ast.Call) and path_of(node.func) in static:
+            if isinstance(node, ast.Call) and path_of(node.func) in methods:
                 continue  # what it puts into the class stands in its own body
             keeps = name in names or (name in functions and isinstance(node, ast.Assign))
             if keeps and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
@@ -460,5 +460,5 @@ def _filled(node: ast.AST) -> tuple[str | None, list[ast.expr]]:
                     return target.value.id, [node.value]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if isinstance(node.func.value, ast.Name) and (node.args or node.keywords):
-            return node.func.value.id, [*node.args, *(k.value for k in node.keywords)]
+            return node.func.value.id, arguments_of(node)
     return None, []

@@ -13,7 +13,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.keeping import keeps
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import QUIET, gives_no_tensors
 from tapemigrate.tape.same import value_may_be
 
@@ -111,7 +111,7 @@ def _put_into(project: Project, view: View, node: ast.expr) -> list[ast.expr]:
             found.append(made.value)
         elif isinstance(made.value, ast.Call):
             if _is_for_effect(project, view, made.value, names):
-                given = [*made.value.args, *(k.value for k in made.value.keywords)]
+                given = arguments_of(made.value)
                 own = {*names, (view.kinds.self_name,)}
                 found += [value for value in given if path_of(value) not in own]
         elif isinstance(made.stmt, ast.Assign | ast.AugAssign):
@@ -133,10 +133,12 @@ def _is_for_effect(project: Project, view: View, call: ast.Call, names: set[Path
         return False
     if not any(path_of(n) in names for part in parts for n in walk(part)):
         return False
+    alone = isinstance(view.unit.parents[call], ast.Expr)
     if view.kinds.called(call) is not None:
         own = func.id if isinstance(func, ast.Name) else method
-        return any(view.kinds.effects.filled(call, own, bound=int(bool(method))))
-    return isinstance(view.unit.parents[call], ast.Expr) or keeps(project, method or "__call__")
+        filled = view.kinds.effects.filled(call, own, bound=int(bool(method)))
+        return bool(filled.surely or filled.perhaps or (alone and filled.unseen))
+    return alone or keeps(project, method or "__call__")
 
 
 def _names_of(view: View, node: ast.expr) -> set[Path]:
@@ -193,7 +195,7 @@ def _handed(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr, str]]]:
         owners = [(func, "__call__"), (func.value, func.attr)]
         for owner, method in owners:
             if isinstance(owner, ast.Attribute):
-                given = [*call.args, *(k.value for k in call.keywords)]
+                given = arguments_of(call)
                 found.setdefault(owner.attr, []).extend((owner, v, method) for v in given)
     return found
 
