@@ -28,10 +28,12 @@ class FilledSources:
         element: Callable[[ast.expr], Sources],
         definition: Callable[[Def], Sources],
         known: bool = False,
+        filled_here: Callable[[Path], bool] = lambda path: False,
     ) -> None:
         """``element`` tells what was put in, ``definition`` what the list was made of.
 
         ``known``: it is an attribute that the class of its object tells to be variables.
+        ``filled_here``: whether nothing but the scope, and what it hands the list to, fills it.
         """
         self._path = path
         self._text = text
@@ -39,6 +41,7 @@ class FilledSources:
         self._element = element
         self._definition = definition
         self._known = known
+        self._filled_here = filled_here
         self._found = Sources(single=False, listed=True)
         self._seen: set[Def] = set()
         self._filled: set[ast.stmt] = set()
@@ -109,7 +112,7 @@ class FilledSources:
         parted = any(d.path != self._path and is_part(d.path, text) for d in self._seen)
         handed = self._handed and found.single is False and not found.refusal
         if (parted or handed) and not self._filled:
-            variables = of_variables(found, self._seen, text)
+            variables = of_variables(found, self._seen, text, self._is_whole())
             if variables is not None:
                 return variables
         if parted and self._known and not self._filled and _are_variables(found):
@@ -132,6 +135,15 @@ class FilledSources:
                 found.refusal = f"`{text}` gets other elements than those it was made of"
             found.leaves, found.single = [whole], None
         return found
+
+    def _is_whole(self) -> bool:
+        """Whether nothing can have been put in but what was seen."""
+        if self._handed or self._unseen or self._path is None:
+            return False
+        # Of its object as it came, the attribute is not there yet.
+        own = (self._path, self._path[:1])
+        begun = all(d.kind is Kind.MUTATE or d.path in own for d in self._seen)
+        return begun and self._filled_here(self._path)
 
 
 def is_part(path: Path, text: str) -> bool:

@@ -61,8 +61,12 @@ class SourceReader:
         trainable: TrainableEvidence = lambda node: None,
         making: Callable[[Def], Making] = lambda made: Making(False, False, False),
         by_name: bool = False,
+        filled_here: Callable[[Path], bool] = lambda path: False,
     ) -> None:
-        """``by_name``: parts of objects out of sight that are called so are taken for variables."""
+        """``by_name``: parts of objects out of sight that are called so are taken for variables.
+
+        ``filled_here``: whether nothing but the scope, and what it calls, fills a list.
+        """
         self._flow = flow
         self._kinds = kinds
         self._segment = segment
@@ -76,6 +80,7 @@ class SourceReader:
         self._trainable = trainable
         self._making = making
         self._by_name = by_name
+        self._filled_here = filled_here
         self._late = BuiltLate(flow, kinds)
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
@@ -240,6 +245,7 @@ class SourceReader:
                 lambda element: self.read(element, depth + 1),
                 lambda made: self._definition(made, text, depth, known),
                 known is not None or self._by_name,
+                self._filled_here,
             )
             return filled.read(uses)
         for made in sorted(origins(uses), key=_place):

@@ -29,6 +29,7 @@ from tapemigrate.rules.values.fillers import fills
 from tapemigrate.rules.values.made_objects import making
 from tapemigrate.rules.values.module_variables import are_variables, is_trainable
 from tapemigrate.rules.values.optional import given_for
+from tapemigrate.rules.values.own_lists import is_filled_here
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.set_anew import may_be_set_anew
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
@@ -359,6 +360,7 @@ def _finder(project: Project, view: View, tracer: Tracer, by_name: bool = False)
         lambda node: trainable(project, view, node),
         lambda made: making(project, view, made),
         by_name,
+        lambda path: is_filled_here(project, view, path),
     )
     return RegionFinder(
         view.flow,

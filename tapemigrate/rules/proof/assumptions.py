@@ -44,7 +44,7 @@ from tapemigrate.rules.proof.verdicts import (
     wrong,
 )
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
-from tapemigrate.rules.values.counts import is_count
+from tapemigrate.rules.values.counts import counts
 from tapemigrate.rules.values.estimators import is_fed_data
 from tapemigrate.rules.values.given_tensors import may_give_tensor
 from tapemigrate.rules.values.optional import is_no_function
@@ -152,6 +152,7 @@ class Judge:
                 s for s in parts_beside(region, self._view) if s not in assumptions
             ]
         self._by_callers.linear = is_linear(region)
+        counted = counts(self._project, self._view, region.request.stmt)
         roots = [*region.roots, *captured(region, self._view)]
         for root in sorted(roots, key=lambda d: d.path):
             if any(root.path[: len(path)] == path for path in recorded):
@@ -159,7 +160,7 @@ class Judge:
             if self._is_itself(root, region):
                 continue
             others = [own for x in hidden if (own := self._as_passed(root, x, region)) is not None]
-            if not others or is_count(root, self._view, region.request.stmt):
+            if not others or root in counted:
                 continue
             verdict = self._root(root, others)
             if isinstance(verdict, Refusal) and root.kind is Kind.PARAM and len(root.path) == 1:

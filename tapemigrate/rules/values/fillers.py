@@ -11,6 +11,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.variable_lists import is_one_variable
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.filled_lists import Filling, added
 from tapemigrate.tape.kinds import Make
@@ -76,11 +77,13 @@ def _adds(
         elements = added(put) if isinstance(put, ast.Call) and put.func is method else None
         if elements is None:
             return Filling.ANYTHING
-        found = max([found, *(_kind(view, each) for each in elements)])
+        found = max([found, *(_kind(project, view, each) for each in elements)])
     return found
 
 
-def _kind(view: View, value: ast.expr) -> Filling:
+def _kind(project: Project, view: View, value: ast.expr) -> Filling:
+    if isinstance(value, ast.Attribute) and not is_one_variable(project, view, value):
+        return Filling.ANYTHING
     if isinstance(value, ast.Call):
         values: list[ast.expr | None] = [value]
     else:

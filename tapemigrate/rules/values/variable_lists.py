@@ -71,10 +71,10 @@ def are_variables(project: Project, view: View, value: ast.List) -> bool:
 
     Where it is kept on an object of a library's class, which wraps lists, it is no plain one.
     """
-    return bool(value.elts) and all(_is_one(project, view, each) for each in value.elts)
+    return bool(value.elts) and all(is_one_variable(project, view, each) for each in value.elts)
 
 
-def _is_one(project: Project, view: View, value: ast.expr) -> bool:
+def is_one_variable(project: Project, view: View, value: ast.expr) -> bool:
     """Whether it is one trainable variable: a new one, a name of one, an attribute of ``self``."""
     path = path_of(value)
     if path is None:
