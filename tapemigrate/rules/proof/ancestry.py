@@ -7,6 +7,7 @@ source to all that it may be another name of, and from the value to all that it 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import partial
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import shared_names
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import import_path, may_hold
@@ -233,18 +234,16 @@ class Ancestry:
             return
         name = made.path[0]
         views = [self._project.view(view.unit, view.unit.tree)]
-        for function in view.unit.nodes(ast.FunctionDef):
-            if name in shared_names(function):
-                views.append(self._project.view(view.unit, function))
+        sharing = view.unit.once(_sharing).get(name, ())
+        views += [self._project.view(view.unit, function) for function in sharing]
         for inner in views:
             for each in inner.flow.given(name):
                 if each.path[: len(made.path)] == made.path[: len(each.path)]:
                     yield _Step(inner, each, None, False)
-        for node in view.unit.nodes(ast.Subscript) if made.path[1:] else ():
-            if isinstance(node.ctx, ast.Store) and path_of(node) == made.path:
-                inner = self._project.view(view.unit, self._project.scope_of(view.unit, node))
-                put = (d for d in inner.flow.given(name) if d.path == made.path)
-                yield from (_Step(inner, d, None, False) for d in put)
+        for node in view.unit.once(_elements).get(made.path, ()) if made.path[1:] else ():
+            inner = self._project.view(view.unit, self._project.scope_of(view.unit, node))
+            put = (d for d in inner.flow.given(name) if d.path == made.path)
+            yield from (_Step(inner, d, None, False) for d in put)
 
     def _returned(self, unit: Unit, name: str) -> Iterator[_Step]:
         """What a function of another file gives, beside what it is handed."""
@@ -260,6 +259,25 @@ class Ancestry:
         if path is None or is_of_library(path):
             return None
         return path + (made.path[1] if made.path[1:] and made.path[1][0] == "." else "")
+
+
+def _sharing(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
+    """The functions that declare a name ``global`` or ``nonlocal``."""
+    found: dict[str, list[ast.FunctionDef]] = defaultdict(list)
+    for function in unit.nodes(ast.FunctionDef):
+        for name in shared_names(function):
+            found[name].append(function)
+    return found
+
+
+def _elements(unit: Unit) -> dict[Path, list[ast.Subscript]]:
+    """Where elements of containers are set."""
+    found: dict[Path, list[ast.Subscript]] = defaultdict(list)
+    for node in unit.nodes(ast.Subscript):
+        path = path_of(node) if isinstance(node.ctx, ast.Store) else None
+        if path is not None:
+            found[path].append(node)
+    return found
 
 
 def _imports(unit: Unit) -> dict[str, str]:
