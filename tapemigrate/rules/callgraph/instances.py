@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -20,7 +21,7 @@ from tapemigrate.rules.values.shape_evidence import (
     attribute_values,
     global_values,
 )
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of
 
 # Through how many names and callers an object is followed.
 _DEPTH = 6
@@ -193,15 +194,19 @@ class _Finder:
     def _global(self, view: View, name: str, depth: int) -> None:
         unit = view.unit
         values = global_values(unit, name)
-        again = any(isinstance(n, ast.Global) and name in n.names for n in walk(unit.tree))
-        bound = [
-            n
-            for n in unit.nodes(ast.Name)
-            if n.id == name
-            and isinstance(n.ctx, ast.Store)
-            and self._project.scope_of(unit, n) is unit.tree
-        ]
+        again = any(name in stmt.names for stmt in unit.nodes(ast.Global))
+        stored = unit.once(_stored).get(name, ())
+        bound = [n for n in stored if self._project.scope_of(unit, n) is unit.tree]
         if not values or again or len(bound) != len(values):
             self.stray(view, view.scope)
         for value in values:
             self.value(self._project.view(unit, unit.tree), value, depth + 1)
+
+
+def _stored(unit: Unit) -> dict[str, list[ast.Name]]:
+    """Where names are given values."""
+    found: dict[str, list[ast.Name]] = defaultdict(list)
+    for node in unit.nodes(ast.Name):
+        if isinstance(node.ctx, ast.Store):
+            found[node.id].append(node)
+    return found

@@ -7,7 +7,8 @@ made: whoever is called later may find there what was made of a source before th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -23,7 +24,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, effects_of
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.provenance import filled_state
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, kept, walk
 from tapemigrate.tape.kinds import INDEPENDENT, QUIET, Kinds, gives_no_tensors
 from tapemigrate.tape.returned import gives_what_was
 
@@ -208,6 +209,11 @@ def _functions(unit: Unit, name: str) -> Iterator[tuple[Unit, Function]]:
 
 
 def _bound_in(function: Function) -> frozenset[str]:
+    return kept(function, _own_names)
+
+
+def _own_names(function: ast.AST) -> frozenset[str]:
+    assert isinstance(function, Function)
     names = (n for n in walk(function) if isinstance(n, ast.Name))
     shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
     stored = {n.id for n in names if isinstance(n.ctx, ast.Store)} - shared
@@ -329,15 +335,19 @@ def _put_through(unit: Unit) -> dict[str, set[ast.AST]]:
     return found
 
 
-def _named_so(scope: ast.AST, owner: ast.expr) -> list[ast.Call]:
+def _named_so(scope: ast.AST, owner: ast.expr) -> Sequence[ast.Call]:
     """The calls whose results have the name in a function."""
-    return [
-        stmt.value
-        for stmt in (walk(scope) if isinstance(owner, ast.Name) else ())
-        if isinstance(stmt, ast.Assign)
-        and isinstance(stmt.value, ast.Call)
-        and any(path_of(target) == path_of(owner) for target in stmt.targets)
-    ]
+    return kept(scope, _named_calls).get(owner.id, ()) if isinstance(owner, ast.Name) else ()
+
+
+def _named_calls(scope: ast.AST) -> dict[str, list[ast.Call]]:
+    found: dict[str, list[ast.Call]] = defaultdict(list)
+    for stmt in walk(scope):
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
+            for target in stmt.targets:
+                if isinstance(target, ast.Name):
+                    found[target.id].append(stmt.value)
+    return found
 
 
 def _puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]:
@@ -346,10 +356,12 @@ def _puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]
     ``parts``: where an attribute is set, that, and not what it is set on.
     """
     kinds = Kinds(unit.names, effects_of(unit))
-    for node in unit.parents:
+    nodes: Sequence[ast.Attribute | ast.Subscript | ast.Call]
+    nodes = (*unit.nodes(ast.Attribute), *unit.nodes(ast.Subscript), *unit.nodes(ast.Call))
+    for node in nodes:
         owner: ast.expr | None = None
         values: list[ast.expr] = []
-        if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+        if not isinstance(node, ast.Call) and isinstance(node.ctx, ast.Store):
             value = getattr(unit.parents[node], "value", None)
             owner = node if parts else node.value
             values = [value] if isinstance(value, ast.expr) else []

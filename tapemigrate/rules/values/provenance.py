@@ -413,6 +413,8 @@ def filled_state(unit: Unit) -> frozenset[str]:
             continue
         shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
         for node in walk(function):
+            if node.__class__ not in _FILLING:
+                continue
             if isinstance(node, ast.Assign | ast.AugAssign) and shared:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if kinds.make(node.value) not in (*_VARIABLE, *_PLAIN):
@@ -428,6 +430,10 @@ def filled_state(unit: Unit) -> frozenset[str]:
             ):
                 found.add(node.name)
     return frozenset(found)
+
+
+# What ``filled_state`` looks at.
+_FILLING = frozenset({ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef})
 
 
 def _fills_a_default(function: ast.FunctionDef) -> bool:
