@@ -76,6 +76,16 @@ class Blocks:
         """The index in ``block`` of the statement that is, or holds, ``stmt``."""
         return _index(self.chain(stmt), block)
 
+    def comes_before(self, made: ast.stmt, read: ast.stmt, block: Block) -> bool:
+        """Whether what ``made`` gives ``read`` can only be what it gave since ``block`` began.
+
+        Both stand in ``block``. No loop round it takes a value from one time to the next.
+        """
+        if not self.loops_around(block.body[0]):
+            return True
+        place = self.place(made)
+        return any(p.block is place.block and place.index < p.index for p in self.chain(read))
+
     def after(self, stmt: ast.stmt) -> Iterator[Place]:
         """The places that follow on ``stmt`` whenever it has run, in its block, and out of it."""
         for place in self.chain(stmt):

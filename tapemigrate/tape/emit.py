@@ -292,7 +292,8 @@ class Emitter:
         if index <= tape.last_real:
             return "inside"
         # Made further down: too late to matter, or on the round of a loop before this one.
-        again = tape.block.owner is not None and index >= region.call
+        call = region.request.stmt
+        again = not self._around.blocks.comes_before(made.stmt, call, tape.block)
         return "entry" if again else "late"
 
     def _watch_after(self, tape: Tape, made: Def, stmt: ast.stmt, text: str) -> Op:

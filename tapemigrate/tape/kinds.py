@@ -17,6 +17,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import arguments_of
+from tapemigrate.tape.internals import public
 from tapemigrate.tape.returned import given, gives_what_was, place_of
 
 
@@ -42,13 +43,26 @@ _VARIABLE_LISTS = frozenset(
     | {"contrib.slim.get_trainable_variables", "contrib.layers.get_trainable_variables"}
 )
 _ANY_VARIABLE_LISTS = frozenset(
-    {"global_variables", "all_variables", "local_variables", "contrib.slim.get_variables"}
-    | {"contrib.framework.get_variables", "contrib.slim.get_model_variables", "model_variables"}
+    {"global_variables", "all_variables", "local_variables", "model_variables"}
+    | {"moving_average_variables"}
+    | {
+        f"contrib.{package}.get_{which}"
+        for package in ("framework", "slim")
+        for which in (
+            *("variables", "model_variables", "local_variables", "variables_to_restore"),
+            *("variables_by_name", "variables_by_suffix"),
+        )
+    }
 )
+# Lists some of the variables that it is given.
+_FILTERS = frozenset({"contrib.framework.filter_variables", "contrib.slim.filter_variables"})
 _VARIABLE = frozenset(
     {"Variable", "get_variable", "contrib.eager.Variable", "contrib.framework.variable"}
+    | {"ResourceVariable", "VariableV1"}
     | {"contrib.slim.variable", "contrib.slim.model_variable", "contrib.framework.model_variable"}
+    | {"get_local_variable", "contrib.slim.local_variable", "contrib.framework.local_variable"}
 )
+_FOUND = frozenset({"contrib.slim.get_unique_variable", "contrib.framework.get_unique_variable"})
 # Ops whose result has no gradient, whatever they are made from, or which start a graph.
 _LEAF = frozenset(
     {"placeholder", "constant", "zeros", "ones", "zeros_like", "ones_like", "range", "eye"}
@@ -164,8 +178,13 @@ def short(qualified: str | None) -> str | None:
         if qualified.startswith(prefix):
             name = qualified[len(prefix) :]
             inner = next((p for p in _NEST if name.startswith(p)), None)
-            return name if inner is None else f"nest.{name[len(inner) :]}"
+            return public(name) if inner is None else f"nest.{name[len(inner) :]}"
     return None
+
+
+def filters(qualified: str | None) -> bool:
+    """Whether a function lists some of the variables of the list that it is given first."""
+    return short(qualified) in _FILTERS
 
 
 def flattens(qualified: str | None) -> bool:
@@ -258,7 +277,7 @@ class Kinds:
         name = short(qualified)
         if name is None:
             return self._other_call(call, qualified)
-        if name.startswith("nest.") or name in _SYMBOLIC:
+        if name.startswith("nest.") or name in _SYMBOLIC or name in _FOUND:
             return Make.UNKNOWN
         if name in _VARIABLE_LISTS:
             return Make.VARIABLES
@@ -267,7 +286,11 @@ class Kinds:
         if name == "get_collection":
             return self._collection(call)
         if name in _VARIABLE:
-            return Make.VARIABLE if _trainable(call) else Make.FROZEN
+            frozen = name.endswith("local_variable") or not _trainable(call)
+            return Make.FROZEN if frozen else Make.VARIABLE
+        if name in _FILTERS:
+            listed = self.make(call.args[0]) if call.args else Make.UNKNOWN
+            return listed if listed in (Make.VARIABLES, Make.ANY_VARIABLES) else Make.UNKNOWN
         if name in _LEAF or name.startswith(_LEAF_PREFIXES):
             return self._leaf(call)
         if name.startswith(_MAKERS):

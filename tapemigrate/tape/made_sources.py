@@ -16,6 +16,18 @@ KindEvidence = Callable[[str, ast.expr], "bool | None"]
 #: Why nothing can be differentiated by what the call itself computes.
 FRESH = "the source is made in the call itself, so nothing can depend on it"
 
+_LISTS = frozenset(
+    {"split", "unstack", "unpack", "meshgrid", "gradients", "dynamic_partition", "hessians"}
+    | {"tuple", "identity_n", "nn.moments", "nn.weighted_moments", "unique", "nn.top_k"}
+    | {"linalg.svd", "svd", "linalg.eigh", "self_adjoint_eig", "linalg.qr", "qr"}
+    | {"train.batch", "train.shuffle_batch", "train.batch_join", "train.shuffle_batch_join"}
+)
+# One tensor or several, as the functions are that they call.
+_AS_GIVEN = frozenset(
+    {"cond", "case", "while_loop", "map_fn", "vectorized_map", "scan", "foldl", "foldr"}
+    | {"switch_case", "py_func", "py_function", "numpy_function", "contrib.eager.py_func"}
+)
+
 
 class MadeSources:
     """Tells tensors, variables and lists of them by the values that make them."""
@@ -71,9 +83,9 @@ class MadeSources:
         if isinstance(value, ast.BinOp) and defs:
             return self._sum(value, defs, text, is_number(value))
         if make in (Make.TENSOR, Make.LEAF):
-            if isinstance(value, ast.Call) and _many_results(short(self._kinds.name(value.func))):
-                return Sources([Leaf(defs, text, outside=False, many=True)], False)
-            return Sources([Leaf(defs, text, outside=False, many=False)], True)
+            many = self._is_list(value)
+            single = None if many is None else not many
+            return Sources([Leaf(defs, text, outside=False, many=many)], single)
         if isinstance(value, ast.Call) and self._kinds.makes_object(value):
             return Sources(
                 refusal=f"`{text}` is an object of `{ast.unparse(value.func)}`, and a tape watches "
@@ -97,6 +109,11 @@ class MadeSources:
                 )
             return Sources([leaf], None)
         return Sources([Leaf(defs, text, False, None, found=self.may_find(value))], None)
+
+    def _is_list(self, value: ast.expr) -> bool | None:
+        """Whether an op gives a list, not one tensor; None where that hangs on its arguments."""
+        name = short(self._kinds.name(value.func)) if isinstance(value, ast.Call) else None
+        return None if name in _AS_GIVEN else name in _LISTS
 
     def element(self, made: Def, text: str) -> Sources | None:
         """``weights["out"]`` of a dict, or list, that was written out: a variable made in there."""
@@ -160,7 +177,3 @@ def _written_at(value: ast.expr | None, key: object) -> ast.expr | None:
 
 def _is_builtin_container(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id in ("dict", "OrderedDict", "map")
-
-
-def _many_results(name: str | None) -> bool:
-    return name in ("split", "unstack", "unpack", "meshgrid", "gradients", "dynamic_partition")

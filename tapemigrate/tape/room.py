@@ -135,7 +135,7 @@ class Room:
             inside = index is not None and region.first <= index <= region.last
             if inside and is_walrus(made):
                 return False
-            after = index is not None and region.last < index < region.call
+            after = index is not None and region.last < index and self._since(made, region)
             if after and made.kind is Kind.ELEMENT and not self._is_new(made):
                 return False  # another name, given too late, of what the forward pass used
             if isinstance(watched, ast.Name) or made.path[0] in names:
@@ -176,6 +176,11 @@ class Room:
                 return True  # a loop's or a ``with``'s own name, inside of it
             owner = self._blocks.place(block.owner)
             place = (owner.block, owner.index)
+
+    def _since(self, made: Def, region: Region) -> bool:
+        """Whether what is made behind the region is what the call of the same round reads."""
+        stmt, call = made.stmt, region.request.stmt
+        return stmt is not None and self._blocks.comes_before(stmt, call, region.block)
 
     def _is_new(self, made: Def) -> bool:
         """Whether what is unpacked was made there, by an op."""

@@ -14,7 +14,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.tape.built_late import BuiltLate
 from tapemigrate.tape.filled_lists import Filling, Fills
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
-from tapemigrate.tape.kinds import Kinds, Make, flattens
+from tapemigrate.tape.kinds import Kinds, Make, filters, flattens
 from tapemigrate.tape.leaf import (
     TRAINABLE,
     Leaf,
@@ -197,7 +197,11 @@ class SourceReader:
 
     def _is_lister(self, call: ast.Call) -> bool:
         """Whether the call lists what it is given: ``list(x)``, ``tf.nest.flatten(x)``."""
-        if len(call.args) != 1 or isinstance(call.args[0], ast.Starred):
+        if not call.args or isinstance(call.args[0], ast.Starred):
+            return False
+        if filters(self._kinds.name(call.func)):
+            return True
+        if len(call.args) != 1:
             return False
         if isinstance(call.func, ast.Name) and call.func.id in _LISTERS:
             return True

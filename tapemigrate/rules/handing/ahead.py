@@ -25,7 +25,7 @@ _PURE = frozenset(
     | {"stop_gradient", "tensordot", "transpose"}
 )
 _PRODUCTS = frozenset({"matmul", "mul", "multiply", "tensordot"})
-_MODULES = frozenset({"", "math", "linalg", "python.ops.math_ops", "python.ops.array_ops"})
+_MODULES = frozenset({"", "math", "linalg"})
 _BUILTINS = frozenset({"enumerate", "len", "range", "sum", "zip"})
 _PARTS = (
     *(ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Constant, ast.Name, ast.keyword),

@@ -13,7 +13,7 @@ _PFOR = "python.ops.parallel_for.control_flow_ops."
 _LOOPS = frozenset(
     {"while_loop", "map_fn", "scan", "vectorized_map", f"{_PFOR}pfor", f"{_PFOR}for_loop"}
 )
-_GATHER = frozenset({"gather", "gather_nd", "python.ops.array_ops.gather"})
+_GATHER = frozenset({"gather", "gather_nd"})
 
 
 def run_at_once(outer: View, scope: ast.FunctionDef | ast.Lambda) -> ast.stmt | None:

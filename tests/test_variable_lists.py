@@ -1,0 +1,52 @@
+"""What contrib's functions list of the variables: no tensor, and no list in a list."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import SourceFile
+
+PROGRAM = """\
+import tensorflow as tf
+from tensorflow.contrib import framework, slim
+
+
+def train():
+    w = tf.get_variable("w", [3])
+    with tf.name_scope("train"):
+        loss = tf.reduce_sum(tf.square(w))
+        with tf.control_dependencies([loss]):
+            found = tf.trainable_variables()
+            found = {found}
+            return tf.gradients(loss, found)
+"""
+
+
+@pytest.mark.parametrize(
+    ("found", "assumed"),
+    [
+        ("framework.filter_variables(found, exclude_patterns=['a'])", False),
+        ("slim.filter_variables(tf.trainable_variables(), ['a'])", False),
+        ("tf.contrib.framework.get_trainable_variables('a')", False),
+        ("framework.filter_variables(tf.global_variables(), ['a'])", True),
+        ("slim.get_variables_to_restore(exclude=['a'])", True),
+        ("slim.get_model_variables()", True),
+        ("tf.moving_average_variables()", True),
+    ],
+)
+def test_list_of_variables(found: str, *, assumed: bool) -> None:
+    file = SourceFile("program.py", PROGRAM.format(found=found))
+    result = analyse({"program.py": file}, Settings(unsafe_fixes=True), rewrite=True)
+    text = result.rewritten["program.py"]
+    assert "return tape.gradient(loss, found)" in text
+    assert "watch" not in text
+    [diagnostic] = result.diagnostics
+    assert ("is trainable" in diagnostic.message) is assumed
+
+
+def test_one_variable_that_was_there_is_in_no_list_of_lists() -> None:
+    file = SourceFile("program.py", PROGRAM.format(found="slim.get_unique_variable('w')"))
+    result = analyse({"program.py": file}, Settings(unsafe_fixes=True), rewrite=True)
+    assert "[found]" not in result.rewritten.get("program.py", "")
