@@ -148,6 +148,8 @@ class Aliases:
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
                 plain = isinstance(value.elt, ast.Name)
                 parts = [g.iter for g in value.generators] if plain else [value.elt]
+            case ast.BinOp(op=ast.Add()) if self._joins(value):
+                parts = [value.left, value.right]
             case ast.Call():
                 parts = self._given_back(value)
             case _ if path_of(value) is not None:
@@ -155,6 +157,14 @@ class Aliases:
             case ast.Subscript() if not isinstance(value.slice, ast.Slice | ast.Tuple):
                 parts = [value.value] if self._is_container(value.value) else []
         return [name for part in parts for name in self._names(part)]
+
+    def _joins(self, node: ast.expr) -> bool:
+        """Whether a sum is one of lists: one side of it is one for certain."""
+        if isinstance(node, ast.IfExp):
+            return self._joins(node.body) or self._joins(node.orelse)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return self._joins(node.left) or self._joins(node.right)
+        return isinstance(node, ast.List | ast.Tuple | ast.ListComp)
 
     def _given_back(self, call: ast.Call) -> list[ast.expr]:
         func = call.func

@@ -41,6 +41,10 @@ _KNOWN_BEFORE = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
 _TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
 _MADE_HERE = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, *_TAKEN_FROM)
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
+CHOSEN = (
+    "the call itself chooses between sources, which a tape has to watch before they are used; "
+    "give what is chosen a name ahead of the forward pass"
+)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
@@ -102,6 +106,10 @@ class SourceReader:
                     return joined
             case ast.Call():
                 return self._call(node, depth)
+            case ast.IfExp():
+                return self._chosen([node.body, node.orelse], depth)
+            case ast.BoolOp():
+                return self._chosen(node.values, depth)
             case ast.Constant():
                 return Sources(refusal="the source is a Python value, not a tensor")
         path = path_of(node)
@@ -129,6 +137,24 @@ class SourceReader:
             found.nested |= part.single is False
             found.used |= part.used
         return found
+
+    def _chosen(self, ways: list[ast.expr], depth: int) -> Sources:
+        """Sources of which a condition takes one, known ahead if they are variables, each of them.
+
+        Anything else would be watched, and may be missing where the condition takes the other.
+        """
+        parts = [self.read(way, depth + 1) for way in ways]
+        leaves = [leaf for part in parts for leaf in part.leaves]
+        if all(part.refusal == FRESH for part in parts):
+            return Sources(refusal=FRESH)
+        if any(p.refusal or p.nested or p.used for p in parts) or any(x.watch for x in leaves):
+            return Sources(refusal=CHOSEN)
+        singles = {part.single for part in parts}
+        references = [node for part in parts for node in part.references]
+        listed = all(part.listed for part in parts)
+        return Sources(
+            leaves, singles.pop() if len(singles) == 1 else None, None, listed, references
+        )
 
     def _joined(self, node: ast.BinOp, depth: int) -> Sources | None:
         """``a + b`` of two lists, None where it is one tensor.
@@ -485,6 +511,9 @@ class SourceReader:
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
             found = self.read(value, depth + 1)
             return found if found.single is False and not found.refusal else None
+        if isinstance(value, ast.IfExp):
+            found = self.read(value, depth + 1)
+            return found if found.leaves and not found.refusal else None
         if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
             found = self.read(value.value, depth + 1)
             return found if found.single is False and not found.refusal else None
