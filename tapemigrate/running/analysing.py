@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from tapemigrate.model import Diagnostic
+from tapemigrate.model import Diagnostic, Position
 from tapemigrate.results import FileResult, failure, in_order, plain_result, result_of, rows_of
 from tapemigrate.running import garbage
 from tapemigrate.running.cache import digest
@@ -53,8 +53,7 @@ def _digests(task: Task) -> dict[str, str]:
 
 
 def _keep(task: Task, data: Mapping[str, bytes], results: list[FileResult]) -> None:
-    # What went wrong may go right another time.
-    wrong = any(d.code in ALWAYS_REPORTED for each in results for d in each.diagnostics)
+    wrong = any(_may_go_right(d) for each in results for d in each.diagnostics)
     if task.cache is None or task.mode != "check" or wrong:
         return
     contents = dict(data)
@@ -62,6 +61,11 @@ def _keep(task: Task, data: Mapping[str, bytes], results: list[FileResult]) -> N
         contents[path] = context_bytes(path)
     key = task.key(lambda name: digest(contents[name]) if contents[name] else "")
     task.cache.put(key, [plain_result(each) for each in results])
+
+
+def _may_go_right(diagnostic: Diagnostic) -> bool:
+    """Whether a failure need not come back with the same text: it has no place there."""
+    return diagnostic.code in ALWAYS_REPORTED and diagnostic.location == Position(1, 1)
 
 
 def _apart(task: Task) -> list[FileResult]:
