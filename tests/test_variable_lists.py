@@ -50,3 +50,16 @@ def test_one_variable_that_was_there_is_in_no_list_of_lists() -> None:
     file = SourceFile("program.py", PROGRAM.format(found="slim.get_unique_variable('w')"))
     result = analyse({"program.py": file}, Settings(unsafe_fixes=True), rewrite=True)
     assert "[found]" not in result.rewritten.get("program.py", "")
+
+
+@pytest.mark.parametrize("name", ["tf.nn.static_rnn", "tf.contrib.rnn.static_rnn"])
+def test_outputs_of_rounds_depend_on_each_other(name: str) -> None:
+    text = (
+        f"import tensorflow as tf\n\n\ndef f(cell, xs):\n    outputs, state = {name}(cell, xs)\n"
+        "    loss = tf.reduce_sum(outputs[-1])\n    return tf.gradients(loss, outputs)\n"
+    )
+    file = SourceFile("program.py", text)
+    result = analyse({"program.py": file}, Settings(unsafe_fixes=True), rewrite=False)
+    [diagnostic] = result.diagnostics
+    assert diagnostic.fix is None
+    assert f"`{name}` makes one from another" in diagnostic.message

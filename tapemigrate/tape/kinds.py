@@ -54,6 +54,8 @@ _ANY_VARIABLE_LISTS = frozenset(
         )
     }
 )
+#: Of the default graph or of any, what gives the tensors that others have put into a collection.
+GETTERS = ("get_collection", "get_collection_ref")
 # Lists some of the variables that it is given.
 _FILTERS = frozenset({"contrib.framework.filter_variables", "contrib.slim.filter_variables"})
 _VARIABLE = frozenset(
@@ -283,7 +285,7 @@ class Kinds:
             return Make.VARIABLES
         if name in _ANY_VARIABLE_LISTS:
             return Make.ANY_VARIABLES
-        if name == "get_collection":
+        if name in GETTERS:
             return self._collection(call)
         if name in _VARIABLE:
             frozen = name.endswith("local_variable") or not _trainable(call)
@@ -535,7 +537,7 @@ class Kinds:
             return Effect(
                 writes_hidden=name.startswith(_COLLECTING),
                 reads_hidden=name.startswith(("losses.get_", "get_default_graph"))
-                or (name == "get_collection" and self._collection(call) is Make.UNKNOWN),
+                or (name in GETTERS and self._collection(call) is Make.UNKNOWN),
             )
         if qualified is not None and qualified.split(".")[0] in _LIBRARIES:
             return Effect()
@@ -563,8 +565,8 @@ class Kinds:
         owner = path_of(func.value)
         reads_hidden = func.attr in (
             "get_tensor_by_name",
-            "get_collection",
             "get_operation_by_name",
+            *GETTERS,
         )
         quiet = func.attr in QUIET and (_is_session(func) or not self._changing(func.attr))
         if quiet or reads_hidden:

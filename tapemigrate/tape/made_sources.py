@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.kinds import Kinds, Make, short
 from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
@@ -26,6 +26,19 @@ _LISTS = frozenset(
 _AS_GIVEN = frozenset(
     {"cond", "case", "while_loop", "map_fn", "vectorized_map", "scan", "foldl", "foldr"}
     | {"switch_case", "py_func", "py_function", "numpy_function", "contrib.eager.py_func"}
+)
+# What they give is made of lists and tuples itself, as ``state`` is where it is an LSTM's.
+_NESTING = (
+    "clip_by_global_norm",
+    "contrib.rnn.",
+    "contrib.seq2seq.",
+    "nn.bidirectional_",
+    "nn.raw_",
+)
+# They run round by round: what they list is made one from the other.
+_UNROLLED = ("nn.static_", "contrib.rnn.static_", "nn.seq2seq.", "contrib.legacy_seq2seq.")
+IN_TURN = (
+    "of the tensors in `{0}`, `{1}` makes one from another, before a tape could watch that one"
 )
 
 
@@ -115,6 +128,21 @@ class MadeSources:
         name = short(self._kinds.name(value.func)) if isinstance(value, ast.Call) else None
         return None if name in _AS_GIVEN else name in _LISTS
 
+    def unpacked(self, made: Def, text: str) -> Sources | None:
+        """What of an op's results the name is given; None where that is one tensor."""
+        value = made.value
+        name = short(self._kinds.name(value.func)) if isinstance(value, ast.Call) else None
+        if name is None or not isinstance(value, ast.Call) or text != text_of(made.path):
+            return None
+        if name.startswith(_UNROLLED) or name in ("nn.rnn", "nn.bidirectional_rnn"):
+            return Sources(refusal=IN_TURN.format(text, ast.unparse(value.func)))
+        index = _index_of(made)
+        if name == "while_loop" and index is not None:
+            nested = isinstance(_written_at(_carried(value), index), ast.List | ast.Tuple)
+        else:
+            nested = name.startswith(_NESTING) or (name == "nn.dynamic_rnn" and index != 0)
+        return Sources([Leaf(frozenset({made}), text, False, None)], None) if nested else None
+
     def element(self, made: Def, text: str) -> Sources | None:
         """``weights["out"]`` of a dict, or list, that was written out: a variable made in there."""
         node = ast.parse(text, mode="eval").body
@@ -160,6 +188,19 @@ class MadeSources:
         called = any(isinstance(n, ast.Call) for n in [*ast.walk(value), *behind])
         leaf = Leaf(defs, text, called, None, found=self.may_find(value))
         return Sources([leaf], self._evidence(text, value))
+
+
+def _index_of(made: Def) -> int | None:
+    """At which place of the targets it is assigned to the name stands."""
+    target = made.stmt.targets[0] if isinstance(made.stmt, ast.Assign) else None
+    elts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    return next((i for i, e in enumerate(elts) if path_of(e) == made.path), None)
+
+
+def _carried(loop: ast.Call) -> ast.expr | None:
+    """The values that ``tf.while_loop`` starts with."""
+    given = loop.args[2] if len(loop.args) > 2 else None
+    return next((k.value for k in loop.keywords if k.arg == "loop_vars"), given)
 
 
 def _written_at(value: ast.expr | None, key: object) -> ast.expr | None:

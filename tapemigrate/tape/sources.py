@@ -392,6 +392,8 @@ class SourceReader:
         make = self._kinds.element(made)
         if make in (Make.VARIABLES, Make.VARIABLE):
             return self._made.variables(make, defs)
+        if made.kind is Kind.ELEMENT and (several := self._made.unpacked(made, text)) is not None:
+            return several
         value = made.value
         tensor = isinstance(value, ast.Call) and self._kinds.make(value) is Make.TENSOR
         new = value is not None and self._kinds.is_new(value)

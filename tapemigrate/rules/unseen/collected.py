@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import short
+from tapemigrate.tape.kinds import GETTERS, short
 from tapemigrate.tape.request import Refusal
 
 COLLECTED = Refusal(
@@ -84,7 +84,7 @@ class Collected:
         name = short(self._unit.names.qualified(call.func)) or ""
         if name.startswith("losses.get_"):
             return True
-        return _last(call.func) == "get_collection" and not _is_harmless(call)
+        return _last(call.func) in GETTERS and not _is_harmless(call)
 
     def _is_foreign(self, node: ast.expr) -> bool:
         refusal = self._foreign(node) if self._foreign is not None else None
