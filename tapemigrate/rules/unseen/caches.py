@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.unseen.new_cells import are_new
 from tapemigrate.rules.unseen.recurrent import direct, last_of, run_by, runs_in
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
@@ -51,10 +52,21 @@ def settle(
             "`tf.keras`.",
         )
     region.uncached = True
+    on_tape = [*region.block.body[region.first : region.last + 1], region.request.target]
+    beside = (n for n in nodes if not _is_within(n, on_tape, unit))
+    if are_new(on_tape, view, project) and _first(beside, unit, project) is None:
+        return region
     region.assumptions.append(
         f"the variables that `{name}` reads are made on the tape, in scopes that are opened there"
     )
     return region
+
+
+def _is_within(node: ast.AST, roots: Sequence[ast.AST], unit: Unit) -> bool:
+    above: ast.AST | None = node
+    while above is not None and above not in roots:
+        above = unit.parents.get(above)
+    return above is not None
 
 
 def _may_have_made_them(
