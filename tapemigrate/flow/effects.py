@@ -23,6 +23,8 @@ CHANGERS = frozenset(
 _HOOKS = frozenset(
     {"__getattr__", "__getattribute__", "__setattr__", "__getitem__", "__setitem__", "__missing__"}
 )
+#: What stands in a file in which an attribute, or an element, runs code where it is set.
+HOOKS = frozenset({".setter", "__setattr__", "__setitem__"})
 _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
 
 
@@ -51,8 +53,10 @@ class Effects:
     """What the functions and classes of one file write to, read off their source once.
 
     ``tuples`` are the names of named tuples, ``properties`` the attributes that methods compute,
-    ``hooked`` the classes that compute all of them, or all elements. ``harmless`` tells of a call
-    whether what it means is known to put nothing into what it is handed.
+    ``hooked`` the classes that compute all of them, or all elements. ``set_by_code`` and
+    ``setting`` are those of both that may be set, and do more than to keep what they are handed.
+    ``harmless`` tells of a call whether what it means is known to put nothing into what it is
+    handed.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class Effects:
         self._reuses_variables: bool | None = None
         self.tuples: set[str] = set()
         self.properties: set[str] = set()
+        self.set_by_code: set[str] = set()
         self._named: set[str] = set()
         self._kept: dict[str, list[ast.expr]] = {}
         hooked: list[ast.ClassDef] = []
@@ -82,10 +87,21 @@ class Effects:
                 self._functions.setdefault(node.name, []).append(node)
                 if any(_is_property(d) for d in node.decorator_list):
                     self.properties.add(f".{node.name}")
+                    if any(_is_setter(d) for d in node.decorator_list):
+                        self.set_by_code.add(f".{node.name}")
         self.hooked = {
             name
             for name, cls in self._classes.items()
             if any(each in hooked for each in (self.lineage(cls) if hooked else ()))
+        }
+        setting = {cls.name for cls in hooked if any(map(_sets_more, _hooks_of(cls)))}
+        self.setting = {
+            name
+            for name in self.hooked
+            if setting and any(each.name in setting for each in self.lineage(self._classes[name]))
+        }
+        self.set_by_code = {
+            name for name in self.set_by_code if any(map(_computes, self._functions[name[1:]]))
         }
         self._outside: dict[str, frozenset[str]] = {}
         self._parameters: dict[ast.AST, _Parameters] = {}
@@ -453,6 +469,41 @@ def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
 def _is_property(decorator: ast.expr) -> bool:
     path = path_of(decorator)
     return path == ("property",) or (path is not None and path[-1] in (".setter", ".getter"))
+
+
+def _hooks_of(cls: ast.ClassDef) -> list[ast.FunctionDef]:
+    """The methods that run where attributes, or elements, of its objects are set."""
+    names = ("__setattr__", "__setitem__")
+    return [s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name in names]
+
+
+def _computes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a property gives, or sets, more than one attribute of its object."""
+    given = [n.value for n in walk(function) if isinstance(n, ast.Return)]
+    return _sets_more(function) or any(
+        value is not None and path_of(value) is None for value in given
+    )
+
+
+def _is_setter(decorator: ast.expr) -> bool:
+    return (path_of(decorator) or ("",))[-1] == ".setter"
+
+
+def _sets_more(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it does more on its object than to keep there what it is handed."""
+    own = [a.arg for a in parameters(function.args)]
+    for node in walk(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                handed = isinstance(value, ast.Name) and value.id in own
+                if not handed and any(isinstance(t, ast.Attribute) for t in targets):
+                    return True
+            case ast.AugAssign(target=ast.Attribute()) | ast.AnnAssign(target=ast.Attribute()):
+                return True
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
+                if [name] == own[:1] and not attr.startswith("__"):
+                    return True
+    return False
 
 
 def _root(node: ast.expr) -> str | None:

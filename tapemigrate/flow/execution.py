@@ -65,7 +65,10 @@ class Execution:
                         value = target
                         uses = self._states.read(state, value, path)
             case ast.Expr():
-                self.evaluate(stmt.value, state)
+                uses = self.evaluate(stmt.value, state)
+                if isinstance(stmt.value, ast.BinOp):
+                    # Nobody needs what ``net << layer`` gives.
+                    self._pass(stmt.value.left, uses, state)
             case ast.AnnAssign():
                 if stmt.value is not None:
                     uses = self.evaluate(stmt.value, state)
@@ -139,7 +142,9 @@ class Execution:
         return state
 
     def _pass(self, manager: ast.expr, uses: Uses, state: State | None) -> None:
-        """Has an object changed, where that is entered, or left: both run code of its own."""
+        """Has an object changed, where that is entered, or left, or is an operand for what the
+        operator does: all run code of its own.
+        """
         path = path_of(manager)
         if path is not None and state is not None:
             if any(is_object(d) for d in self._states.meant(state, path)):

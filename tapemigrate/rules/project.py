@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.effects import Effects
+from tapemigrate.flow.effects import HOOKS, Effects
 from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
@@ -179,6 +179,7 @@ class Project:
         self.callers: dict[ast.AST, Callers] = {}
         self._mentions: dict[str, Mentions] = {}
         self._methods: dict[str, bool] = {}
+        self._hooks: tuple[frozenset[str], frozenset[str]] | None = None
         self._assigned: dict[
             str, list[tuple[Unit, ast.Attribute, ast.expr, ast.ClassDef | None]]
         ] = {}
@@ -245,9 +246,24 @@ class Project:
             kinds = Kinds(unit.names, effects, self._changing)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
-            flow = Flow(scope, kinds.effect, effects.properties, effects.hooked)
+            properties, hooked = self._computing()
+            flow = Flow(
+                scope, kinds.effect, effects.properties | properties, effects.hooked | hooked
+            )
             views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
         return views[scope]
+
+    def _computing(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The attributes that run code of any file where they are set, and the classes of which
+        all do so."""
+        if self._hooks is None:
+            files = self.units.with_text(HOOKS)
+            found = [self.effects(each) for each in files if any(h in each.text for h in HOOKS)]
+            self._hooks = (
+                frozenset(name for each in found for name in each.set_by_code),
+                frozenset(name for each in found for name in each.setting),
+            )
+        return self._hooks
 
     def _changing(self, method: str) -> bool:
         """Whether a method of that name changes its object, in any file."""

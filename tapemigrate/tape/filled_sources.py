@@ -10,6 +10,7 @@ from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, text_of
 from tapemigrate.tape.filled_lists import Filling, Fills, added, is_empty, of_variables
 from tapemigrate.tape.leaf import Leaf, Sources, assuming, beside_variables, merged
+from tapemigrate.tape.made_sources import FRESH
 
 #: Why an element, or a part of an object, cannot be told before the code runs.
 FILLED = "`{}` is a part of something that is filled as the code runs"
@@ -72,6 +73,11 @@ class FilledSources:
             self._is_list = True
             for each in elements:
                 part = self._element(each)
+                if part.refusal == FRESH:
+                    part.refusal = (
+                        f"`{ast.unparse(each)}` is put into `{self._text}`, and has no name by "
+                        "which a tape could watch it"
+                    )
                 self._add(part)
                 self._found.references += part.references
                 self._found.nested |= part.single is False

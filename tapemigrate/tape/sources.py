@@ -488,6 +488,10 @@ class SourceReader:
                 )
                 leaf = Leaf(defs, text, outside, True, found=self._made.may_find(value))
                 return Sources([leaf], False, None, not isinstance(value, ast.Tuple))
+            # Variables that are made in the list are read by its name, and so from there on.
+            found.leaves = [
+                replace(x, defs=defs) if x.fresh and not x.defs else x for x in found.leaves
+            ]
             return found
         if value is not None and path_of(value) is not None:
             found = self.read(value, depth + 1)

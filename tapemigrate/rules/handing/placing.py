@@ -19,7 +19,7 @@ from tapemigrate.rules.proof.assumptions import Judge, is_linear
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.one_object import names_outside
 from tapemigrate.rules.proof.put_aside import reads_aside
-from tapemigrate.rules.proof.seeds import of_callers
+from tapemigrate.rules.proof.seeds import none_among
 from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.collected import COLLECTED
@@ -110,7 +110,7 @@ class Places:
             refusal = refusal or _left_for_others(request, self._project, self._view)
             if refusal is None and not self._view.blocks.holds(request.stmt):
                 refusal = _CLASS
-            seeds = of_callers(self._project, self._view, request) if refusal is None else refusal
+            seeds = none_among(self._project, self._view, request) if refusal is None else refusal
             if isinstance(seeds, Refusal):
                 found[request] = seeds
                 continue

@@ -10,16 +10,19 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.independence import enclosing
+from tapemigrate.rules.values.nones import Nones, is_none
 from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.tape.arguments import NONE_AMONG_SEEDS, lists_none, may_list_none
 from tapemigrate.tape.kinds import short
 from tapemigrate.tape.request import Refusal, Request
 
 
-def of_callers(project: Project, view: View, request: Request) -> list[str] | Refusal:
-    """What is assumed of the seeds that callers pass, or that one of these is None."""
+def none_among(project: Project, view: View, request: Request) -> list[str] | Refusal:
+    """What is assumed of the seeds of a call, or that one of these may be None."""
     name, scope = _passed(view, request), view.scope
     found: list[str] = []
+    if _is_one(project, view, request):
+        return NONE_AMONG_SEEDS
     if not name or not isinstance(scope, ast.FunctionDef):
         return found
     for site in mentions_of(project, view.unit, scope).within(enclosing(view)).calls:
@@ -34,6 +37,21 @@ def of_callers(project: Project, view: View, request: Request) -> list[str] | Re
             if may_list_none(value, caller.kinds) or _is_gradients(value, caller):
                 found = [f"`{name}` holds no None"]
     return found
+
+
+def _is_one(project: Project, view: View, request: Request) -> bool:
+    """Whether an element of the seeds is a name, or a choice, that may be None."""
+    given = request.output_gradients
+    if given is None:
+        return False
+    # What is written in the call itself is written anew.
+    elements = given.elts if isinstance(given, ast.List | ast.Tuple) else [ast.Starred(given)]
+    search = Nones(project)
+    return any(
+        search.among(view, e.value) if isinstance(e, ast.Starred) else search.is_one(view, e)
+        for e in elements
+        if not is_none(e)
+    )
 
 
 def _passed(view: View, request: Request) -> str:
