@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.class_aliases import ClassAliases
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 
@@ -19,32 +20,45 @@ class Classes:
 
     def __init__(self, project: Project) -> None:
         self._units = project.units
+        self._aliases = ClassAliases(project.units)
         self._named: dict[str, list[tuple[Unit, ast.ClassDef]]] = {}
         self._extended: dict[str, frozenset[str]] = {}
 
     def named(self, name: str) -> list[tuple[Unit, ast.ClassDef]]:
-        """Every class of that name."""
+        """Every class of that name, or for which that is another name in some file."""
         found = self._named.get(name)
         if found is None:
-            found = self._named[name] = [
-                (unit, cls)
-                for unit in self._units.defining(name)
-                for cls in unit.once(_by_name).get(name, ())
-            ]
+            found = self._named[name] = self._defined(name)
+            for original in sorted(self._aliases.originals(name)):
+                found += [each for each in self._defined(original) if each not in found]
         return found
 
+    def _defined(self, name: str) -> list[tuple[Unit, ast.ClassDef]]:
+        return [
+            (unit, cls)
+            for unit in self._units.defining(name)
+            for cls in unit.once(_by_name).get(name, ())
+        ]
+
     def extending(self, name: str) -> frozenset[str]:
-        """The names of all classes that extend one of that name, through any number of levels."""
+        """The names of all classes that extend one of that name, through any number of levels.
+
+        The name itself is among them where a class extends another one of its own name.
+        """
         if name not in self._extended:
-            found = {name}
-            pending = [name]
+            found = set[str]()
+            pending, seen = [name], {name}
             while pending:
                 base = pending.pop()
-                for unit in self._units.having(base):
-                    more = unit.once(_by_base).get(base, set()) - found
-                    found |= more
-                    pending += more
-            self._extended[name] = frozenset(found - {name})
+                for known_as in (base, *sorted(self._aliases.of(base))):
+                    for unit in self._units.having(known_as):
+                        if known_as != base and not self._aliases.may_mean(unit, known_as, base):
+                            continue
+                        more = unit.once(_by_base).get(known_as, set())
+                        found |= more
+                        pending += more - seen
+                        seen |= more
+            self._extended[name] = frozenset(found)
         return self._extended[name]
 
     def above(self, name: str) -> frozenset[str]:
@@ -98,8 +112,10 @@ def _by_base(unit: Unit) -> dict[str, set[str]]:
     """The names of the classes that extend one, by the name of that one."""
     found: dict[str, set[str]] = {}
     for cls in unit.nodes(ast.ClassDef):
-        for base in bases(cls):
-            found.setdefault(base, set()).add(cls.name)
+        for node, base in zip(cls.bases, bases(cls), strict=True):
+            # ``class Model(tf.keras.Model)`` extends none of the files at hand.
+            if base != cls.name or not is_of_library(unit.names.qualified(node)):
+                found.setdefault(base, set()).add(cls.name)
     return found
 
 
@@ -125,7 +141,15 @@ _LIBRARIES = frozenset(
 
 def bases(cls: ast.ClassDef) -> list[str]:
     """The names of what the class extends."""
-    return [(path_of(base) or ("",))[-1].lstrip(".") for base in cls.bases]
+    return [_base(base) for base in cls.bases]
+
+
+def _base(node: ast.expr) -> str:
+    if isinstance(node, ast.Call) and len(node.args) > 1:
+        path = path_of(node.func)
+        if path is not None and path[-1].lstrip(".") == "with_metaclass":
+            return _base(node.args[-1])
+    return (path_of(node) or ("",))[-1].lstrip(".")
 
 
 _CLASSES: WeakKeyDictionary[Project, Classes] = WeakKeyDictionary()

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callbacks import SETTING, set_without_name
-from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -18,8 +16,9 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.attributes import contents
+from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.provenance import Tracer, filled_state
-from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
+from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
@@ -99,8 +98,9 @@ def _beside(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDe
     known = classes(project)
     below = known.extending(cls.name)
     mixed = {name for each in below for name in known.above(each)}
-    others = (below | mixed) - known.above(cls.name) - {cls.name}
-    return [each for name in sorted(others) for each in known.named(name)]
+    others = (below | mixed) - (known.above(cls.name) - below)
+    found = [each for name in sorted(others) for each in known.named(name)]
+    return [(unit, other) for unit, other in found if other is not cls]
 
 
 def _unseen(project: Project, cls: ast.ClassDef) -> list[str]:
@@ -120,6 +120,7 @@ def _reads_tensors(
     project: Project, tracer: Tracer, view: View, method: ast.FunctionDef, depth: int = _DEPTH
 ) -> bool:
     """Whether the method reads what an op gave before: off ``self``, a module or a function."""
+    computed = Computed(project)
     read = _own(view, method)
     own = [d for d in view.flow.defs.values() if len(d.path) == 2]
     before = {d.path for d in own if d.kind is Kind.ENTRY}
@@ -135,7 +136,7 @@ def _reads_tensors(
             continue
         given = [(view.unit, v) for v in attribute_values(project, view, attribute)]
         given += contents(project, view, attribute)
-        if any(_is_computed(project, view, unit, value) for unit, value in given):
+        if any(computed.may_be(unit, value) for unit, value in given):
             return True
         if tracer.attribute(view, attribute).foreign:
             return True
@@ -156,20 +157,6 @@ def _own(view: View, method: ast.AST) -> set[str]:
     }
 
 
-def _is_computed(project: Project, view: View, unit: Unit, value: ast.expr) -> bool:
-    """Whether an attribute of ``self`` that is given this value may hold what an op gave."""
-    scope = project.scope_of(unit, value)
-    kinds = project.view(unit, scope).kinds
-    if kinds.make(value) is Make.TENSOR or _is_handed_a_tensor(project, unit, value):
-        return True
-    if isinstance(value, ast.List | ast.Tuple):
-        return any(_is_computed(project, view, unit, each) for each in value.elts)
-    function = kinds.called(value) if isinstance(value, ast.Call) else None
-    ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
-    inner = project.view(unit, function).kinds if function is not None else kinds
-    return any(e is not None and inner.make(e) is Make.TENSOR for e in ends)
-
-
 def _reads_around(project: Project, view: View, method: ast.FunctionDef) -> bool:
     """Whether a method of a class inside of a function reads what an op gave in that function."""
     scope = project.scope_of(view.unit, view.unit.parents[method])
@@ -181,24 +168,6 @@ def _reads_around(project: Project, view: View, method: ast.FunctionDef) -> bool
         d.path[0] in names and d.value is not None and outer.kinds.make(d.value) is Make.TENSOR
         for d in outer.flow.defs.values()
     )
-
-
-def _is_handed_a_tensor(project: Project, unit: Unit, value: ast.expr) -> bool:
-    """Whether the value is a parameter of a constructor that is handed what an op gave."""
-    scope = project.scope_of(unit, value)
-    cls = project.class_of(unit, scope)
-    if not isinstance(value, ast.Name) or cls is None or not isinstance(scope, ast.FunctionDef):
-        return False
-    for site in of_class(project, unit, cls).calls:
-        given = argument_for(site.call, scope, value.id, True)
-        if given is None:
-            continue
-        caller = project.view(site.unit, project.scope_of(site.unit, site.call))
-        made = origins(caller.flow.uses_in(given)) if path_of(given) is not None else frozenset()
-        values = [d.value for d in made if d.value is not None] or [given]
-        if any(caller.kinds.make(v) is Make.TENSOR for v in values):
-            return True
-    return False
 
 
 def _is_another(project: Project, unit: Unit, owner: ast.expr, family: set[str]) -> bool:

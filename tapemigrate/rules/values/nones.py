@@ -10,6 +10,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.optional import default_of
 from tapemigrate.rules.values.shape_evidence import (
     argument_for,
     attribute_values,
@@ -96,7 +97,7 @@ class Nones:
             return False
         mentions = mentions_of(self._project, view.unit, scope)
         if mentions.others or not mentions.calls:
-            return is_none(_default(scope, name))
+            return is_none(default_of(scope, name))
         for site in mentions.calls:
             given = argument_for(site.call, scope, name, view.cls is not None)
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
@@ -124,14 +125,6 @@ def is_none(node: ast.expr | None) -> bool:
 
 def _chooses_none(value: ast.expr) -> bool:
     return isinstance(value, ast.IfExp) and (is_none(value.body) or is_none(value.orelse))
-
-
-def _default(scope: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
-    args = scope.args
-    positional = [*args.posonlyargs, *args.args]
-    pairs = list(zip(reversed(positional), reversed(args.defaults), strict=False))
-    pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d]
-    return next((d for a, d in pairs if a.arg == name), None)
 
 
 def _is_asked_about(view: View, node: ast.AST, path: Path) -> bool:

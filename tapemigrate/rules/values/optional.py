@@ -31,7 +31,7 @@ def is_no_function(project: Project, view: View, name: str) -> bool:
     """Whether every caller gives a tensor or a number: nothing that runs a forward pass."""
     if not isinstance(view.scope, ast.FunctionDef):
         return False
-    default = _default(view.scope, name)
+    default = default_of(view.scope, name)
     if isinstance(default, ast.Constant) and default.value is not None:
         return True
     if any(_is_reckoned_with(view, node, name) for node in walk(view.scope)):
@@ -93,13 +93,16 @@ def _given(
 
 def _is_optional(scope: ast.FunctionDef, name: str) -> bool:
     """Whether the parameter is None unless a call gives it."""
-    default = _default(scope, name)
+    default = default_of(scope, name)
     return isinstance(default, ast.Constant) and default.value is None
 
 
-def _default(scope: ast.FunctionDef, name: str) -> ast.expr | None:
+def default_of(scope: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
+    """What the parameter is where a call does not give it; None where each call has to."""
     args = [*scope.args.posonlyargs, *scope.args.args]
-    optional = zip(reversed(args), reversed(scope.args.defaults), strict=False)
+    optional = list(zip(reversed(args), reversed(scope.args.defaults), strict=False))
+    named = zip(scope.args.kwonlyargs, scope.args.kw_defaults, strict=True)
+    optional += [(arg, value) for arg, value in named if value is not None]
     return next((value for arg, value in optional if arg.arg == name), None)
 
 
