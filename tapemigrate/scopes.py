@@ -23,6 +23,7 @@ _OWN_IMPORTER = late(r"_?(?:lazy_|try_)?import_(?:tf|tensorflow)")
 # What is asked of TensorFlow, and hardly of any other module that is called ``tf``.
 _SIGNS = frozenset(
     {"Graph", "GradientTape", "Session", "Variable", "convert_to_tensor", "float32", "float64"}
+    | {"constant", "concat", "cast", "reduce_max", "square"}
     | {"get_variable", "global_variables_initializer", "int32", "keras", "layers", "matmul"}
     | {"name_scope", "nn", "placeholder", "reduce_mean", "reduce_sum", "stop_gradient", "train"}
     | {"trainable_variables", "variable_scope", "zeros_like", "ones_like", "disable_v2_behavior"}

@@ -75,8 +75,8 @@ class FilledSources:
                 part = self._element(each)
                 if part.refusal == FRESH:
                     part.refusal = (
-                        f"`{ast.unparse(each)}` is put into `{self._text}`, and has no name by "
-                        "which a tape could watch it"
+                        f"`{ast.unparse(each)}` is put into `{text_of(made.path)}`, and has no "
+                        "name by which a tape could watch it"
                     )
                 self._add(part)
                 self._found.references += part.references

@@ -201,10 +201,13 @@ class Ops:
         return ".layers." in name or ".keras." in name or ".contrib." in name or "rnn" in name
 
     def _is_passed_in(self, func: ast.expr) -> bool:
-        """Whether the function called is a parameter, which may hold more than code."""
-        return isinstance(func, ast.Name) and any(
-            u.made.kind is Kind.PARAM for u in self._flow.reads.get(func, frozenset())
-        )
+        """Whether the function called is a parameter, or an element of one: it may hold more than
+        code."""
+        if not isinstance(func, ast.Name | ast.Subscript):
+            return False
+        uses = self._flow.reads.get(func, frozenset())
+        above = {use for u in uses if u.made.kind is Kind.ENTRY for use in u.made.uses}
+        return any(u.made.kind is Kind.PARAM for u in uses | above)
 
     def _is_code(self, owner: ast.expr) -> bool:
         """Whether what a method hangs on is a module, or the object whose method is analysed."""

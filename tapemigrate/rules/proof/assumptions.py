@@ -18,6 +18,7 @@ from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_
 from tapemigrate.rules.proof.called_objects import computed_when_made
 from tapemigrate.rules.proof.captured import (
     captured,
+    outer_definitions,
 )
 from tapemigrate.rules.proof.elements import Elements
 from tapemigrate.rules.proof.globals_read import globals_read
@@ -43,6 +44,7 @@ from tapemigrate.rules.proof.verdicts import (
     unnamed_tensor,
     wrong,
 )
+from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
 from tapemigrate.rules.values.counts import counts
 from tapemigrate.rules.values.estimators import is_fed_data
@@ -182,6 +184,9 @@ class Judge:
         for root in globals_read(self._project, region, self._view):
             if isinstance(verdict := self._root(root, hidden), Refusal):
                 return verdict
+            # What methods read of a function round their class, nothing else tells of.
+            if verdict and verdict not in assumptions and self._is_of_class_inside(root):
+                assumptions.append(verdict)
         for one, other in permutations(sources, 2):
             made_elsewhere = () if other.variables else other.defs - one.defs
             for made in sorted(made_elsewhere, key=lambda d: d.path):
@@ -234,6 +239,14 @@ class Judge:
 
     def _methods(self) -> HiddenReads:
         return HiddenReads(self._project, self._tracer, self._view, self._kept, self._steps)
+
+    def _is_of_class_inside(self, root: Def) -> bool:
+        """Whether a function round the class gives the name what an op may have made."""
+        around = outer_definitions(self._project, self._view, root.path)
+        if self._view.cls is None or around is None:
+            return False
+        computed = Computed(self._project)
+        return any(computed.is_given(around[0], made) for made in around[1])
 
     def _is_itself(self, root: Def, region: Region) -> bool:
         """Whether it is the method's own object, called: what it reads then is judged apart."""

@@ -22,10 +22,11 @@ from tapemigrate.rules.proof.replacements import replacements
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
+from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Tracer, filled_state
 from tapemigrate.rules.values.shape_evidence import attribute_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
@@ -186,6 +187,8 @@ class HiddenReads:
         sentence = f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
         # What was found may be what was passed in, and no variable.
         passed = any(d.kind is Kind.PARAM for x in leaves if x.found for d in x.defs)
+        if any(map(self._holds_function_of, self._called_by(name))):
+            found.append(sentence)
         for attribute in sorted(traced.attributes):
             if self._kept.is_module(attribute) or self._is_set_here(region, attribute):
                 continue
@@ -208,6 +211,30 @@ class HiddenReads:
         if traced.blind and not traced.attributes:
             found.append(sentence)
         return found
+
+    def _called_by(self, name: str) -> set[str]:
+        """The attributes that hold what a method calls, or the methods that it calls in turn."""
+        assert self._view.cls is not None
+        effects, found, seen, pending = self._view.kinds.effects, set[str](), {name}, [name]
+        while pending:
+            method = effects.method(self._view.cls, pending.pop())
+            for call in calls_in(method) if method is not None else ():
+                path = path_of(call.func)
+                if path is None or len(path) != 2 or path[0] != self._view.kinds.self_name:
+                    continue
+                each = path[1].lstrip(".")
+                if effects.method(self._view.cls, each) is None:
+                    found.add(each)
+                elif each not in seen:
+                    seen.add(each)
+                    pending.append(each)
+        return found
+
+    def _holds_function_of(self, attribute: str) -> bool:
+        """Whether ``self.attribute`` is a function that reads what an op made before."""
+        unit, computed = self._view.unit, Computed(self._project)
+        values = attribute_values(self._project, self._view, attribute)
+        return any(not makes_objects(v) and computed.may_be(unit, v) for v in values)
 
     def _is_computed(self, attribute: str) -> bool:
         """Whether ``self.attribute`` is the result of an op on the result of a network."""

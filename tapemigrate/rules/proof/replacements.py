@@ -162,11 +162,11 @@ def _reads_around(project: Project, view: View, method: ast.FunctionDef) -> bool
     scope = project.scope_of(view.unit, view.unit.parents[method])
     if isinstance(scope, ast.Module):
         return False
-    outer = project.view(view.unit, scope)
     names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
+    computed = Computed(project)
     return any(
-        d.path[0] in names and d.value is not None and outer.kinds.make(d.value) is Make.TENSOR
-        for d in outer.flow.defs.values()
+        d.path[0] in names and d.value is not None and computed.may_be(view.unit, d.value)
+        for d in project.view(view.unit, scope).flow.defs.values()
     )
 
 

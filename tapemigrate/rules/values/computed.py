@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from enum import IntEnum
 from itertools import islice
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -18,11 +19,25 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make, short
 
 # Names, calls and callers that are followed one after the other.
-_DEEPEST = 5
+_DEEPEST = 9
 _TENSORS = (Make.TENSOR, Make.LEAF)
 _VARIABLES = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
 # Parameters that are not looked into further than so many of their callers.
 _CALLERS = 6
+# Functions of other files of which not more than so many have a name.
+_NAMESAKES = 3
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Given(IntEnum):
+    """What counts beside what an op made of other tensors."""
+
+    NOTHING = 0
+    #: A tensor that no op made of others, and a variable: it was handed to a function.
+    TENSORS = 1
+    #: Also what nobody knows: arithmetic is done with it.
+    UNKNOWN = 2
 
 
 class Computed:
@@ -30,39 +45,44 @@ class Computed:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._known: dict[tuple[ast.expr, bool], bool] = {}
+        self._known: dict[tuple[ast.expr, Given], bool] = {}
 
     def may_be(self, unit: Unit, value: ast.expr) -> bool:
         """Whether the value of an expression in ``unit`` may hold what an op gave."""
         view = self._project.view(unit, self._project.scope_of(unit, value))
-        return self._holds(view, value, given=False, depth=0)
+        return self._holds(view, value, Given.NOTHING, depth=0)
 
-    def _holds(self, view: View, node: ast.expr, given: bool, depth: int) -> bool:
-        """``given``: a tensor counts as well that no op made of others, and a variable."""
+    def is_given(self, view: View, made: Def) -> bool:
+        """Whether a definition of the scope may give its name what an op gave."""
+        if made.kind is Kind.PARAM:
+            return self._passed(view, made.path[0], Given.NOTHING, 0)
+        return made.value is not None and self._holds(view, made.value, Given.NOTHING, 0)
+
+    def _holds(self, view: View, node: ast.expr, given: Given, depth: int) -> bool:
         key = (node, given)
         if key not in self._known and depth <= _DEEPEST:
             self._known[key] = False  # what is made of itself is no more for that
             self._known[key] = self._is(view, node, given, depth + 1)
         return self._known.get(key, False)
 
-    def _is(self, view: View, node: ast.expr, given: bool, depth: int) -> bool:
+    def _is(self, view: View, node: ast.expr, given: Given, depth: int) -> bool:
         make = view.kinds.make(node)
         if make is Make.TENSOR:
             return True
         if make is not Make.UNKNOWN:
-            return given and make in (*_TENSORS, *_VARIABLES)
+            return given > Given.NOTHING and make in (*_TENSORS, *_VARIABLES)
         parts: list[ast.expr] = []
         match node:
             case ast.Name() | ast.Attribute() | ast.Lambda():
                 return self._named(view, node, given, depth)
             case ast.BinOp() | ast.UnaryOp():
                 # What arithmetic makes of a tensor, an op has made.
-                given = True
+                given = Given.UNKNOWN
                 parts = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
             case ast.Subscript(value=inner):
                 if path_of(node) is not None:
-                    return self._named(view, node, True, depth)
-                given, parts = True, [inner]
+                    return self._named(view, node, Given.UNKNOWN, depth)
+                given, parts = Given.UNKNOWN, [inner]
             case ast.IfExp():
                 parts = [node.body, node.orelse]
             case ast.BoolOp():
@@ -81,7 +101,7 @@ class Computed:
                 return self._called(view, node, given, depth)
         return any(self._holds(view, each, given, depth) for each in parts)
 
-    def _named(self, view: View, node: ast.expr, given: bool, depth: int) -> bool:
+    def _named(self, view: View, node: ast.expr, given: Given, depth: int) -> bool:
         stack, seen = list(origins(view.flow.reads.get(node, frozenset()))), set[Def]()
         while stack:
             made = stack.pop()
@@ -97,12 +117,12 @@ class Computed:
                 return True
         return False
 
-    def _from_outside(self, view: View, path: Path, given: bool, depth: int) -> bool:
+    def _from_outside(self, view: View, path: Path, given: Given, depth: int) -> bool:
         if path[0] == view.kinds.self_name:
             return len(path) > 1 and self._kept(view, path[1].lstrip("."), given, depth)
         return self._passed(view, path[0], given, depth)
 
-    def _kept(self, view: View, attribute: str, given: bool, depth: int) -> bool:
+    def _kept(self, view: View, attribute: str, given: Given, depth: int) -> bool:
         values = [(view.unit, v) for v in attribute_values(self._project, view, attribute)]
         values += contents(self._project, view, attribute)
         values += inherited_values(self._project, view, attribute)
@@ -113,14 +133,14 @@ class Computed:
             for unit, value in values
         )
 
-    def _passed(self, view: View, name: str, given: bool, depth: int) -> bool:
+    def _passed(self, view: View, name: str, given: Given, depth: int) -> bool:
         """Whether a caller passes a tensor for a parameter, or nobody knows who calls."""
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef):
             return False
         calls = list(islice(calls_of(self._project, view, scope), _CALLERS))
         if not calls:
-            return given and default_of(scope, name) is None
+            return given is Given.UNKNOWN and default_of(scope, name) is None
         for site in calls:
             value = argument_for(site.call, scope, name, view.cls is not None)
             if value is not None and self._holds(self._at(site), value, given, depth):
@@ -130,20 +150,42 @@ class Computed:
     def _at(self, site: CallSite) -> View:
         return self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
 
-    def _called(self, view: View, call: ast.Call, given: bool, depth: int) -> bool:
+    def _called(self, view: View, call: ast.Call, given: Given, depth: int) -> bool:
         """What a call gives that TensorFlow is not seen to make: by what it is handed."""
         if short(view.kinds.name(call.func)) is not None:
             return False  # nothing of TensorFlow's that gives a tensor
-        function = view.kinds.called(call)
-        if function is not None:
-            inner = self._project.view(view.unit, function)
+        for home, function in self._functions(view, call):
+            inner = self._project.view(home, function)
             ends = [n.value for n in walk(function) if isinstance(n, ast.Return) and n.value]
             if any(self._holds(inner, end, given, depth) for end in ends):
                 return True
         passed = [*call.args, *(k.value for k in call.keywords)]
         if isinstance(call.func, ast.Attribute):
             passed.append(call.func.value)
+        if (path_of(call.func) or ("",))[-1].lstrip(".") != "partial":  # which runs nothing yet
+            given = max(given, Given.TENSORS)
         return any(
-            self._holds(view, a.value if isinstance(a, ast.Starred) else a, True, depth)
+            self._holds(view, a.value if isinstance(a, ast.Starred) else a, given, depth)
             for a in passed
         )
+
+    def _functions(self, view: View, call: ast.Call) -> list[tuple[Unit, Function]]:
+        """The functions that a call may run, of other files as well."""
+        own = view.kinds.called(call)
+        if own is not None:
+            return [(view.unit, own)]
+        name = (path_of(call.func) or ("",))[-1].lstrip(".")
+        if not name or view.unit.names.qualified(call.func) is None:
+            return []
+        found = [
+            (unit, each)
+            for unit in self._project.units.defining(name)
+            for each in self._project.effects(unit).functions(name)
+        ]
+        return found if len(found) <= _NAMESAKES else []
+
+
+def makes_objects(value: ast.expr) -> bool:
+    """Whether what is called has the name of a class."""
+    path = path_of(value.func) if isinstance(value, ast.Call) else None
+    return path is not None and path[-1].lstrip("._")[:1].isupper()
