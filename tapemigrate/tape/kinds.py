@@ -502,6 +502,8 @@ class Kinds:
                 return Make.PYTHON
             if func.attr == "format" and isinstance(func.value, ast.Constant):
                 return Make.PYTHON
+            if func.attr in GETTERS and self._collection(call) is Make.VARIABLES:
+                return Make.VARIABLES
             if func.attr in ("trainable_variables", "get_trainable_variables"):
                 return Make.VARIABLES
         return Make.UNKNOWN

@@ -194,8 +194,8 @@ class SourceReader:
 
     def _call(self, node: ast.Call, depth: int) -> Sources:
         func = node.func
-        if self._is_lister(node):
-            base = self.read(node.args[0], depth + 1)
+        if (given := self._listed(node)) is not None:
+            base = self.read(given, depth + 1)
             listed = not isinstance(func, ast.Name) or func.id in ("list", "sorted")
             return Sources(
                 base.leaves, False, base.refusal, listed, nested=base.nested, used=base.used
@@ -221,17 +221,19 @@ class SourceReader:
             node, frozenset(), self._segment(node), lambda n: self._is_number(n, depth)
         )
 
-    def _is_lister(self, call: ast.Call) -> bool:
-        """Whether the call lists what it is given: ``list(x)``, ``tf.nest.flatten(x)``."""
-        if not call.args or isinstance(call.args[0], ast.Starred):
-            return False
+    def _listed(self, call: ast.Call) -> ast.expr | None:
+        """What the call lists, some of it or all: ``list(x)``, ``filter(f, x)``."""
+        if not call.args or any(isinstance(a, ast.Starred) for a in call.args):
+            return None
         if filters(self._kinds.name(call.func)):
-            return True
+            return call.args[0]
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if name == "filter" and len(call.args) == 2 and self._kinds.called(call) is None:
+            return call.args[1]
         if len(call.args) != 1:
-            return False
-        if isinstance(call.func, ast.Name) and call.func.id in _LISTERS:
-            return True
-        return flattens(self._kinds.name(call.func))
+            return None
+        listing = name in _LISTERS or flattens(self._kinds.name(call.func))
+        return call.args[0] if listing else None
 
     def _is_number(self, node: ast.expr, depth: int) -> bool:
         """Whether arithmetic gives a tensor: a list can only be added, or multiplied by a count."""
@@ -505,7 +507,7 @@ class SourceReader:
                 alias = replace(renamed(leaf), defs=both, watch=shown)
                 return Sources([alias], found.single, found.refusal)
             return found
-        if isinstance(value, ast.Call) and self._is_lister(value):
+        if isinstance(value, ast.Call) and self._listed(value) is not None:
             found = self.read(value, depth + 1)
             if all(x.defs or (x.watch is None and not _is_unknown(x)) for x in found.leaves):
                 return found
