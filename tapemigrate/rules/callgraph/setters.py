@@ -28,6 +28,15 @@ def related(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDe
     return [*(each for each in known.named(cls.name) if each[1] is cls), *others]
 
 
+def of_one_object(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef]]:
+    """The classes whose methods an object may have that is one of ``cls``: mixins too."""
+    known = classes(project)
+    below = known.extending(cls.name)
+    names = below.union(known.above(cls.name), *(known.above(name) for name in below))
+    others = [each for name in sorted(names - {cls.name}) for each in known.named(name)]
+    return [*(each for each in known.named(cls.name) if each[1] is cls), *others]
+
+
 def runs_of_setters(
     project: Project,
     home: Unit,

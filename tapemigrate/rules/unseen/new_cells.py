@@ -13,7 +13,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.names_in_texts import replaced, set_by_text
 from tapemigrate.rules.callgraph.places import steps_of
-from tapemigrate.rules.callgraph.setters import related
+from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.recurrent import CELLS, direct, last_of, runs_in
@@ -129,7 +129,7 @@ class _Sites:
         found = [(u, d) for u in units for d in u.definitions if d.name == name]
         if function is not None:
             # Only a class that extends that of the object, or that this extends, has others.
-            kin = related(self._project, view.cls) if method and view.cls is not None else []
+            kin = of_one_object(self._project, view.cls) if method and view.cls is not None else []
             others = {stmt for _, cls in kin for stmt in cls.body}
             found = [(u, d) for u, d in found if d is function or d in others]
         if len(found) != 1 or found[0][1].decorator_list:

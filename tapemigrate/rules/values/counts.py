@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.names_in_texts import replaced, set_by_text
+from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values, set_below, sets_without_name
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
@@ -85,9 +86,11 @@ def _called(project: Project, view: View, call: ast.Call) -> _Function | None:
     if function is None or function.decorator_list:
         return None
     name = function.name
-    others = (f for u in project.units.defining(name) for f in u.definitions if f.name == name)
-    if isinstance(call.func, ast.Attribute) and any(f is not function for f in others):
-        return None
+    if isinstance(call.func, ast.Attribute):
+        kin = of_one_object(project, view.cls) if view.cls is not None else []
+        members = (stmt for _, cls in kin for stmt in cls.body)
+        if any(getattr(m, "name", "") == name and m is not function for m in members):
+            return None
     if replaced(project, view.unit, name, method=isinstance(call.func, ast.Attribute)):
         return None
     stored = (n for n in view.unit.nodes(ast.Name) if not isinstance(n.ctx, ast.Load))

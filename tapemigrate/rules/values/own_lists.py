@@ -9,7 +9,7 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.names_in_texts import replaced
-from tapemigrate.rules.callgraph.setters import related
+from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import sets_without_name
@@ -36,7 +36,7 @@ def is_filled_here(project: Project, view: View, path: Path) -> bool:
     if cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
         return False
     name = path[1].lstrip(".")
-    homes = list(related(project, cls))
+    homes = list(of_one_object(project, cls))
     family = {each for _, each in homes} | {cls}
     if any(True for _ in classes(project).unseen_bases(view.unit, cls)):
         return False  # TensorFlow's own wrap lists
