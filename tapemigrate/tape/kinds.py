@@ -580,10 +580,10 @@ class Kinds:
             # A module keeps no tensors that a name here could show.
             return Effect(contents=args, objects=_parts(others), writes_hidden=True)
         filled = self._effects.filled(call, func.attr, bound=1)
-        perhaps = [a for a in (*filled.perhaps, *filled.unseen) if a in others]
+        changing = [*filled.surely, *filled.perhaps, *filled.unseen]
         if not self._effects.functions(func.attr):
-            perhaps = others
-        objects = _parts([*filled.surely, *perhaps])
+            changing = others
+        objects = _parts(a for a in changing if a in others)
         if owner == (self.self_name,) and self.cls is not None:
             if not self._effects.writes_self(self.cls, func.attr):
                 held = self._effects.method(self.cls, func.attr) is None
