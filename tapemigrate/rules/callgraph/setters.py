@@ -20,14 +20,6 @@ _LOOKING_UP = ("getattr", "methodcaller", "__dict__")
 _DEPTH = 4
 
 
-def related(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef]]:
-    """The class, and those of its bases and subclasses that are in sight."""
-    known = classes(project)
-    names = known.extending(cls.name) | known.above(cls.name)
-    others = [each for name in sorted(names - {cls.name}) for each in known.named(name)]
-    return [*(each for each in known.named(cls.name) if each[1] is cls), *others]
-
-
 def of_one_object(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef]]:
     """The classes whose methods an object may have that is one of ``cls``: mixins too."""
     known = classes(project)
@@ -48,7 +40,7 @@ def runs_of_setters(
 
     Methods that others of the object call in turn are followed to where these are called.
     """
-    family = {each for _, each in related(project, cls)}
+    family = {each for _, each in of_one_object(project, cls)}
     found: list[tuple[Unit, ast.AST]] = []
     pending: list[tuple[Unit, Scope]] = []
     for name in names:

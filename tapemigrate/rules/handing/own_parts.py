@@ -10,7 +10,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.places import place_of
-from tapemigrate.rules.callgraph.setters import related, runs_of_setters
+from tapemigrate.rules.callgraph.setters import of_one_object, runs_of_setters
 from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept
 from tapemigrate.rules.project import CallSite, Project, View
@@ -34,7 +34,7 @@ def unfit(
     if cls is None:
         return "there is no object that callers know as well"
     for name in names:
-        for _, each in related(project, cls):
+        for _, each in of_one_object(project, cls):
             for stmt in each.body:
                 if _defines(stmt, name) or getattr(stmt, "name", "") in _HOOKS:
                     return f"`self.{name}` may be computed where it is asked for"

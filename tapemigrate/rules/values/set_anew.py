@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.setters import related
+from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
 
@@ -23,7 +23,7 @@ def may_be_set_anew(
     if view.cls is None:
         return False
     methods: dict[str, list[_Function]] = {}
-    for _, cls in related(project, view.cls):
+    for _, cls in of_one_object(project, view.cls):
         for each in cls.body:
             if isinstance(each, _Function):
                 methods.setdefault(each.name, []).append(each)
