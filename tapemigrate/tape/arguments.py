@@ -8,13 +8,14 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.patterns import late
-from tapemigrate.tape.kinds import Kinds, Make, short
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.recipes import SOURCE, STOP
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
 from tapemigrate.tape.sources import SourceReader
+from tapemigrate.tape.symbols import short
 
 NONE_AMONG_SEEDS = Refusal(
     "`grad_ys` may hold a None, which a tape does not take in `output_gradients`",

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import Enum
-from functools import lru_cache
 
 from tapemigrate.flow.definitions import Def, Effect
 from tapemigrate.flow.effects import CHANGERS, Effects, Filled
@@ -17,8 +15,28 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import arguments_of
-from tapemigrate.tape.internals import public
 from tapemigrate.tape.returned import given, gives_what_was, place_of
+from tapemigrate.tape.symbols import (
+    AFFINE,
+    ANY_VARIABLE_LISTS,
+    COLLECTING,
+    FILTERS,
+    FOUND,
+    GETTERS,
+    GIVES_BACK,
+    LEAF,
+    LEAF_PREFIXES,
+    LIBRARIES,
+    MAKERS,
+    PLACEHOLDERS,
+    QUIET,
+    SHAPES,
+    SYMBOLIC,
+    VARIABLE,
+    VARIABLE_LISTS,
+    gives_no_tensors,
+    short,
+)
 
 
 class Make(Enum):
@@ -37,164 +55,18 @@ class Make(Enum):
 # What comes of no source: variables are sources themselves.
 INDEPENDENT = frozenset(Make) - {Make.TENSOR, Make.UNKNOWN}
 
-_TF = ("tensorflow.compat.v1.", "tensorflow.compat.v2.", "tensorflow.")
-_VARIABLE_LISTS = frozenset(
-    {"trainable_variables", "contrib.framework.get_trainable_variables"}
-    | {"contrib.slim.get_trainable_variables", "contrib.layers.get_trainable_variables"}
-)
-_ANY_VARIABLE_LISTS = frozenset(
-    {"global_variables", "all_variables", "local_variables", "model_variables"}
-    | {"moving_average_variables"}
-    | {
-        f"contrib.{package}.get_{which}"
-        for package in ("framework", "slim")
-        for which in (
-            *("variables", "model_variables", "local_variables", "variables_to_restore"),
-            *("variables_by_name", "variables_by_suffix"),
-        )
-    }
-)
-#: Of the default graph or of any, what gives the tensors that others have put into a collection.
-GETTERS = ("get_collection", "get_collection_ref")
-# Lists some of the variables that it is given.
-_FILTERS = frozenset({"contrib.framework.filter_variables", "contrib.slim.filter_variables"})
-_VARIABLE = frozenset(
-    {"Variable", "get_variable", "contrib.eager.Variable", "contrib.framework.variable"}
-    | {"ResourceVariable", "VariableV1"}
-    | {"contrib.slim.variable", "contrib.slim.model_variable", "contrib.framework.model_variable"}
-    | {"get_local_variable", "contrib.slim.local_variable", "contrib.framework.local_variable"}
-)
-_FOUND = frozenset({"contrib.slim.get_unique_variable", "contrib.framework.get_unique_variable"})
-# Ops whose result has no gradient, whatever they are made from, or which start a graph.
-_LEAF = frozenset(
-    {"placeholder", "constant", "zeros", "ones", "zeros_like", "ones_like", "range", "eye"}
-    | {
-        "shape",
-        "size",
-        "rank",
-        "argmax",
-        "argmin",
-        "math.argmax",
-        "math.argmin",
-        "equal",
-        "shape_n",
-    }
-    | {"not_equal", "greater", "less", "greater_equal", "less_equal", "logical_and", "logical_or"}
-    | {"logical_not", "is_nan", "is_inf", "is_finite", "sparse_placeholder", "string_to_number"}
-    | {"read_file", "decode_raw", "one_hot", "random_shuffle", "truncated_normal", "random_normal"}
-    | {"random_uniform", "random.normal", "random.uniform", "random.truncated_normal", "Session"}
-    | {
-        "InteractiveSession",
-        "ConfigProto",
-        "Graph",
-        "global_variables_initializer",
-        "set_random_seed",
-    }
-    | {"truncated_normal_initializer", "random_normal_initializer", "constant_initializer"}
-    | {"random_uniform_initializer", "zeros_initializer", "ones_initializer", "get_default_graph"}
-    | {"linspace", "lin_space", "stop_gradient"}
-)
-_LEAF_PREFIXES = (
-    "initializers.",
-    "contrib.layers.xavier_initializer",
-    "data.",
-    "train.",
-    "logging.",
-)
-# What makes variables, or losses of them, later on: of numbers it is no tensor.
-_MAKERS = (
-    *("keras.initializers.", "keras.regularizers.", "keras.constraints."),
-    *("glorot_", "he_", "lecun_", "orthogonal_", "uniform_unit_", "variance_scaling_"),
-    *("contrib.layers.l1_", "contrib.layers.l2_", "contrib.layers.variance_scaling_"),
-    *("contrib.slim.l1_", "contrib.slim.l2_", "contrib.slim.variance_scaling_"),
-)
-# Values that are affine in these arguments are not leaves when one of them is a tensor.
-_AFFINE = frozenset({"mean", "stddev", "minval", "maxval"})
 _PYTHON_CALLS = frozenset(
     {"len", "int", "float", "str", "bool", "range", "isinstance", "hasattr", "type", "id", "repr"}
     | {"print", "callable", "issubclass", "open", "format", "input"}
 )
 # Built-in functions that are ops where they are given tensors.
 _OPERATORS = frozenset({"abs", "min", "max", "round", "sum", "pow", "divmod"})
-# Methods that change nothing a later forward pass could see.
-QUIET = frozenset(
-    {"run", "eval", "get_shape", "as_list", "numpy", "format", "join", "items", "keys", "values"}
-    | {"get", "copy", "astype", "reshape", "mean", "sum", "set_shape", "lower", "upper", "split"}
-    | {"startswith", "endswith", "minimize", "apply_gradients", "compute_gradients", "log_prob"}
-    | {"sample", "prob", "entropy", "kl_divergence", "as_default", "device", "assign", "value"}
-    | {"read_value", "initializer", "info", "debug", "warning", "error", "write", "strip", "count"}
-    | {"index", "ndims", "with_rank", "num_elements", "is_compatible_with", "next", "get_next"}
-)
 # What runs where an object is called: libraries' classes call what the user's have.
 _CALLED = ("__call__", "call")
-_SHAPES = frozenset({"shape", "dtype", "name", "device", "op", "graph", "ndims"})
-# Placeholders by another name.
-_PLACEHOLDERS = frozenset({"tflearn.input_data", "tflearn.layers.core.input_data"})
-# No tensors: a tape takes none of them.
-_SYMBOLIC = frozenset({"keras.Input", "keras.layers.Input", "keras.backend.placeholder"})
-_LIBRARIES = frozenset(
-    {"tensorflow", "numpy", "math", "scipy", "keras", "tensorflow_probability", "six"}
-    | {"itertools", "functools", "copy", "collections", "os", "sys", "time", "random"}
-)
 
-# Of the standard library, what hands on what it is given, tensors too.
-_HANDS_ON = frozenset(
-    {"asyncio", "builtins", "collections", "concurrent", "contextlib", "copy", "dataclasses"}
-    | {"enum", "functools", "importlib", "inspect", "itertools", "multiprocessing", "operator"}
-    | {"contextvars", "heapq", "queue", "threading", "types", "typing", "weakref"}
-)
-# Libraries that give numbers, texts and objects of their own.
-_NO_TENSORS = sys.stdlib_module_names - _HANDS_ON | frozenset(
-    {"numpy", "gym", "pandas", "scipy", "sklearn", "matplotlib", "cv2", "PIL", "h5py", "absl"}
-    | {"skimage", "imageio", "yaml", "nltk", "requests", "pylab", "seaborn", "mpi4py"}
-)
-# https://www.tensorflow.org/api_docs/python/tf/cast: no new tensor where nothing is to be done.
-GIVES_BACK = frozenset(
-    {"cast", "to_float", "to_double", "saturate_cast", "convert_to_tensor", "real", "conj", "add_n"}
-    | {"dropout", "convert_to_tensor_or_indexed_slices", "accumulate_n", "tuple"}
-)
 # Through how many functions it is looked what they give.
 _DEPTH = 3
-# Where ``tf.nest`` was found before it was public.
-_NEST = ("python.util.nest.", "contrib.framework.nest.")
-# What may put a loss into a graph collection: beside the plain way, a regularizer's.
-_COLLECTING = (
-    *("add_to_collection", "losses.", "layers.", "get_variable", "keras.layers."),
-    *("contrib.layers.", "contrib.slim.", "contrib.losses."),
-)
 _SESSION = late(r"(?<![a-z])sess(?:ion)?(?![a-z])|^sess")
-_CHOOSE = frozenset({"random.choice", "random.choices", "random.sample"})
-
-
-def gives_no_tensors(qualified: str) -> bool:
-    """Whether what an import path leads to makes no tensors, and gives back none."""
-    return qualified.split(".")[0] in _NO_TENSORS and qualified not in _CHOOSE
-
-
-@lru_cache(maxsize=4096)
-def short(qualified: str | None) -> str | None:
-    """``tensorflow.compat.v1.gradients`` → ``gradients``; None for what is not TensorFlow's."""
-    if qualified is None:
-        return None
-    for prefix in _TF:
-        if qualified.startswith(prefix):
-            name = qualified[len(prefix) :]
-            inner = next((p for p in _NEST if name.startswith(p)), None)
-            return public(name) if inner is None else f"nest.{name[len(inner) :]}"
-    return None
-
-
-def filters(qualified: str | None) -> bool:
-    """Whether a function lists some of the variables of the list that it is given first."""
-    return short(qualified) in _FILTERS
-
-
-def flattens(qualified: str | None) -> bool:
-    """Whether a function lists what a nest of tensors holds: ``tf.nest.flatten``, or its own self.
-
-    https://github.com/google-deepmind/tree
-    """
-    return qualified == "tree.flatten" or short(qualified) == "nest.flatten"
 
 
 class Kinds:
@@ -237,7 +109,7 @@ class Kinds:
                 return self.make(node.operand)
             case ast.BinOp():
                 return self._arithmetic(node)
-            case ast.Attribute() if node.attr in _SHAPES and not self._keeps_tensors(node.attr):
+            case ast.Attribute() if node.attr in SHAPES and not self._keeps_tensors(node.attr):
                 return Make.PYTHON
             case ast.Attribute() if node.attr in ("trainable_variables", "trainable_weights"):
                 return Make.VARIABLES
@@ -279,30 +151,30 @@ class Kinds:
         name = short(qualified)
         if name is None:
             return self._other_call(call, qualified)
-        if name.startswith("nest.") or name in _SYMBOLIC or name in _FOUND:
+        if name.startswith("nest.") or name in SYMBOLIC or name in FOUND:
             return Make.UNKNOWN
-        if name in _VARIABLE_LISTS:
+        if name in VARIABLE_LISTS:
             return Make.VARIABLES
-        if name in _ANY_VARIABLE_LISTS:
+        if name in ANY_VARIABLE_LISTS:
             return Make.ANY_VARIABLES
         if name in GETTERS:
             return self._collection(call)
-        if name in _VARIABLE:
+        if name in VARIABLE:
             frozen = name.endswith("local_variable") or not _trainable(call)
             return Make.FROZEN if frozen else Make.VARIABLE
-        if name in _FILTERS:
+        if name in FILTERS:
             listed = self.make(call.args[0]) if call.args else Make.UNKNOWN
             return listed if listed in (Make.VARIABLES, Make.ANY_VARIABLES) else Make.UNKNOWN
-        if name in _LEAF or name.startswith(_LEAF_PREFIXES):
+        if name in LEAF or name.startswith(LEAF_PREFIXES):
             return self._leaf(call)
-        if name.startswith(_MAKERS):
+        if name.startswith(MAKERS):
             given = arguments_of(call)
             plain = all(self.make(a) is Make.PYTHON for a in given)
             return Make.LEAF if plain else Make.TENSOR
         return Make.TENSOR
 
     def _leaf(self, call: ast.Call) -> Make:
-        affine = [k.value for k in call.keywords if k.arg in _AFFINE]
+        affine = [k.value for k in call.keywords if k.arg in AFFINE]
         if short(self._names.qualified(call.func)) not in ("zeros_like", "ones_like"):
             affine += call.args[1:3]
         plain = all(self.make(a) in (Make.PYTHON, Make.LEAF) or self._is_tf(a) for a in affine)
@@ -486,7 +358,7 @@ class Kinds:
     def _other_call(self, call: ast.Call, qualified: str | None) -> Make:
         if qualified is not None and gives_no_tensors(qualified):
             return Make.PYTHON
-        if qualified in _PLACEHOLDERS:
+        if qualified in PLACEHOLDERS:
             return Make.LEAF
         func = call.func
         if isinstance(func, ast.Name) and qualified is None:
@@ -520,7 +392,7 @@ class Kinds:
         while isinstance(made, ast.Call | ast.Attribute | ast.Subscript):
             if isinstance(made, ast.Call):
                 qualified = self._names.qualified(made.func) or ""
-                if short(qualified) is not None or qualified.split(".")[0] in _LIBRARIES:
+                if short(qualified) is not None or qualified.split(".")[0] in LIBRARIES:
                     return True
             made = made.func if isinstance(made, ast.Call) else made.value
         return isinstance(made, ast.Constant)
@@ -537,11 +409,11 @@ class Kinds:
         name = short(qualified)
         if name is not None:
             return Effect(
-                writes_hidden=name.startswith(_COLLECTING),
+                writes_hidden=name.startswith(COLLECTING),
                 reads_hidden=name.startswith(("losses.get_", "get_default_graph"))
                 or (name in GETTERS and self._collection(call) is Make.UNKNOWN),
             )
-        if qualified is not None and qualified.split(".")[0] in _LIBRARIES:
+        if qualified is not None and qualified.split(".")[0] in LIBRARIES:
             return Effect()
         args = (*call.args, *(k.value for k in call.keywords if k.arg is not None))
         # ``Base.build(self)`` sets attributes of its own.
@@ -598,7 +470,7 @@ def puts_nothing(names: Names, call: ast.Call) -> bool:
     """Whether the call is known to put nothing into what it is handed, and to set no part of it."""
     path = names.qualified(call.func)
     if path is not None:
-        return short(path) is not None or path.split(".")[0] in _LIBRARIES
+        return short(path) is not None or path.split(".")[0] in LIBRARIES
     if isinstance(call.func, ast.Attribute):
         return call.func.attr in QUIET
     return isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)

@@ -9,8 +9,9 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.tape.kinds import Kinds, Make, short
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
+from tapemigrate.tape.symbols import short
 
 KindEvidence = Callable[[str, ast.expr], "bool | None"]
 #: Why nothing can be differentiated by what the call itself computes.

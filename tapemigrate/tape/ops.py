@@ -12,8 +12,9 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import Backward, backward, origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.deferred import Deferred
-from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.operands import Operands, values_in
+from tapemigrate.tape.symbols import gives_no_tensors
 from tapemigrate.tape.syntax import is_plain, only_iterates, runs_code
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)

@@ -17,7 +17,7 @@ from tapemigrate.tape.beside import Beside
 from tapemigrate.tape.between import Between
 from tapemigrate.tape.deferred import Deferred
 from tapemigrate.tape.entering import entering
-from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Sources, assumed_of
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
@@ -29,6 +29,7 @@ from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
 from tapemigrate.tape.second_names import Apart, SecondNames
 from tapemigrate.tape.sources import SourceReader
+from tapemigrate.tape.symbols import gives_no_tensors
 from tapemigrate.tape.syntax import (
     base,
     fills_state,

@@ -13,7 +13,8 @@ from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.kinds import Kinds, Make, short
+from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.symbols import short
 from tapemigrate.tape.syntax import SETTINGS, may_give_back, only_iterates
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)

@@ -14,7 +14,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.tape.built_late import BuiltLate
 from tapemigrate.tape.filled_lists import Filling, Fills
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
-from tapemigrate.tape.kinds import Kinds, Make, filters, flattens
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import (
     TRAINABLE,
     Leaf,
@@ -29,6 +29,7 @@ from tapemigrate.tape.leaf import (
     taken_for_variables,
 )
 from tapemigrate.tape.made_sources import FRESH, KindEvidence, MadeSources
+from tapemigrate.tape.symbols import filters, flattens
 from tapemigrate.tape.syntax import PARAMETERS_BY_NAME
 
 TrainableEvidence = Callable[[ast.Attribute], "Trainable | None"]

@@ -14,7 +14,8 @@ from tapemigrate.flow.memory import stores_beyond
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import children, walk
-from tapemigrate.tape.kinds import GIVES_BACK, Kinds, short
+from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.symbols import GIVES_BACK, short
 
 # What gives the elements of its argument as they are.
 _IN_TURN = frozenset({"enumerate", "sorted", "list", "tuple", "reversed"})

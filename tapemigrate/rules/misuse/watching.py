@@ -16,8 +16,8 @@ from tapemigrate.rules.misuse.targets import expects_none
 from tapemigrate.rules.misuse.uses import Ask, Tape, comes_after
 from tapemigrate.rules.misuse.values import Leaf, Value, Values
 from tapemigrate.rules.reading import statement_of
-from tapemigrate.tape.kinds import short
 from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
+from tapemigrate.tape.symbols import short
 
 
 def findings(tape: Tape, values: Values) -> list[Finding]:

@@ -17,7 +17,8 @@ from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.source.trees import arguments_of, calls_in, walk
-from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.symbols import short
 
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)

@@ -24,11 +24,12 @@ from tapemigrate.rules.values.shape_evidence import (
     global_values,
 )
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make, flattens
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.symbols import flattens
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 
 _DEPTH = 4

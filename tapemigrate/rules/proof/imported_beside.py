@@ -12,8 +12,9 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make, gives_no_tensors
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
+from tapemigrate.tape.symbols import gives_no_tensors
 
 _NO_VALUES = (Kind.FUNCTION, Kind.CLASS)
 

@@ -36,8 +36,9 @@ from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.same import value_may_be
+from tapemigrate.tape.symbols import short
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}

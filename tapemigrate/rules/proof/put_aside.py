@@ -25,8 +25,9 @@ from tapemigrate.rules.project import Project, View, effects_of
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.provenance import filled_state
 from tapemigrate.source.trees import arguments_of, kept, walk
-from tapemigrate.tape.kinds import INDEPENDENT, QUIET, Kinds, gives_no_tensors
+from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 from tapemigrate.tape.returned import gives_what_was
+from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 # So many functions are gone through, and a method is followed that so many classes have.

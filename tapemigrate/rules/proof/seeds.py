@@ -13,8 +13,8 @@ from tapemigrate.rules.proof.independence import enclosing
 from tapemigrate.rules.values.nones import Nones, is_none
 from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.tape.arguments import NONE_AMONG_SEEDS, lists_none, may_list_none
-from tapemigrate.tape.kinds import short
 from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.symbols import short
 
 
 def none_among(project: Project, view: View, request: Request) -> list[str] | Refusal:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import GETTERS, short
 from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.symbols import GETTERS, short
 
 COLLECTED = Refusal(
     "tensors come from a graph collection, and what fills it is not written here",

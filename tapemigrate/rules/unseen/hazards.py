@@ -10,9 +10,9 @@ from typing import Any
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.collected import ASKING, COLLECTED, Collected
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import short
 from tapemigrate.tape.plan import Insert, Op
 from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.symbols import short
 
 _OVERRIDING = "Give the op its gradient with `@tf.custom_gradient` instead; then a tape sees it."
 _WHOLE_FILE = {

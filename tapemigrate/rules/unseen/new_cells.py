@@ -20,7 +20,7 @@ from tapemigrate.rules.unseen.recurrent import CELLS, direct, last_of, runs_in
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.filled_lists import added
-from tapemigrate.tape.kinds import short
+from tapemigrate.tape.symbols import short
 
 # How many cells, or lists of them, they are handed first; and where the scope may stand.
 _TAKES = {

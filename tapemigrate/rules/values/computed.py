@@ -16,7 +16,8 @@ from tapemigrate.rules.values.optional import default_of
 from tapemigrate.rules.values.put_in import calls_of
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.symbols import short
 
 # Names, calls and callers that are followed one after the other.
 _DEEPEST = 9

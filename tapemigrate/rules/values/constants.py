@@ -8,7 +8,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import short
+from tapemigrate.tape.symbols import short
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.tape.kinds import short
+from tapemigrate.tape.symbols import short
 
 _ASKING = frozenset({"keys", "values", "items", "get"})
 _READERS = frozenset({"len", "zip", "enumerate", "list", "tuple", "sorted", "reversed"})

@@ -18,8 +18,9 @@ from tapemigrate.rules.callgraph.instances import Instances, instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import arguments_of, children, walk
-from tapemigrate.tape.kinds import QUIET, Make
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Making
+from tapemigrate.tape.symbols import QUIET
 from tapemigrate.tape.syntax import SETTINGS
 
 _Class = tuple[Unit, ast.ClassDef]

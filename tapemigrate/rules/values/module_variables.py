@@ -14,7 +14,8 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.provenance import is_variable, parts
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.symbols import short
 
 _ASKING = frozenset({"keys", "values", "items", "get"})
 _READERS = frozenset({"len", "zip", "enumerate", "list", "tuple", "sorted", "reversed"})

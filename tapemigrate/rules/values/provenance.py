@@ -22,8 +22,9 @@ from tapemigrate.rules.values.containers import is_filled_in_sight
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.kinds import Kinds, Make, gives_no_tensors, short
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.operands import Operands
+from tapemigrate.tape.symbols import gives_no_tensors, short
 
 _PLAIN = (Make.PYTHON, Make.LEAF)
 # What of ``tf.contrib`` makes no variables.

@@ -14,8 +14,8 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.keeping import keeps
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.kinds import QUIET, gives_no_tensors
 from tapemigrate.tape.same import value_may_be
+from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 
 # Through how many callers an object is followed that is handed in.
 _DEPTH = 3

@@ -12,7 +12,8 @@ from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make, short
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.symbols import short
 
 _ONE = (Make.LEAF, Make.TENSOR, Make.VARIABLE, Make.FROZEN)
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
