@@ -58,6 +58,7 @@ from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.symbols import gives_no_tensors
 
 # Names by which configuration is passed about everywhere; it holds no tensors.
 _CONFIGURATION = frozenset(
@@ -425,7 +426,25 @@ class Judge:
             return True
         if function_of_class(self._project, self._view.unit, root.path) is not None:
             return True
-        return root.kind is Kind.ENTRY and root.path[0] in self._project.imported(self._view.unit)
+        if root.kind is not Kind.ENTRY:
+            return False
+        imported = root.path[0] in self._project.imported(self._view.unit)
+        return imported or self._gives_no_tensors(root.path)
+
+    def _gives_no_tensors(self, path: Path) -> bool:
+        """Whether it is a method of an object of a library that knows none: ``parser.parse_args``.
+
+        The module has to give it its name, and nothing else may.
+        """
+        unit = self._view.unit
+        values = global_values(unit, path[0]) if len(path) == 2 else []
+        if not values or path not in _called_paths(self._view.scope):
+            return False
+        stored = (n for n in unit.nodes(ast.Name) if not isinstance(n.ctx, ast.Load))
+        made = [unit.names.qualified(v.func) for v in values if isinstance(v, ast.Call)]
+        return sum(n.id == path[0] for n in stored) == len(values) == len(made) and all(
+            p is not None and gives_no_tensors(p) for p in made
+        )
 
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:

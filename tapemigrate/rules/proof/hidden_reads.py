@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -38,6 +39,10 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
     unit, effects = view.unit, project.effects(view.unit)
     run: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
     run.append(region.request.target)
+    # What the region is handed by statements before it, they may have read there.
+    sources = frozenset(d for leaf in leaves for d in leaf.defs)
+    before = backward(view.flow.uses_in(region.request.target), sources).made - sources
+    run += [d.value for d in before if d.value is not None and d.stmt not in run]
     run += own_methods(project, view, run)
     pending = list(run)
     read: set[str] = set()
