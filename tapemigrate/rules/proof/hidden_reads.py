@@ -5,9 +5,9 @@ that methods read.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
@@ -36,7 +36,6 @@ from tapemigrate.tape.request import Refusal
 
 def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf]) -> list[str]:
     """What functions that are called in the region read that outlives their calls."""
-    unit, effects = view.unit, project.effects(view.unit)
     run: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
     run.append(region.request.target)
     # What the region is handed by statements before it, they may have read there.
@@ -44,6 +43,36 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
     before = backward(view.flow.uses_in(region.request.target), sources).made - sources
     run += [d.value for d in before if d.value is not None and d.stmt not in run]
     run += own_methods(project, view, run)
+    kept = _stored(project, view, run)
+    for value in _kept_parts(project, view, run, sources):
+        inner = project.view(view.unit, project.scope_of(view.unit, value))
+        made = (d.value for d in backward(inner.flow.uses_in(value)).made)
+        kept |= _stored(project, inner, [value, *(v for v in made if v is not None)])
+    # A variable's value may change, but no gradient goes through what was assigned to it.
+    return [
+        f"`{name}` holds nothing that was computed from {names_of(leaves)}"
+        for name in sorted(kept)
+        if not are_variables(project, view.unit, name)
+    ]
+
+
+def _kept_parts(
+    project: Project, view: View, run: Sequence[ast.AST], sources: frozenset[Def]
+) -> Iterator[ast.expr]:
+    """What other methods of the object gave the attributes that ``run`` reads, sources left out."""
+    me = view.kinds.self_name
+    nodes = (n for root in run for n in walk(root) if isinstance(n, ast.Attribute))
+    names = {n.attr for n in nodes if path_of(n.value) == (me,) and isinstance(n.ctx, ast.Load)}
+    names -= {d.path[1].lstrip(".") for d in sources if len(d.path) > 1 and d.path[0] == me}
+    for name in sorted(names):
+        for value in attribute_values(project, view, name):
+            if project.scope_of(view.unit, value) is not view.scope:
+                yield value
+
+
+def _stored(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
+    """What ``run``, and the functions that it calls, read that functions put values into."""
+    unit, effects = view.unit, project.effects(view.unit)
     pending = list(run)
     read: set[str] = set()
     loaded = unit.once(_loaded)
@@ -57,22 +86,11 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
         pending += [s for name in new for f in effects.functions(name) for s in f.body]
     shared = shared_state(project).read_by(project, unit, run)
     kept = (read & unit.once(filled_state)) | shared | found_aside(project, view, run)
-    # A variable's value may change, but no gradient goes through what was assigned to it.
-    kept = {name for name in kept if not are_variables(project, unit, name)}
-    if not kept:
-        return []
+    if not kept or isinstance(view.scope, ast.Module):
+        return kept
     # What a function gives a value itself is followed from there.
-    defs = view.flow.defs.values()
-    made = (
-        []
-        if isinstance(view.scope, ast.Module)
-        else [d.path for d in defs if d.kind is Kind.ASSIGN]
-    )
-    here = {path[0] for path in made if len(path) == 1} | {text_of(path) for path in made}
-    return [
-        f"`{name}` holds nothing that was computed from {names_of(leaves)}"
-        for name in sorted(kept - here)
-    ]
+    made = [d.path for d in view.flow.defs.values() if d.kind is Kind.ASSIGN]
+    return kept - {path[0] for path in made if len(path) == 1} - set(map(text_of, made))
 
 
 class HiddenReads:

@@ -463,9 +463,9 @@ def _filled(node: ast.AST) -> tuple[str | None, list[ast.expr]]:
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Subscript | ast.Attribute):
-                if isinstance(target.value, ast.Name):
-                    return target.value.id, [node.value]
+                if (root := _root(target)) is not None:
+                    return root, [node.value]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if isinstance(node.func.value, ast.Name) and (node.args or node.keywords):
-            return node.func.value.id, arguments_of(node)
+        if node.args or node.keywords:
+            return _root(node.func), arguments_of(node)
     return None, []
