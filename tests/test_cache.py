@@ -14,13 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tapemigrate import api
+from tapemigrate.api import Result
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
+from tapemigrate.rules import project as rules_project
 from tapemigrate.runner import FileResult, Outcome, run
 from tapemigrate.running import analysing, stored
 from tapemigrate.running import cache as caching
 from tapemigrate.running.cache import Cache, key_of, open_cache
 from tapemigrate.running.tasks import Task
 from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import decode
 from tests.programs import BROKEN, CLEAN, LOCAL
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -159,6 +163,62 @@ def test_fixtures_with_and_without_and_with_any_number_of_jobs(tmp_path: Path, e
     for jobs in (2, 1, 4):
         assert found(folder, cache, jobs, edits) == expected
     assert found(folder, None, 4, edits) == expected
+
+
+SETTER = """\
+import tensorflow as tf
+
+
+class Field:
+    @property
+    def points(self):
+        return self._points
+
+    @points.setter
+    def points(self, points):
+        self._points = points
+        self.wave = tf.sin(points)
+"""
+SETTING = """\
+import tensorflow as tf
+
+from parts import Field
+
+
+def slope(x):
+    field = Field()
+    field.points = x
+    return tf.gradients(field.wave, x)[0]
+"""
+CALLING = """\
+import tensorflow as tf
+
+from setting import slope
+
+
+def curve(x):
+    return tf.gradients(slope(x), x)
+"""
+
+
+def test_what_a_file_means_beside_others_is_not_kept_for_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A process keeps parsed files from task to task; here the other one has no ``parts.py``."""
+    parts, file, caller = (
+        decode(text.encode(), name)
+        for name, text in {"parts.py": SETTER, "setting.py": SETTING, "b.py": CALLING}.items()
+    )
+
+    def analysed() -> Result:
+        files, context = {"setting.py": file}, {"parts.py": parts}
+        return api.analyse(files, PLAIN, rewrite=True, context=context)
+
+    expected = analysed()
+    assert "tape.watch(x)\n        field = Field()" in expected.rewritten["setting.py"]
+    monkeypatch.setattr(rules_project, "_kept", rules_project._Kept())
+    api.analyse({"b.py": caller}, PLAIN, rewrite=False, context={"setting.py": file})
+    assert analysed() == expected
 
 
 TEXTS = [LOCAL, BROKEN, CLEAN, HELPER, CALLER, OTHER, "", HELPER.replace("slope", "steep")]

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.memory import remembers
 from tapemigrate.flow.paths import path_of
@@ -103,9 +104,9 @@ class Effects:
         self.set_by_code = {
             name for name in self.set_by_code if any(map(_computes, self._functions[name[1:]]))
         }
-        self._outside: dict[str, frozenset[str]] = {}
-        self._parameters: dict[ast.AST, _Parameters] = {}
-        self._memo: dict[tuple[str, str], bool] = {}
+        self._outside = Fixpoint(self._outside_names, frozenset[str]())
+        self._parameters = Fixpoint(self._filled_in, _NONE)
+        self._writing = Fixpoint(self._writes_self, False)
         self._called: bool | None = None
 
     @property
@@ -179,18 +180,17 @@ class Effects:
 
     def writes_self(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether calling ``self.name(…)`` may change ``self``; True where that cannot be seen."""
-        key = (cls.name, name)
-        if key not in self._memo:
-            self._memo[key] = False  # a method that calls itself adds nothing by doing so
-            method = self.method(cls, name)
-            if method is None:
-                self._memo[key] = name not in assigned_attributes(self.lineage(cls))
-            else:
-                # On objects of a subclass, another one runs.
-                self._memo[key] = _is_left_open(method) or any(
-                    self._changes_self(each, other) for each, other in self._meant(cls, name)
-                )
-        return self._memo[key]
+        return self._writing.of((cls, name))
+
+    def _writes_self(self, key: tuple[ast.ClassDef, str]) -> bool:
+        cls, name = key
+        method = self.method(cls, name)
+        if method is None:
+            return name not in assigned_attributes(self.lineage(cls))
+        # On objects of a subclass, another one runs.
+        return _is_left_open(method) or any(
+            self._changes_self(each, other) for each, other in self._meant(cls, name)
+        )
 
     def _meant(
         self, cls: ast.ClassDef, name: str
@@ -271,13 +271,11 @@ class Effects:
 
     def outside_names(self, name: str) -> frozenset[str]:
         """Outer names that functions called ``name`` may rebind, or whose objects they change."""
-        if name not in self._outside:
-            self._outside[name] = frozenset()  # a function that calls itself adds nothing
-            found: set[str] = set()
-            for function in self._functions.get(name, ()):
-                found |= self._outside_of(function)
-            self._outside[name] = frozenset(found)
-        return self._outside[name]
+        return self._outside.of(name)
+
+    def _outside_names(self, name: str) -> frozenset[str]:
+        found = (self._outside_of(function) for function in self._functions.get(name, ()))
+        return frozenset().union(*found)
 
     def filled(self, call: ast.Call, name: str, bound: int = 0) -> Filled:
         """What functions called ``name`` set or put into the arguments of ``call``.
@@ -294,7 +292,7 @@ class Effects:
     ) -> Filled:
         found = Filled([], [], [])
         for function in functions:
-            filled = self._filled_parameters(function)
+            filled = self._parameters.of(function)
             own = [a.arg for a in parameters(function.args)]
             own = own[0 if bound and self._is_handed_all(function, call) else bound :]
             passed = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
@@ -342,12 +340,6 @@ class Effects:
         owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
         of_class = owner is not None and len(owner) == 1 and owner[0] in self._classes
         return ("staticmethod",) in decorators or (of_class and ("classmethod",) not in decorators)
-
-    def _filled_parameters(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> _Parameters:
-        if function not in self._parameters:
-            self._parameters[function] = _NONE  # one that calls itself adds nothing
-            self._parameters[function] = self._filled_in(function)
-        return self._parameters[function]
 
     def _filled_in(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> _Parameters:
         own = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}

@@ -177,6 +177,8 @@ class Project:
         self.arrivals: dict[tuple[ast.AST, ast.AST], Arrival | str] = {}
         #: What it found out about functions.
         self.callers: dict[ast.AST, Callers] = {}
+        # Which methods change their objects, files of the project tell; so no unit keeps its views.
+        self._views: dict[Scope, View] = {}
         self._mentions: dict[str, Mentions] = {}
         self._methods: dict[str, bool] = {}
         self._hooks: tuple[frozenset[str], frozenset[str]] | None = None
@@ -240,8 +242,7 @@ class Project:
 
     def view(self, unit: Unit, scope: Scope) -> View:
         """The flow of ``scope``, made once."""
-        views = unit.once(_views)
-        if scope not in views:
+        if scope not in self._views:
             effects = self.effects(unit)
             kinds = Kinds(unit.names, effects, self._changing)
             kinds.cls = self.class_of(unit, scope)
@@ -250,8 +251,8 @@ class Project:
             flow = Flow(
                 scope, kinds.effect, effects.properties | properties, effects.hooked | hooked
             )
-            views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
-        return views[scope]
+            self._views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
+        return self._views[scope]
 
     def _computing(self) -> tuple[frozenset[str], frozenset[str]]:
         """The attributes that run code of any file where they are set, and the classes of which
@@ -437,10 +438,6 @@ def _extending(unit: Unit) -> dict[ast.ClassDef, list[ast.ClassDef]]:
 
 def _stored_names(unit: Unit) -> frozenset[str]:
     return frozenset(n.id for n in unit.nodes(ast.Name) if isinstance(n.ctx, ast.Store))
-
-
-def _views(unit: Unit) -> dict[Scope, View]:
-    return {}
 
 
 def _mentions(unit: Unit) -> dict[str, Mentions]:

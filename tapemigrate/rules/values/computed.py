@@ -7,6 +7,7 @@ from enum import IntEnum
 from itertools import islice
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Unit
@@ -15,12 +16,10 @@ from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.optional import default_of
 from tapemigrate.rules.values.put_in import calls_of
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import short
 
-# Names, calls and callers that are followed one after the other.
-_DEEPEST = 9
 _TENSORS = (Make.TENSOR, Make.LEAF)
 _VARIABLES = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
 # Parameters that are not looked into further than so many of their callers.
@@ -46,27 +45,24 @@ class Computed:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._known: dict[tuple[ast.expr, Given], bool] = {}
+        self._holding = Fixpoint(self._is, False)
 
     def may_be(self, unit: Unit, value: ast.expr) -> bool:
         """Whether the value of an expression in ``unit`` may hold what an op gave."""
         view = self._project.view(unit, self._project.scope_of(unit, value))
-        return self._holds(view, value, Given.NOTHING, depth=0)
+        return self._holds(view, value, Given.NOTHING)
 
     def is_given(self, view: View, made: Def) -> bool:
         """Whether a definition of the scope may give its name what an op gave."""
         if made.kind is Kind.PARAM:
-            return self._passed(view, made.path[0], Given.NOTHING, 0)
-        return made.value is not None and self._holds(view, made.value, Given.NOTHING, 0)
+            return self._passed(view, made.path[0], Given.NOTHING)
+        return made.value is not None and self._holds(view, made.value, Given.NOTHING)
 
-    def _holds(self, view: View, node: ast.expr, given: Given, depth: int) -> bool:
-        key = (node, given)
-        if key not in self._known and depth <= _DEEPEST:
-            self._known[key] = False  # what is made of itself is no more for that
-            self._known[key] = self._is(view, node, given, depth + 1)
-        return self._known.get(key, False)
+    def _holds(self, view: View, node: ast.expr, given: Given) -> bool:
+        return self._holding.of((view, node, given))
 
-    def _is(self, view: View, node: ast.expr, given: Given, depth: int) -> bool:
+    def _is(self, key: tuple[View, ast.expr, Given]) -> bool:
+        view, node, given = key
         make = view.kinds.make(node)
         if make is Make.TENSOR:
             return True
@@ -75,14 +71,14 @@ class Computed:
         parts: list[ast.expr] = []
         match node:
             case ast.Name() | ast.Attribute() | ast.Lambda():
-                return self._named(view, node, given, depth)
+                return self._named(view, node, given)
             case ast.BinOp() | ast.UnaryOp():
                 # What arithmetic makes of a tensor, an op has made.
                 given = Given.UNKNOWN
                 parts = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
             case ast.Subscript(value=inner):
                 if path_of(node) is not None:
-                    return self._named(view, node, Given.UNKNOWN, depth)
+                    return self._named(view, node, Given.UNKNOWN)
                 given, parts = Given.UNKNOWN, [inner]
             case ast.IfExp():
                 parts = [node.body, node.orelse]
@@ -99,10 +95,10 @@ class Computed:
             case ast.DictComp():
                 parts = [node.value]
             case ast.Call():
-                return self._called(view, node, given, depth)
-        return any(self._holds(view, each, given, depth) for each in parts)
+                return self._called(view, node, given)
+        return any(self._holds(view, each, given) for each in parts)
 
-    def _named(self, view: View, node: ast.expr, given: Given, depth: int) -> bool:
+    def _named(self, view: View, node: ast.expr, given: Given) -> bool:
         stack, seen = list(origins(view.flow.reads.get(node, frozenset()))), set[Def]()
         while stack:
             made = stack.pop()
@@ -110,31 +106,29 @@ class Computed:
                 continue
             seen.add(made)
             if made.kind in (Kind.PARAM, Kind.ENTRY):
-                if self._from_outside(view, made.path, given, depth):
+                if self._from_outside(view, made.path, given):
                     return True
             elif made.kind is Kind.FUNCTION:  # what it reads of the scope around
                 stack += [use.made for use in made.uses]
-            elif made.value is not None and self._holds(view, made.value, given, depth):
+            elif made.value is not None and self._holds(view, made.value, given):
                 return True
         return False
 
-    def _from_outside(self, view: View, path: Path, given: Given, depth: int) -> bool:
+    def _from_outside(self, view: View, path: Path, given: Given) -> bool:
         if path[0] == view.kinds.self_name:
-            return len(path) > 1 and self._kept(view, path[1].lstrip("."), given, depth)
-        return self._passed(view, path[0], given, depth)
+            return len(path) > 1 and self._kept(view, path[1].lstrip("."), given)
+        return self._passed(view, path[0], given)
 
-    def _kept(self, view: View, attribute: str, given: Given, depth: int) -> bool:
+    def _kept(self, view: View, attribute: str, given: Given) -> bool:
         values = [(view.unit, v) for v in attribute_values(self._project, view, attribute)]
         values += contents(self._project, view, attribute)
         values += inherited_values(self._project, view, attribute)
         return any(
-            self._holds(
-                self._project.view(unit, self._project.scope_of(unit, value)), value, given, depth
-            )
+            self._holds(self._project.view(unit, self._project.scope_of(unit, value)), value, given)
             for unit, value in values
         )
 
-    def _passed(self, view: View, name: str, given: Given, depth: int) -> bool:
+    def _passed(self, view: View, name: str, given: Given) -> bool:
         """Whether a caller passes a tensor for a parameter, or nobody knows who calls."""
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef):
@@ -144,30 +138,29 @@ class Computed:
             return given is Given.UNKNOWN and default_of(scope, name) is None
         for site in calls:
             value = argument_for(site.call, scope, name, view.cls is not None)
-            if value is not None and self._holds(self._at(site), value, given, depth):
+            if value is not None and self._holds(self._at(site), value, given):
                 return True
         return False
 
     def _at(self, site: CallSite) -> View:
         return self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
 
-    def _called(self, view: View, call: ast.Call, given: Given, depth: int) -> bool:
+    def _called(self, view: View, call: ast.Call, given: Given) -> bool:
         """What a call gives that TensorFlow is not seen to make: by what it is handed."""
         if short(view.kinds.name(call.func)) is not None:
             return False  # nothing of TensorFlow's that gives a tensor
         for home, function in self._functions(view, call):
             inner = self._project.view(home, function)
             ends = [n.value for n in walk(function) if isinstance(n, ast.Return) and n.value]
-            if any(self._holds(inner, end, given, depth) for end in ends):
+            if any(self._holds(inner, end, given) for end in ends):
                 return True
-        passed = [*call.args, *(k.value for k in call.keywords)]
+        passed = arguments_of(call)
         if isinstance(call.func, ast.Attribute):
             passed.append(call.func.value)
         if (path_of(call.func) or ("",))[-1].lstrip(".") != "partial":  # which runs nothing yet
             given = max(given, Given.TENSORS)
         return any(
-            self._holds(view, a.value if isinstance(a, ast.Starred) else a, given, depth)
-            for a in passed
+            self._holds(view, a.value if isinstance(a, ast.Starred) else a, given) for a in passed
         )
 
     def _functions(self, view: View, call: ast.Call) -> list[tuple[Unit, Function]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -68,14 +70,18 @@ class Provenance:
         self.values |= other.values
 
 
+class _Traced(Enum):
+    ATTRIBUTE = auto()
+    METHOD = auto()
+    FUNCTION = auto()
+
+
 class Tracer:
     """Traces values through one class and one file."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._attributes: dict[tuple[ast.ClassDef, str], Provenance] = {}
-        self._methods: dict[tuple[ast.ClassDef, str], Provenance] = {}
-        self._entered: set[ast.AST] = set()
+        self._traced = Fixpoint(self._trace, Provenance())
         self._behind: dict[tuple[ast.AST, ast.expr], frozenset[Def]] = {}
 
     def value(self, view: View, node: ast.expr) -> Provenance:
@@ -155,11 +161,21 @@ class Tracer:
     def _function(self, view: View, name: str, found: Provenance) -> None:
         """What a function of this file makes, judged by the calls that it holds."""
         for function in self._project.effects(view.unit).functions(name):
-            if function in self._entered:
-                continue
-            self._entered.add(function)
-            self._calls(self._project.view(view.unit, function), function.body, found)
-            self._entered.discard(function)
+            found.add(
+                self._traced.of((_Traced.FUNCTION, self._project.view(view.unit, function), ""))
+            )
+
+    def _trace(self, key: tuple[_Traced, View, str]) -> Provenance:
+        what, view, name = key
+        match what:
+            case _Traced.ATTRIBUTE:
+                return self._attribute(view, name)
+            case _Traced.METHOD:
+                return self._method(view, name)
+        found = Provenance()
+        assert isinstance(view.scope, ast.FunctionDef | ast.AsyncFunctionDef)
+        self._calls(view, view.scope.body, found)
+        return found
 
     def _is_plain_object(self, view: View, name: str) -> bool:
         """Whether a module-level name holds numbers, or what makes them (``rng = np.random…``)."""
@@ -171,10 +187,11 @@ class Tracer:
         assert view.cls is not None or not name
         if view.cls is None:
             return Provenance(blind=True)
-        key = (view.cls, name)
-        if key in self._attributes:
-            return self._attributes[key]
-        found = self._attributes[key] = Provenance()
+        return self._traced.of((_Traced.ATTRIBUTE, view, name))
+
+    def _attribute(self, view: View, name: str) -> Provenance:
+        found = Provenance()
+        assert view.cls is not None
         effects = self._project.effects(view.unit)
         if (method := effects.method(view.cls, name)) is not None:
             own = self.method(view, name)
@@ -244,10 +261,11 @@ class Tracer:
         """What calling ``self.name(…)`` reads that is not passed to it."""
         if view.cls is None:
             return Provenance(blind=True)
-        key = (view.cls, name)
-        if key in self._methods:
-            return self._methods[key]
-        found = self._methods[key] = Provenance()
+        return self._traced.of((_Traced.METHOD, view, name))
+
+    def _method(self, view: View, name: str) -> Provenance:
+        found = Provenance()
+        assert view.cls is not None
         method = self._project.effects(view.unit).method(view.cls, name)
         if method is None:
             values = attribute_values(self._project, view, name)

@@ -1,0 +1,63 @@
+"""What is told of functions that call each other: the least that agrees, worked out when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from threading import RLock
+from typing import Generic, TypeVar
+
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
+
+
+class Fixpoint(Generic[_K, _V]):
+    """Values by keys, of which each may need others, and those the first one.
+
+    Args:
+        make: Works out the value of a key, and asks ``of`` for those that it needs. It is called
+            again where these have grown, and may then give no less.
+        least: What is taken for a value that is not known yet.
+
+    A value does not depend on which key was asked for first.
+    """
+
+    def __init__(self, make: Callable[[_K], _V], least: _V) -> None:
+        self._make = make
+        self._least = least
+        self._known: dict[_K, _V] = {}
+        self._found: dict[_K, _V] = {}
+        self._readers: dict[_K, set[_K]] = {}
+        self._open: list[_K] = []
+        self._at: list[_K] = []
+        self._lock = RLock()
+
+    def of(self, key: _K) -> _V:
+        """The value of a key; while that of another is worked out, what is known of it so far."""
+        if key in self._known:
+            return self._known[key]
+        with self._lock:
+            if self._at:
+                self._readers.setdefault(key, set()).add(self._at[-1])
+                if key not in self._found:
+                    self._open.append(key)
+                return self._found.setdefault(key, self._least)
+            try:
+                self._work_out(key)
+                self._known.update(self._found)
+                return self._known[key]
+            finally:
+                self._found, self._readers, self._open = {}, {}, []
+
+    def _work_out(self, key: _K) -> None:
+        self._found[key] = self._least
+        self._open.append(key)
+        while self._open:
+            at = self._open.pop()
+            self._at.append(at)
+            try:
+                value = self._make(at)
+            finally:
+                self._at.pop()
+            if value != self._found[at]:
+                self._found[at] = value
+                self._open += self._readers.get(at, ())

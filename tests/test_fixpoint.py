@@ -1,0 +1,115 @@
+"""Values that follow from each other: the same ones, whichever is asked for first."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tapemigrate.flow.effects import Effects
+from tapemigrate.flow.fixpoint import Fixpoint
+
+NODES = range(7)
+GRAPHS = st.lists(st.lists(st.sampled_from(NODES), max_size=3), min_size=7, max_size=7)
+
+
+def reached(graph: list[list[int]], start: int) -> frozenset[int]:
+    found = {start}
+    stack = [start]
+    while stack:
+        new = set(graph[stack.pop()]) - found
+        found |= new
+        stack += new
+    return frozenset(found)
+
+
+@given(GRAPHS, st.permutations(list(NODES)))
+def test_what_a_graph_reaches(graph: list[list[int]], order: list[int]) -> None:
+    def make(node: int) -> frozenset[int]:
+        return frozenset({node}).union(*(fixpoint.of(each) for each in graph[node]))
+
+    fixpoint = Fixpoint(make, frozenset[int]())
+    assert {node: fixpoint.of(node) for node in order} == {
+        node: reached(graph, node) for node in order
+    }
+
+
+def test_each_is_worked_out_once_where_none_needs_itself() -> None:
+    asked: list[int] = []
+
+    def make(node: int) -> int:
+        asked.append(node)
+        return node + fixpoint.of(node - 1) if node else 0
+
+    fixpoint = Fixpoint(make, 0)
+    for node in range(200):
+        assert fixpoint.of(node) == node * (node + 1) // 2
+    assert asked == list(range(200))
+
+
+def test_long_chains_need_no_room() -> None:
+    def make(node: int) -> bool:
+        return node == 0 or fixpoint.of(node - 1)
+
+    fixpoint = Fixpoint(make, False)
+    assert fixpoint.of(20_000)
+
+
+def test_a_failure_leaves_nothing_behind() -> None:
+    failing = True
+
+    def make(node: int) -> int:
+        if failing and node == 2:
+            raise MemoryError
+        return fixpoint.of(node + 1) + 1 if node < 2 else 5
+
+    fixpoint = Fixpoint(make, 0)
+    with pytest.raises(MemoryError):
+        fixpoint.of(0)
+    failing = False
+    assert fixpoint.of(0) == 7
+
+
+CIRCLE = """
+class Net:
+    def up(self, x):
+        self.down(x)
+
+    def down(self, x):
+        self.up(x)
+        self.hidden = x
+
+    def same(self, x):
+        return self.likewise(x)
+
+    def likewise(self, x):
+        return self.same(x)
+
+
+def fill(box, x):
+    hand_on(box, x)
+    global kept
+    box.value = kept = x
+
+
+def hand_on(box, x):
+    fill(box, x)
+"""
+
+
+@pytest.mark.parametrize("names", [("up", "down"), ("down", "up")])
+def test_methods_that_call_each_other(names: tuple[str, str]) -> None:
+    effects = Effects(ast.parse(CIRCLE))
+    net = effects.class_named("Net")
+    assert net is not None
+    assert [effects.writes_self(net, name) for name in names] == [True, True]
+    assert not effects.writes_self(net, "same")
+    assert not effects.writes_self(net, "likewise")
+
+
+@pytest.mark.parametrize("names", [("fill", "hand_on"), ("hand_on", "fill")])
+def test_functions_that_call_each_other(names: tuple[str, str]) -> None:
+    effects = Effects(ast.parse(CIRCLE))
+    assert [effects.outside_names(name) for name in names] == [{"kept"}, {"kept"}]
