@@ -218,7 +218,7 @@ def _project(
         keeps_graphs = settings.target == "v1-graph"
         project = Project(units, unread, settings.aliases, keeps_graphs, files, idle)
         yield project
-        project.tapes = None  # they know the project: no circle may keep all of it alive
+        project.forget()
     finally:
         let_go(parsed)
 

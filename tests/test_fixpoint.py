@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import gc
+import weakref
 
 import pytest
 from hypothesis import given
@@ -28,10 +30,10 @@ def reached(graph: list[list[int]], start: int) -> frozenset[int]:
 @given(GRAPHS, st.permutations(list(NODES)))
 def test_what_a_graph_reaches(graph: list[list[int]], order: list[int]) -> None:
     def make(node: int) -> frozenset[int]:
-        return frozenset({node}).union(*(fixpoint.of(each) for each in graph[node]))
+        return frozenset({node}).union(*(fixpoint.of(each, make) for each in graph[node]))
 
-    fixpoint = Fixpoint(make, frozenset[int]())
-    assert {node: fixpoint.of(node) for node in order} == {
+    fixpoint = Fixpoint[int, frozenset[int]](frozenset())
+    assert {node: fixpoint.of(node, make) for node in order} == {
         node: reached(graph, node) for node in order
     }
 
@@ -41,20 +43,20 @@ def test_each_is_worked_out_once_where_none_needs_itself() -> None:
 
     def make(node: int) -> int:
         asked.append(node)
-        return node + fixpoint.of(node - 1) if node else 0
+        return node + fixpoint.of(node - 1, make) if node else 0
 
-    fixpoint = Fixpoint(make, 0)
+    fixpoint = Fixpoint[int, int](0)
     for node in range(200):
-        assert fixpoint.of(node) == node * (node + 1) // 2
+        assert fixpoint.of(node, make) == node * (node + 1) // 2
     assert asked == list(range(200))
 
 
 def test_long_chains_need_no_room() -> None:
     def make(node: int) -> bool:
-        return node == 0 or fixpoint.of(node - 1)
+        return node == 0 or fixpoint.of(node - 1, make)
 
-    fixpoint = Fixpoint(make, False)
-    assert fixpoint.of(20_000)
+    fixpoint = Fixpoint[int, bool](False)
+    assert fixpoint.of(20_000, make)
 
 
 def test_a_failure_leaves_nothing_behind() -> None:
@@ -63,13 +65,13 @@ def test_a_failure_leaves_nothing_behind() -> None:
     def make(node: int) -> int:
         if failing and node == 2:
             raise MemoryError
-        return fixpoint.of(node + 1) + 1 if node < 2 else 5
+        return fixpoint.of(node + 1, make) + 1 if node < 2 else 5
 
-    fixpoint = Fixpoint(make, 0)
+    fixpoint = Fixpoint[int, int](0)
     with pytest.raises(MemoryError):
-        fixpoint.of(0)
+        fixpoint.of(0, make)
     failing = False
-    assert fixpoint.of(0) == 7
+    assert fixpoint.of(0, make) == 7
 
 
 CIRCLE = """
@@ -113,3 +115,15 @@ def test_methods_that_call_each_other(names: tuple[str, str]) -> None:
 def test_functions_that_call_each_other(names: tuple[str, str]) -> None:
     effects = Effects(ast.parse(CIRCLE))
     assert [effects.outside_names(name) for name in names] == [{"kept"}, {"kept"}]
+
+
+def test_an_object_that_asks_goes_as_soon_as_nobody_has_it() -> None:
+    effects = Effects(ast.parse(CIRCLE))
+    assert effects.outside_names("fill")
+    gone = weakref.ref(effects)
+    gc.disable()
+    try:
+        del effects
+        assert gone() is None
+    finally:
+        gc.enable()

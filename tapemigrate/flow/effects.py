@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.memory import remembers
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import arguments_of, statements, walk
@@ -65,7 +65,7 @@ class Effects:
     ) -> None:
         self._harmless = harmless
         self._classes: dict[str, ast.ClassDef] = {}
-        self._functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        self._functions: dict[str, list[NamedFunction]] = {}
         self._tree = tree
         self._reuses_variables: bool | None = None
         self.tuples: set[str] = set()
@@ -83,7 +83,7 @@ class Effects:
                     self.tuples.add(node.name)
             elif isinstance(node, ast.Assign):
                 self._assigned(node)
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            elif isinstance(node, NamedFunction):
                 self._named |= {a.arg for a in parameters(node.args)}
                 self._functions.setdefault(node.name, []).append(node)
                 if any(_is_property(d) for d in node.decorator_list):
@@ -104,9 +104,9 @@ class Effects:
         self.set_by_code = {
             name for name in self.set_by_code if any(map(_computes, self._functions[name[1:]]))
         }
-        self._outside = Fixpoint(self._outside_names, frozenset[str]())
-        self._parameters = Fixpoint(self._filled_in, _NONE)
-        self._writing = Fixpoint(self._writes_self, False)
+        self._outside = Fixpoint[str, frozenset[str]](frozenset())
+        self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
+        self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
         self._called: bool | None = None
 
     @property
@@ -138,7 +138,7 @@ class Effects:
         """What the file assigns to attributes of that name."""
         return self._kept.get(attribute, [])
 
-    def functions(self, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    def functions(self, name: str) -> list[NamedFunction]:
         """Every function or method of that name in the file."""
         return self._functions.get(name, [])
 
@@ -161,11 +161,11 @@ class Effects:
                 if found is not None:
                     stack.append(found)
 
-    def method(self, cls: ast.ClassDef, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    def method(self, cls: ast.ClassDef, name: str) -> NamedFunction | None:
         """The method that ``self.name`` means in ``cls``, if this file shows it."""
         for current in self.lineage(cls):
             for stmt in current.body:
-                if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef) and stmt.name == name:
+                if isinstance(stmt, NamedFunction) and stmt.name == name:
                     return stmt
         return None
 
@@ -180,7 +180,7 @@ class Effects:
 
     def writes_self(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether calling ``self.name(…)`` may change ``self``; True where that cannot be seen."""
-        return self._writing.of((cls, name))
+        return self._writing.of((cls, name), self._writes_self)
 
     def _writes_self(self, key: tuple[ast.ClassDef, str]) -> bool:
         cls, name = key
@@ -192,9 +192,7 @@ class Effects:
             self._changes_self(each, other) for each, other in self._meant(cls, name)
         )
 
-    def _meant(
-        self, cls: ast.ClassDef, name: str
-    ) -> Iterator[tuple[ast.ClassDef, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    def _meant(self, cls: ast.ClassDef, name: str) -> Iterator[tuple[ast.ClassDef, NamedFunction]]:
         """The methods that ``self.name`` may mean in ``cls``, and in what extends it here."""
         for each in self._classes.values():
             if each is cls or cls in self.lineage(each):
@@ -248,7 +246,7 @@ class Effects:
             for each in node.names
         )
 
-    def remembers(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    def remembers(self, function: NamedFunction) -> bool:
         """Whether a decorator has the function give what an earlier call of it gave."""
         return bool(function.decorator_list) and remembers(function, self.functions)
 
@@ -271,7 +269,7 @@ class Effects:
 
     def outside_names(self, name: str) -> frozenset[str]:
         """Outer names that functions called ``name`` may rebind, or whose objects they change."""
-        return self._outside.of(name)
+        return self._outside.of(name, self._outside_names)
 
     def _outside_names(self, name: str) -> frozenset[str]:
         found = (self._outside_of(function) for function in self._functions.get(name, ()))
@@ -286,13 +284,13 @@ class Effects:
 
     def _filled_by(
         self,
-        functions: Iterable[ast.FunctionDef | ast.AsyncFunctionDef],
+        functions: Iterable[NamedFunction],
         call: ast.Call,
         bound: int,
     ) -> Filled:
         found = Filled([], [], [])
         for function in functions:
-            filled = self._parameters.of(function)
+            filled = self._parameters.of(function, self._filled_in)
             own = [a.arg for a in parameters(function.args)]
             own = own[0 if bound and self._is_handed_all(function, call) else bound :]
             passed = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
@@ -332,16 +330,14 @@ class Effects:
                     return None
         return self._filled_by([made_by], call, bound=1)
 
-    def _is_handed_all(
-        self, function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call
-    ) -> bool:
+    def _is_handed_all(self, function: NamedFunction, call: ast.Call) -> bool:
         """Whether the call of a method passes each of its parameters, its object among them."""
         decorators = {path_of(d) for d in function.decorator_list}
         owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
         of_class = owner is not None and len(owner) == 1 and owner[0] in self._classes
         return ("staticmethod",) in decorators or (of_class and ("classmethod",) not in decorators)
 
-    def _filled_in(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> _Parameters:
+    def _filled_in(self, function: NamedFunction) -> _Parameters:
         own = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
         bound = own | {
             n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
@@ -388,7 +384,7 @@ class Effects:
             return changed, []
         return changed, [call.func, *arguments_of(call)]
 
-    def _outside_of(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    def _outside_of(self, function: NamedFunction) -> set[str]:
         bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
         bound |= {
             n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
@@ -435,7 +431,7 @@ def _container(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _is_left_open(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _is_left_open(method: NamedFunction) -> bool:
     """Whether the method is there for others to write: it raises ``NotImplementedError``."""
     raised = method.body[-1]
     if not isinstance(raised, ast.Raise) or raised.exc is None:
@@ -469,7 +465,7 @@ def _hooks_of(cls: ast.ClassDef) -> list[ast.FunctionDef]:
     return [s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name in names]
 
 
-def _computes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _computes(function: NamedFunction) -> bool:
     """Whether a property gives, or sets, more than one attribute of its object."""
     given = [n.value for n in walk(function) if isinstance(n, ast.Return)]
     return _sets_more(function) or any(
@@ -481,7 +477,7 @@ def _is_setter(decorator: ast.expr) -> bool:
     return (path_of(decorator) or ("",))[-1] == ".setter"
 
 
-def _sets_more(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _sets_more(function: NamedFunction) -> bool:
     """Whether it does more on its object than to keep there what it is handed."""
     own = [a.arg for a in parameters(function.args)]
     for node in walk(function):

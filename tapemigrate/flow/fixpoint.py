@@ -13,16 +13,11 @@ _V = TypeVar("_V")
 class Fixpoint(Generic[_K, _V]):
     """Values by keys, of which each may need others, and those the first one.
 
-    Args:
-        make: Works out the value of a key, and asks ``of`` for those that it needs. It is called
-            again where these have grown, and may then give no less.
-        least: What is taken for a value that is not known yet.
-
-    A value does not depend on which key was asked for first.
+    ``least`` is what is taken for a value that is not known yet. A value does not depend on which
+    key was asked for first.
     """
 
-    def __init__(self, make: Callable[[_K], _V], least: _V) -> None:
-        self._make = make
+    def __init__(self, least: _V) -> None:
         self._least = least
         self._known: dict[_K, _V] = {}
         self._found: dict[_K, _V] = {}
@@ -31,8 +26,13 @@ class Fixpoint(Generic[_K, _V]):
         self._at: list[_K] = []
         self._lock = RLock()
 
-    def of(self, key: _K) -> _V:
-        """The value of a key; while that of another is worked out, what is known of it so far."""
+    def of(self, key: _K, make: Callable[[_K], _V]) -> _V:
+        """The value of a key; while that of another is worked out, what is known of it so far.
+
+        ``make``, always the same, works out the value of a key, and asks for those that it needs.
+        It is called again where these have grown, and may then give no less. It is not kept:
+        a method of an object that has the fixpoint would keep that alive.
+        """
         if key in self._known:
             return self._known[key]
         with self._lock:
@@ -42,20 +42,20 @@ class Fixpoint(Generic[_K, _V]):
                     self._open.append(key)
                 return self._found.setdefault(key, self._least)
             try:
-                self._work_out(key)
+                self._work_out(key, make)
                 self._known.update(self._found)
                 return self._known[key]
             finally:
                 self._found, self._readers, self._open = {}, {}, []
 
-    def _work_out(self, key: _K) -> None:
+    def _work_out(self, key: _K, make: Callable[[_K], _V]) -> None:
         self._found[key] = self._least
         self._open.append(key)
         while self._open:
             at = self._open.pop()
             self._at.append(at)
             try:
-                value = self._make(at)
+                value = make(at)
             finally:
                 self._at.pop()
             if value != self._found[at]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tapemigrate.source.trees import children, declarations, kept
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+NamedFunction = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 

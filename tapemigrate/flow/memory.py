@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import walk
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 # What decorators that keep results are called.
 _WORDS = ("cache", "memo", "once")
 
 
-def remembers(function: Function, named: Callable[[str], list[Function]]) -> bool:
+def remembers(function: NamedFunction, named: Callable[[str], list[NamedFunction]]) -> bool:
     """Whether a decorator keeps results: by its name, ``@functools.lru_cache()``, or its code.
 
     ``named`` gives the functions of the file that have a name.
@@ -38,7 +37,7 @@ def stores_beyond(node: ast.AST, own: set[str]) -> bool:
     return path is not None and path[0] not in own
 
 
-def _keeps(decorator: Function) -> bool:
+def _keeps(decorator: NamedFunction) -> bool:
     """Whether a function inside of it puts something where it outlives its calls."""
     inner = [n for s in decorator.body for n in walk(s) if isinstance(n, ast.FunctionDef)]
     for function in inner:

@@ -186,10 +186,17 @@ class Project:
             str, list[tuple[Unit, ast.Attribute, ast.expr, ast.ClassDef | None]]
         ] = {}
 
+    def forget(self) -> None:
+        """Drops what knows the project: no circle may keep all of it alive."""
+        self.tapes = None
+        self._views.clear()
+
     def with_unit(self, unit: Unit) -> Project:
         """The same files, ``unit`` in place of the one of its name."""
         units = self.units.with_unit(unit)
-        return Project(units, self._unread, self.aliases, self.keeps_graphs, self.asked, self.idle)
+        other = Project(units, self._unread, self.aliases, self.keeps_graphs, self.asked, self.idle)
+        other._views = self._views  # of other scopes than those of ``unit``
+        return other
 
     def unread(self, names: Iterable[str]) -> str:
         """The file that may name one of these, but cannot be read; empty if there is none."""

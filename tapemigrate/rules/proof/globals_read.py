@@ -12,15 +12,13 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.flow.functions import free_names
+from tapemigrate.flow.functions import NamedFunction, free_names
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions, outer_definitions
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _GIVEN = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.AUGMENT, Kind.MUTATE)
 
@@ -87,7 +85,7 @@ def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST],
     return found, frozenset(read)
 
 
-def _seen_from(view: View, module: View, function: Function) -> frozenset[str]:
+def _seen_from(view: View, module: View, function: NamedFunction) -> frozenset[str]:
     """The free names of a function that mean the same where the scope of ``view`` reads them."""
     free = free_names(function)
     theirs, ours = _functions_around(view, function), _functions_around(view, view.scope)
@@ -102,7 +100,7 @@ def _functions_around(view: View, node: ast.AST) -> set[ast.AST]:
     found: set[ast.AST] = {node} if node is view.scope else set()
     above = view.unit.parents.get(node)
     while above is not None:
-        if isinstance(above, Function):
+        if isinstance(above, NamedFunction):
             found.add(above)
         above = view.unit.parents.get(above)
     return found
@@ -137,7 +135,7 @@ def _is_incidental(made: Def) -> bool:
     return made.kind is Kind.MUTATE and getattr(func, "attr", "") not in CHANGERS
 
 
-def _may_run(project: Project, view: View, node: ast.AST) -> Sequence[Function]:
+def _may_run(project: Project, view: View, node: ast.AST) -> Sequence[NamedFunction]:
     """The functions and methods of the file that may run where the node stands."""
     effects = project.effects(view.unit)
     if isinstance(node, ast.Name):
@@ -146,7 +144,7 @@ def _may_run(project: Project, view: View, node: ast.AST) -> Sequence[Function]:
         if cls is None:
             return found
         members = [s for each in effects.lineage(cls) for s in each.body]
-        made = [s for s in members if isinstance(s, Function) and s.name.startswith("__")]
+        made = [s for s in members if isinstance(s, NamedFunction) and s.name.startswith("__")]
         return [*found, *made]
     if isinstance(node, ast.Attribute) and view.unit.names.qualified(node) is None:
         return effects.functions(node.attr)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callers import of_class
@@ -22,7 +23,6 @@ from tapemigrate.rules.values.shape_evidence import argument_for, assigned_in
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 Class = tuple[Unit, ast.ClassDef]
 
 # Through how many objects, functions and attributes a value is followed.
@@ -153,7 +153,7 @@ class KeptResults:
     def _is_handed(self, view: View, parameter: Def, depth: int) -> bool:
         """Whether who makes the object hands such a result to its constructor."""
         scope = view.scope
-        if view.cls is None or not isinstance(scope, Function) or scope.name != "__init__":
+        if view.cls is None or not isinstance(scope, NamedFunction) or scope.name != "__init__":
             return False
         for site in of_class(self.project, view.unit, view.cls).calls:
             given = argument_for(site.call, scope, parameter.path[0], True)
@@ -231,9 +231,9 @@ def _called_in(method: ast.AST) -> Iterator[str]:
                 yield node.func.attr
 
 
-def _method(lineage: list[Class], name: str) -> tuple[Unit | None, Function | None]:
+def _method(lineage: list[Class], name: str) -> tuple[Unit | None, NamedFunction | None]:
     for unit, cls in lineage:
         for stmt in cls.body:
-            if isinstance(stmt, Function) and stmt.name == name:
+            if isinstance(stmt, NamedFunction) and stmt.name == name:
                 return unit, stmt
     return None, None

@@ -14,7 +14,7 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.flow.functions import free_names, parameters
+from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.memory import stores_beyond
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
@@ -29,7 +29,6 @@ from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 from tapemigrate.tape.returned import gives_what_was
 from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 # So many functions are gone through, and a method is followed that so many classes have.
 _MOST = 100
 _NAMESAKES = 6
@@ -49,7 +48,7 @@ class _Read:
 
     names: dict[str, _Setters] = field(default_factory=dict)
     inner: set[str] = field(default_factory=set)
-    called: list[tuple[Unit, Function]] = field(default_factory=list)
+    called: list[tuple[Unit, NamedFunction]] = field(default_factory=list)
 
 
 class PutAside:
@@ -58,14 +57,14 @@ class PutAside:
     def __init__(self) -> None:
         self._read: dict[tuple[ast.AST, frozenset[str]], _Read] = {}
         self._getters: dict[str, _Setters | None] = {}
-        self._methods: dict[str, list[tuple[Unit, Function]]] = {}
+        self._methods: dict[str, list[tuple[Unit, NamedFunction]]] = {}
 
     def read_by(
         self, project: Project, unit: Unit, nodes: Iterable[ast.AST], own: frozenset[str]
     ) -> _Read:
         """What ``nodes``, in a scope with its ``own`` names, read so, by themselves or others."""
         found = _Read()
-        seen: dict[ast.AST, tuple[Unit, Function]] = {}
+        seen: dict[ast.AST, tuple[Unit, NamedFunction]] = {}
         met: set[ast.AST] = set()
         pending: list[tuple[Unit, ast.AST, frozenset[str]]] = [(unit, n, own) for n in nodes]
         while pending and len(met) < _MOST:
@@ -86,7 +85,7 @@ class PutAside:
 
     def _read_in(self, project: Project, unit: Unit, root: ast.AST, bound: frozenset[str]) -> _Read:
         found = _Read()
-        if isinstance(root, Function):
+        if isinstance(root, NamedFunction):
             found.inner |= _kept_by_inner(root)
             if root.name in unit.once(filled_state):
                 found.names[root.name] = _UNKNOWN
@@ -108,7 +107,7 @@ class PutAside:
                         found.names[node.id] = setters
                 found.called += _functions(unit, node.id)
             elif node.attr in unit.once(_of_classes) or (
-                isinstance(root, Function)
+                isinstance(root, NamedFunction)
                 and _is_part_of_part(node)
                 and any(
                     node.attr in each.once(set_by_methods)
@@ -123,7 +122,7 @@ class PutAside:
                     found.called += named or self._methods_named(project, "__call__")
         return found
 
-    def _methods_named(self, project: Project, name: str) -> list[tuple[Unit, Function]]:
+    def _methods_named(self, project: Project, name: str) -> list[tuple[Unit, NamedFunction]]:
         """The functions and methods of a name in all files; none of those that many have."""
         if name not in self._methods:
             named = [
@@ -198,30 +197,30 @@ def _setters(project: Project, unit: Unit, name: str) -> _Setters | None:
     return found or None
 
 
-def _functions(unit: Unit, name: str) -> Iterator[tuple[Unit, Function]]:
+def _functions(unit: Unit, name: str) -> Iterator[tuple[Unit, NamedFunction]]:
     """The functions of a name, and what runs where an object of a class of that name is made."""
     effects = effects_of(unit)
     yield from ((unit, each) for each in effects.functions(name))
     cls = effects.class_named(name)
     for each in effects.lineage(cls) if cls is not None else ():
         for stmt in each.body:
-            if isinstance(stmt, Function) and stmt.name.startswith("__"):
+            if isinstance(stmt, NamedFunction) and stmt.name.startswith("__"):
                 yield unit, stmt
 
 
-def _bound_in(function: Function) -> frozenset[str]:
+def _bound_in(function: NamedFunction) -> frozenset[str]:
     return kept(function, _own_names)
 
 
 def _own_names(function: ast.AST) -> frozenset[str]:
-    assert isinstance(function, Function)
+    assert isinstance(function, NamedFunction)
     names = (n for n in walk(function) if isinstance(n, ast.Name))
     shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
     stored = {n.id for n in names if isinstance(n.ctx, ast.Store)} - shared
     return frozenset(stored | {a.arg for a in parameters(function.args)})
 
 
-def _kept_by_inner(function: Function) -> set[str]:
+def _kept_by_inner(function: NamedFunction) -> set[str]:
     """The names of a function in which functions that it gives back put something."""
     given = {
         n.id
@@ -232,7 +231,7 @@ def _kept_by_inner(function: Function) -> set[str]:
     }
     found: set[str] = set()
     for inner in walk(function):
-        if not isinstance(inner, Function) or inner is function or inner.name not in given:
+        if not isinstance(inner, NamedFunction) or inner is function or inner.name not in given:
             continue
         free = free_names(inner)
         for node in walk(inner):
@@ -371,13 +370,13 @@ def _puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]
                 owner, values = node.func.value, arguments_of(node)
         if owner is not None and not all(kinds.make(value) in INDEPENDENT for value in values):
             scope: ast.AST | None = unit.parents.get(node)
-            while scope is not None and not isinstance(scope, Function | ast.Module):
+            while scope is not None and not isinstance(scope, NamedFunction | ast.Module):
                 scope = unit.parents.get(scope)
             if scope is not None:
                 yield owner, scope
 
 
-def _gives_kept(function: Function) -> bool:
+def _gives_kept(function: NamedFunction) -> bool:
     """Whether it may give what was there before it was called."""
     if gives_what_was(function):
         return True

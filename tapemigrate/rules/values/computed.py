@@ -8,6 +8,7 @@ from itertools import islice
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.fixpoint import Fixpoint
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Unit
@@ -27,8 +28,6 @@ _CALLERS = 6
 # Functions of other files of which not more than so many have a name.
 _NAMESAKES = 3
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
 
 class Given(IntEnum):
     """What counts beside what an op made of other tensors."""
@@ -45,7 +44,7 @@ class Computed:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._holding = Fixpoint(self._is, False)
+        self._holding = Fixpoint[tuple[View, ast.expr, Given], bool](False)
 
     def may_be(self, unit: Unit, value: ast.expr) -> bool:
         """Whether the value of an expression in ``unit`` may hold what an op gave."""
@@ -59,7 +58,7 @@ class Computed:
         return made.value is not None and self._holds(view, made.value, Given.NOTHING)
 
     def _holds(self, view: View, node: ast.expr, given: Given) -> bool:
-        return self._holding.of((view, node, given))
+        return self._holding.of((view, node, given), self._is)
 
     def _is(self, key: tuple[View, ast.expr, Given]) -> bool:
         view, node, given = key
@@ -163,7 +162,7 @@ class Computed:
             self._holds(view, a.value if isinstance(a, ast.Starred) else a, given) for a in passed
         )
 
-    def _functions(self, view: View, call: ast.Call) -> list[tuple[Unit, Function]]:
+    def _functions(self, view: View, call: ast.Call) -> list[tuple[Unit, NamedFunction]]:
         """The functions that a call may run, of other files as well."""
         own = view.kinds.called(call)
         if own is not None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.symbols import short
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _MAKERS = frozenset({"dict", "list", "set", "tuple", "frozenset"})
 
@@ -32,7 +31,7 @@ def is_constant_of_class(project: Project, unit: Unit, path: Path) -> bool:
     return all(map(_stays, values)) or _is_only_looked_up(project, name)
 
 
-def function_of_class(project: Project, unit: Unit, path: Path) -> Function | None:
+def function_of_class(project: Project, unit: Unit, path: Path) -> NamedFunction | None:
     """The ``@staticmethod`` of a class of the file that is called by its name, ``Model.layer``."""
     if len(path) != 2:
         return None

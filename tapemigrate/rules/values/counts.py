@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.names_in_texts import replaced, set_by_text
 from tapemigrate.rules.callgraph.setters import of_one_object
@@ -17,8 +18,6 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values, set_below, sets_without_name
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import children, walk
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # What takes a shape, with its place and name.
 _SHAPED = {
@@ -80,7 +79,7 @@ def _elements(shape: ast.expr | None) -> list[ast.expr]:
     return list(shape.elts) if isinstance(shape, ast.List | ast.Tuple) else []
 
 
-def _called(project: Project, view: View, call: ast.Call) -> _Function | None:
+def _called(project: Project, view: View, call: ast.Call) -> NamedFunction | None:
     """The function of this file that runs there, whatever the object is."""
     function = view.kinds.called(call)
     if function is None or function.decorator_list:
@@ -100,7 +99,7 @@ def _called(project: Project, view: View, call: ast.Call) -> _Function | None:
     return function
 
 
-def _shapes_of(project: Project, view: View, function: _Function, depth: int) -> Iterator[str]:
+def _shapes_of(project: Project, view: View, function: NamedFunction, depth: int) -> Iterator[str]:
     """The parameters of a function that it takes for a whole shape, before anything else."""
     if not function.body:
         return

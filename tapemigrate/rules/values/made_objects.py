@@ -11,6 +11,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
@@ -24,7 +25,6 @@ from tapemigrate.tape.symbols import QUIET
 from tapemigrate.tape.syntax import SETTINGS
 
 _Class = tuple[Unit, ast.ClassDef]
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 _VARIABLES = (Make.VARIABLE, Make.FROZEN)
@@ -108,7 +108,7 @@ class _Quiet:
 
     def _parts(self, view: View, node: ast.AST) -> bool:
         """What a statement holds beside expressions: statements, and heads of ``with`` blocks."""
-        if isinstance(node, _Function | ast.ClassDef):
+        if isinstance(node, NamedFunction | ast.ClassDef):
             return True  # runs where it is called, and a call of it is none that is known here
         if isinstance(node, ast.stmt):
             return self._statement(view, node)
@@ -287,10 +287,10 @@ def _named(project: Project, name: str) -> list[_Class]:
     return classes(project).named(name)
 
 
-def _methods(lineage: Iterable[_Class]) -> Iterator[tuple[Unit, _Function]]:
+def _methods(lineage: Iterable[_Class]) -> Iterator[tuple[Unit, NamedFunction]]:
     for unit, cls in lineage:
         for stmt in cls.body:
-            if isinstance(stmt, _Function):
+            if isinstance(stmt, NamedFunction):
                 yield unit, stmt
 
 
@@ -298,7 +298,7 @@ def _defines(cls: ast.ClassDef, name: str) -> bool:
     return any(getattr(stmt, "name", "") == name for stmt in cls.body)
 
 
-def _own_names(method: _Function, me: str | None) -> set[str]:
+def _own_names(method: NamedFunction, me: str | None) -> set[str]:
     """What the method reads of its object, properties and methods among it."""
     return {
         node.attr

@@ -81,7 +81,7 @@ class Tracer:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._traced = Fixpoint(self._trace, Provenance())
+        self._traced = Fixpoint[tuple[_Traced, View, str], Provenance](Provenance())
         self._behind: dict[tuple[ast.AST, ast.expr], frozenset[Def]] = {}
 
     def value(self, view: View, node: ast.expr) -> Provenance:
@@ -161,9 +161,8 @@ class Tracer:
     def _function(self, view: View, name: str, found: Provenance) -> None:
         """What a function of this file makes, judged by the calls that it holds."""
         for function in self._project.effects(view.unit).functions(name):
-            found.add(
-                self._traced.of((_Traced.FUNCTION, self._project.view(view.unit, function), ""))
-            )
+            inner = self._project.view(view.unit, function)
+            found.add(self._traced.of((_Traced.FUNCTION, inner, ""), self._trace))
 
     def _trace(self, key: tuple[_Traced, View, str]) -> Provenance:
         what, view, name = key
@@ -187,7 +186,7 @@ class Tracer:
         assert view.cls is not None or not name
         if view.cls is None:
             return Provenance(blind=True)
-        return self._traced.of((_Traced.ATTRIBUTE, view, name))
+        return self._traced.of((_Traced.ATTRIBUTE, view, name), self._trace)
 
     def _attribute(self, view: View, name: str) -> Provenance:
         found = Provenance()
@@ -261,7 +260,7 @@ class Tracer:
         """What calling ``self.name(…)`` reads that is not passed to it."""
         if view.cls is None:
             return Provenance(blind=True)
-        return self._traced.of((_Traced.METHOD, view, name))
+        return self._traced.of((_Traced.METHOD, view, name), self._trace)
 
     def _method(self, view: View, name: str) -> Provenance:
         found = Provenance()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def may_be_set_anew(
@@ -22,10 +21,10 @@ def may_be_set_anew(
     """
     if view.cls is None:
         return False
-    methods: dict[str, list[_Function]] = {}
+    methods: dict[str, list[NamedFunction]] = {}
     for _, cls in of_one_object(project, view.cls):
         for each in cls.body:
-            if isinstance(each, _Function):
+            if isinstance(each, NamedFunction):
                 methods.setdefault(each.name, []).append(each)
     setters = {
         each
@@ -44,7 +43,9 @@ def may_be_set_anew(
     return _reach(called, methods, setters)
 
 
-def _reach(called: set[str], methods: dict[str, list[_Function]], setters: set[_Function]) -> bool:
+def _reach(
+    called: set[str], methods: dict[str, list[NamedFunction]], setters: set[NamedFunction]
+) -> bool:
     """Whether methods of these names run one of ``setters``, or what cannot be seen."""
     pending = list(called)
     while pending:
@@ -71,7 +72,7 @@ def _sets(method: ast.AST, attribute: str) -> bool:
     )
 
 
-def _named(method: _Function) -> set[tuple[str, bool]] | None:
+def _named(method: NamedFunction) -> set[tuple[str, bool]] | None:
     """What it reads of its object, and whether it calls that; None: it hands the object on.
 
     Or it is there for others to write.
