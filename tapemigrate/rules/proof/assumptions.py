@@ -46,7 +46,7 @@ from tapemigrate.rules.proof.verdicts import (
 )
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
-from tapemigrate.rules.values.counts import counts
+from tapemigrate.rules.values.counts import Counts
 from tapemigrate.rules.values.estimators import is_fed_data
 from tapemigrate.rules.values.given_tensors import may_give_tensor
 from tapemigrate.rules.values.optional import is_no_function
@@ -100,6 +100,7 @@ class Judge:
         self._outer = OuterValues(project, tracer, view, self._by_callers)
         self._results = KeptResults(project, tracer)
         self._ancestry = Ancestry(project, tracer)
+        self._counts = Counts(project, view)
         self._steps: Steps | None = None
         scope = view.scope
         self._parameters = (
@@ -155,7 +156,7 @@ class Judge:
                 s for s in parts_beside(region, self._view) if s not in assumptions
             ]
         self._by_callers.linear = is_linear(region)
-        counted = counts(self._project, self._view, region.request.stmt)
+        counted = self._counts.before(region.request.stmt)
         roots = [*region.roots, *captured(region, self._view)]
         for root in sorted(roots, key=lambda d: d.path):
             if any(root.path[: len(path)] == path for path in recorded):

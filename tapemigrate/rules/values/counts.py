@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from tapemigrate.flow.blocks import Block
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
@@ -44,12 +45,36 @@ _LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.ListComp, ast.SetComp, ast.Dict
 _DEPTH = 4
 
 
-def counts(project: Project, view: View, stmt: ast.stmt) -> frozenset[Def]:
-    """What enters the scope and has to be a whole number, or ``stmt`` is never reached."""
-    sizes = (
-        size for call in _calls_before(view, stmt) for size in _sizes(project, view, call, _DEPTH)
-    )
-    return frozenset(made for size in sizes for made in _made_of(project, view, size, _DEPTH))
+class Counts:
+    """The counts of one scope, told once of each of its blocks."""
+
+    def __init__(self, project: Project, view: View) -> None:
+        self._project = project
+        self._view = view
+        self._of: dict[Block, dict[Def, int]] = {}
+
+    def before(self, stmt: ast.stmt) -> frozenset[Def]:
+        """What enters the scope and has to be a whole number, or ``stmt`` is never reached."""
+        return frozenset(
+            made
+            for place in self._view.blocks.chain(stmt)
+            for made, index in self._in(place.block).items()
+            if index < place.index
+        )
+
+    def _in(self, block: Block) -> dict[Def, int]:
+        """The counts that statements of a block tell, each with the index of the first one."""
+        if block not in self._of:
+            found = self._of[block] = {}
+            for index, stmt in enumerate(block.body):
+                for made in self._known_by(stmt):
+                    found.setdefault(made, index)
+        return self._of[block]
+
+    def _known_by(self, stmt: ast.stmt) -> Iterator[Def]:
+        for call in (call for each in _run([stmt]) for call in _calls_in(each)):
+            for size in _sizes(self._project, self._view, call, _DEPTH):
+                yield from _made_of(self._project, self._view, size, _DEPTH)
 
 
 def _sizes(project: Project, view: View, call: ast.Call, depth: int) -> Iterator[ast.expr]:
@@ -151,13 +176,6 @@ def _only_value(project: Project, view: View, node: ast.expr) -> ast.expr | None
     if set_below(project, view, name) or sets_without_name(project, view):
         return None
     return None if set_by_text(project, view.unit, name) else values[0]
-
-
-def _calls_before(view: View, stmt: ast.stmt) -> Iterator[ast.Call]:
-    """The calls that have run whenever ``stmt`` is reached."""
-    for place in view.blocks.chain(stmt):
-        for each in _run(place.block.body[: place.index]):
-            yield from _calls_in(each)
 
 
 def _calls_in(stmt: ast.stmt) -> Iterator[ast.Call]:
