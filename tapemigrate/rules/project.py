@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Kind
@@ -18,10 +17,18 @@ from tapemigrate.flow.effects import HOOKS, Effects
 from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import (
+    bound_names,
+    effects_of,
+    extending,
+    imported_names,
+    reads,
+    set_attributes,
+)
 from tapemigrate.rules.units import Later, Units
 from tapemigrate.source import SourceFile, parse
 from tapemigrate.source.trees import pack, walk
-from tapemigrate.tape.kinds import Kinds, puts_nothing
+from tapemigrate.tape.kinds import Kinds
 
 if TYPE_CHECKING:
     from tapemigrate.rules.callgraph.callbacks import Arrival
@@ -220,7 +227,7 @@ class Project:
 
     def imported(self, unit: Unit) -> frozenset[str]:
         """Every name that some import statement of ``unit`` binds."""
-        return unit.once(_imported)
+        return unit.once(imported_names)
 
     def scope_of(self, unit: Unit, node: ast.AST) -> Scope:
         """The innermost function, lambda or module whose code runs ``node``."""
@@ -300,17 +307,16 @@ class Project:
         if found is None:
             found = self._mentions[name] = Mentions()
             for each in self.units.having(name):
-                of_unit = each.once(_mentions)
-                if name not in of_unit:
-                    of_unit[name] = self._mentions_in(each, name)
-                found.calls += of_unit[name].calls
-                found.others += of_unit[name].others
+                of_unit = self._mentions_in(each, name)
+                found.calls += of_unit.calls
+                found.others += of_unit.others
         return found
 
     def stores(self, attribute: str) -> Iterator[tuple[Unit, ast.Attribute]]:
         """Every place at which an attribute of that name is set."""
         units = self.units.having(attribute)
-        return ((u, n) for u in units for n in u.once(_stores).get(attribute, ()))
+        set_there = ((u, n) for u in units for n in u.once(set_attributes).get(attribute, ()))
+        return ((u, n) for u, n in set_there if isinstance(n.ctx, ast.Store))
 
     def foreign_stores(self, unit: Unit, cls: ast.ClassDef, attribute: str) -> list[ast.expr]:
         """What code outside of ``cls`` and its relatives assigns to an attribute of that name."""
@@ -355,7 +361,7 @@ class Project:
     def family(self, unit: Unit, cls: ast.ClassDef) -> list[ast.ClassDef]:
         """``cls``, its bases and its subclasses, as far as this file shows them."""
         found = list(self.effects(unit).lineage(cls))
-        return found + [each for each in unit.once(_extending).get(cls, ()) if each not in found]
+        return found + [each for each in unit.once(extending).get(cls, ()) if each not in found]
 
     def _means_something_else(self, unit: Unit, node: ast.Name | ast.Attribute) -> bool:
         """Whether the name is a local variable here, or belongs to a library."""
@@ -363,7 +369,7 @@ class Project:
             return (unit.names.qualified(node) or "").startswith(_FOREIGN)
         scope = self.scope_of(unit, node)
         if isinstance(scope, ast.Module):
-            if node.id not in unit.once(_stored_names):
+            if node.id not in unit.once(bound_names):
                 return False
             made = {u.made.kind for u in self.view(unit, scope).flow.reads.get(node, ())}
             return bool(made) and not made & _CALLABLE
@@ -378,7 +384,7 @@ class Project:
 
     def _mentions_in(self, unit: Unit, name: str) -> Mentions:
         found = Mentions()
-        for node in unit.once(_reads).get(name, ()):
+        for node in unit.once(reads).get(name, ()):
             if self._means_something_else(unit, node):
                 continue
             parent = unit.parents[node]
@@ -390,65 +396,6 @@ class Project:
 
 
 # What a file tells by itself; see ``Unit.once``.
-
-
-def effects_of(unit: Unit) -> Effects:
-    """What the functions and classes of ``unit`` change."""
-    return unit.once(_effects)
-
-
-def _effects(unit: Unit) -> Effects:
-    return Effects(unit.tree, partial(puts_nothing, unit.names))
-
-
-def _imported(unit: Unit) -> frozenset[str]:
-    names = [alias for stmt in unit.nodes(ast.Import) for alias in stmt.names]
-    names += [alias for stmt in unit.nodes(ast.ImportFrom) for alias in stmt.names]
-    found = {(alias.asname or alias.name).split(".")[0] for alias in names}
-    if "*" in found:  # it may bring ``tf``
-        brought = (e for e, _ in unit.names.references() if unit.names.reference_kind(e) == "star")
-        found |= {path[0] for each in brought if (path := path_of(each)) is not None}
-    return frozenset(found)
-
-
-def _reads(unit: Unit) -> dict[str, list[ast.Name | ast.Attribute]]:
-    found: defaultdict[str, list[ast.Name | ast.Attribute]] = defaultdict(list)
-    # By their classes, which is quicker than ``isinstance``: all nodes of all files come by.
-    every: Iterable[Any] = unit.parents
-    for node in every:
-        cls = node.__class__
-        if cls is ast.Name:
-            if node.ctx.__class__ is ast.Load:
-                found[node.id].append(node)
-        elif cls is ast.Attribute and node.ctx.__class__ is ast.Load:
-            found[node.attr].append(node)
-    return dict(found)
-
-
-def _stores(unit: Unit) -> dict[str, list[ast.Attribute]]:
-    found: dict[str, list[ast.Attribute]] = {}
-    for node in unit.nodes(ast.Attribute):
-        if isinstance(node.ctx, ast.Store):
-            found.setdefault(node.attr, []).append(node)
-    return found
-
-
-def _extending(unit: Unit) -> dict[ast.ClassDef, list[ast.ClassDef]]:
-    """The classes of the file, each with those that extend it."""
-    found: dict[ast.ClassDef, list[ast.ClassDef]] = {}
-    effects = effects_of(unit)
-    for cls in unit.nodes(ast.ClassDef):
-        for above in effects.lineage(cls):
-            found.setdefault(above, []).append(cls)
-    return found
-
-
-def _stored_names(unit: Unit) -> frozenset[str]:
-    return frozenset(n.id for n in unit.nodes(ast.Name) if isinstance(n.ctx, ast.Store))
-
-
-def _mentions(unit: Unit) -> dict[str, Mentions]:
-    return {}
 
 
 def _locals(unit: Unit) -> dict[Scope, frozenset[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -14,6 +13,7 @@ from tapemigrate.rules.callgraph.callers import is_class_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.shape_evidence import (
     argument_for,
@@ -195,18 +195,9 @@ class _Finder:
         unit = view.unit
         values = global_values(unit, name)
         again = any(name in stmt.names for stmt in unit.nodes(ast.Global))
-        stored = unit.once(_stored).get(name, ())
+        stored = unit.once(bound_names).get(name, ())
         bound = [n for n in stored if self._project.scope_of(unit, n) is unit.tree]
         if not values or again or len(bound) != len(values):
             self.stray(view, view.scope)
         for value in values:
             self.value(self._project.view(unit, unit.tree), value, depth + 1)
-
-
-def _stored(unit: Unit) -> dict[str, list[ast.Name]]:
-    """Where names are given values."""
-    found: dict[str, list[ast.Name]] = defaultdict(list)
-    for node in unit.nodes(ast.Name):
-        if isinstance(node.ctx, ast.Store):
-            found[node.id].append(node)
-    return found

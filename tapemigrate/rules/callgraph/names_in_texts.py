@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.places import import_path, place_of, stem
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import set_attributes
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import walk
 
@@ -23,7 +24,7 @@ _SETTERS = frozenset({"setattr", "patch", "setitem"})
 def replaced(project: Project, home: Unit, name: str, method: bool = False) -> str:
     """Where another function may take the place of this one, with parameters of its own."""
     for unit in project.units.having(name):
-        for node in unit.once(_set_attributes).get(name, ()):
+        for node in unit.once(set_attributes).get(name, ()):
             # An object may keep something else under that name; a module has the function there.
             if method or unit.names.qualified(node.value) is not None:
                 return f"`{name}` is set anew in {place_of(home, unit, node)}"
@@ -80,15 +81,6 @@ def named_in_text(home: Unit, unit: Unit, name: str) -> Iterator[str]:
 
 
 # What a file tells by itself; see ``Unit.once``.
-
-
-def _set_attributes(unit: Unit) -> dict[str, list[ast.Attribute]]:
-    """The attributes that are set or deleted, by name."""
-    found: dict[str, list[ast.Attribute]] = {}
-    for node in unit.nodes(ast.Attribute):
-        if not isinstance(node.ctx, ast.Load):
-            found.setdefault(node.attr, []).append(node)
-    return found
 
 
 def _texts(unit: Unit) -> dict[str, list[ast.Constant]]:

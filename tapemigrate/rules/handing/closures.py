@@ -15,7 +15,7 @@ from dataclasses import replace
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.flow.functions import Scope, free_names, parameters
+from tapemigrate.flow.functions import free_names, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.finding import Unit
@@ -23,7 +23,7 @@ from tapemigrate.rules.handing.ahead import early_value, may_be_missing, names_o
 from tapemigrate.rules.handing.bodies import component_of, run_at_once
 from tapemigrate.rules.handing.placed import TAPE
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.request import Ahead, Request
 
 Inner = ast.FunctionDef | ast.Lambda
@@ -92,7 +92,7 @@ class _Mover:
         self._stmt: ast.stmt = stmt
         self._name = scope.name if isinstance(scope, ast.FunctionDef) else "<lambda>"
         self._holder = self._flow.defs.get((scope, (self._name,)))
-        self._unbound = _changed_inside(outer.scope)
+        self._unbound = kept(outer.scope, _changed_inside)
 
     def moved(self, requests: list[Request]) -> list[Request] | None:
         """The requests as ones of the function around; None where one of them cannot be."""
@@ -231,7 +231,7 @@ class _Mover:
                 stack.extend(ast.iter_child_nodes(node))
 
 
-def _changed_inside(scope: Scope) -> frozenset[str]:
+def _changed_inside(scope: ast.AST) -> frozenset[str]:
     """The names that inner functions may give other values or elements, and those of the module."""
     found: set[str] = set()
     for inner in walk(scope):

@@ -16,9 +16,10 @@ from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
+from tapemigrate.rules.indexes import set_attributes
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import contents, inherited_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.request import Refusal, Request
@@ -29,6 +30,8 @@ RECIPE = (
 )
 
 
+# By these, a class decides how its objects are copied, or what attributes they have.
+_DECIDING = frozenset({"__slots__", "__getstate__", "__reduce__", "__setattr__", "__deepcopy__"})
 CONTAINERS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
 
 
@@ -111,14 +114,17 @@ def is_fixed(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
     Without that, an object that keeps a target is not copied or pickled: a tensor of a graph can be
     neither.
     """
-    names = {"__slots__", "__getstate__", "__reduce__", "__setattr__", "__deepcopy__"}
-    for each in project.family(unit, cls):
-        for node in walk(each):
-            if getattr(node, "id", getattr(node, "name", None)) in names:
-                return True
-            if isinstance(node, ast.Attribute) and node.attr == "__dict__":
-                return True
+    if any(kept(each, _decides) for each in project.family(unit, cls)):
+        return True
     return any(isinstance(n.func, ast.Name) and n.func.id == "vars" for n in unit.nodes(ast.Call))
+
+
+def _decides(cls: ast.AST) -> bool:
+    return any(
+        getattr(node, "id", getattr(node, "name", None)) in _DECIDING
+        or (isinstance(node, ast.Attribute) and node.attr == "__dict__")
+        for node in walk(cls)
+    )
 
 
 def refused(reason: str) -> Refusal:
@@ -128,15 +134,25 @@ def refused(reason: str) -> Refusal:
 
 def assignments(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> Iterator[ast.Assign]:
     """Where the class gives the attribute a value; twice what is no plain assignment."""
-    for each in project.family(unit, cls):
-        for node in walk(each):
-            if isinstance(node, ast.Attribute) and node.attr == name:
-                if isinstance(node.ctx, ast.Store | ast.Del):
-                    stmt: ast.AST = node
-                    while not isinstance(stmt, ast.stmt):
-                        stmt = unit.parents[stmt]
-                    # What is no plain assignment counts twice: it cannot be followed.
-                    yield from [stmt] if isinstance(stmt, ast.Assign) else [_NEVER, _NEVER]
+    for node in set_within(project, unit, cls, name):
+        stmt: ast.AST = node
+        while not isinstance(stmt, ast.stmt):
+            stmt = unit.parents[stmt]
+        # What is no plain assignment counts twice: it cannot be followed.
+        yield from [stmt] if isinstance(stmt, ast.Assign) else [_NEVER, _NEVER]
+
+
+def set_within(
+    project: Project, unit: Unit, cls: ast.ClassDef, name: str
+) -> Iterator[ast.Attribute]:
+    """Where the class, and those that it extends or that extend it, set or delete the attribute."""
+    family = set(project.family(unit, cls))
+    for node in unit.once(set_attributes).get(name, ()):
+        above: ast.AST | None = node
+        while above is not None and above not in family:
+            above = unit.parents.get(above)
+        if above is not None:
+            yield node
 
 
 _NEVER = ast.Assign([], ast.Name("never", ast.Load()))
@@ -343,13 +359,13 @@ def _extends(cls: ast.ClassDef, family: list[ast.ClassDef]) -> bool:
 
 def tape_name(project: Project, unit: Unit, cls: ast.ClassDef, target: str) -> str:
     """``_loss_tape``, or a name of its own where the class has such an attribute already."""
-    taken = {
-        node.attr
-        for each in project.family(unit, cls)
-        for node in ast.walk(each)
-        if isinstance(node, ast.Attribute)
-    }
+    taken = frozenset().union(*(kept(each, _attributes) for each in project.family(unit, cls)))
     wish, number = f"_{target.lstrip('_')}_tape", 2
     while wish in taken:
         wish, number = f"_{target.lstrip('_')}_tape{number}", number + 1
     return wish
+
+
+def _attributes(cls: ast.AST) -> frozenset[str]:
+    """The names of all attributes that stand in a class."""
+    return frozenset(node.attr for node in walk(cls) if isinstance(node, ast.Attribute))

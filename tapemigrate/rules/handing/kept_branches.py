@@ -19,6 +19,7 @@ from tapemigrate.rules.handing.kept import (
     kept_request,
     known_sources,
     refused,
+    set_within,
     tape_name,
     unfit,
     wanted_by,
@@ -81,18 +82,13 @@ def _stores(
     project: Project, unit: Unit, cls: ast.ClassDef, name: str
 ) -> Iterator[ast.stmt | None]:
     """The statements that set the attribute; None for one that cannot be followed."""
-    for each in project.family(unit, cls):
-        for node in ast.walk(each):
-            if not isinstance(node, ast.Attribute) or node.attr != name:
-                continue
-            if isinstance(node.ctx, ast.Load):
-                continue
-            stmt = unit.parents[node]
-            if isinstance(stmt, ast.Assign) and node in stmt.targets:
-                if not is_none(stmt.value):
-                    yield stmt
-            else:
-                yield stmt if isinstance(stmt, ast.AugAssign) else None
+    for node in set_within(project, unit, cls, name):
+        stmt = unit.parents[node]
+        if isinstance(stmt, ast.Assign) and node in stmt.targets:
+            if not is_none(stmt.value):
+                yield stmt
+        else:
+            yield stmt if isinstance(stmt, ast.AugAssign) else None
 
 
 def _puts(project: Project, producer: View, name: str, first: ast.stmt) -> list[ast.stmt]:

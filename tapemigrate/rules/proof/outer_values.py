@@ -7,6 +7,7 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.indexes import reads
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.by_callers import ByCallers
@@ -81,14 +82,13 @@ class OuterValues:
 
     def _is_rebound(self, name: str) -> bool:
         """Whether functions of the file may give a module-level name another value."""
-        for node in self._view.unit.parents:
-            if isinstance(node, ast.Global) and name in node.names:
-                return True
-            if isinstance(node, ast.Name) and node.id == "globals":
-                return True
-            if isinstance(node, ast.Attribute) and node.attr == "modules":
-                return True  # by the module itself: ``sys.modules[__name__]``
-        return False
+        unit = self._view.unit
+        if any(name in stmt.names for stmt in unit.nodes(ast.Global)):
+            return True
+        # By all names of the module, or by the module itself: ``sys.modules[__name__]``.
+        return any(isinstance(n, ast.Name) for n in unit.once(reads).get("globals", ())) or any(
+            isinstance(n, ast.Attribute) for n in unit.once(reads).get("modules", ())
+        )
 
     def _closure(
         self, text: str, holder: View, made: list[Def], leaves: list[Leaf]

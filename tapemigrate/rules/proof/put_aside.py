@@ -21,7 +21,8 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project, View, effects_of
+from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.provenance import filled_state
 from tapemigrate.source.trees import arguments_of, kept, walk

@@ -15,6 +15,7 @@ from tapemigrate.rules.callgraph.names_in_texts import replaced, set_by_text
 from tapemigrate.rules.callgraph.places import steps_of
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.recurrent import CELLS, direct, last_of, runs_in
 from tapemigrate.rules.values.shape_evidence import attribute_values
@@ -137,8 +138,7 @@ class _Sites:
         home = found[0]
         if home[0] is not view.unit and view.kinds.name(call.func) is None:
             return None
-        stored = (n for n in home[0].nodes(ast.Name) if not isinstance(n.ctx, ast.Load))
-        if any(n.id == name for n in stored):
+        if name in home[0].once(bound_names):
             return None
         method = isinstance(call.func, ast.Attribute)
         return None if replaced(self._project, home[0], name, method=method) else home

@@ -13,8 +13,13 @@ from tapemigrate.flow.blocks import Block
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.names_in_texts import replaced, set_by_text
+from tapemigrate.rules.callgraph.names_in_texts import (
+    replaced,
+    set_by_text,
+    texts_and_imports,
+)
 from tapemigrate.rules.callgraph.setters import of_one_object
+from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values, set_below, sets_without_name
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
@@ -117,11 +122,10 @@ def _called(project: Project, view: View, call: ast.Call) -> NamedFunction | Non
             return None
     if replaced(project, view.unit, name, method=isinstance(call.func, ast.Attribute)):
         return None
-    stored = (n for n in view.unit.nodes(ast.Name) if not isinstance(n.ctx, ast.Load))
-    texts = (n for u in project.units.having(name) for n in u.nodes(ast.Constant))
-    if any(n.id == name for n in stored) or any(n.value == name for n in texts):
+    if name in view.unit.once(bound_names):
         return None
-    return function
+    texts = (n for u in project.units.having(name) for n in u.once(texts_and_imports).get(name, ()))
+    return None if any(isinstance(n, ast.Constant) for n in texts) else function
 
 
 def _shapes_of(project: Project, view: View, function: NamedFunction, depth: int) -> Iterator[str]:

@@ -10,7 +10,8 @@ from typing import TypeGuard
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project, effects_of
+from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 

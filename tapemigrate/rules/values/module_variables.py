@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.provenance import is_variable, parts
 from tapemigrate.source.trees import walk
@@ -22,7 +23,6 @@ _READERS = frozenset({"len", "zip", "enumerate", "list", "tuple", "sorted", "rev
 # By these, a name can be given a value that does not stand beside it.
 _UNSEEN = frozenset({"globals", "vars", "locals", "exec", "eval"})
 _KNOWN: WeakKeyDictionary[Project, dict[tuple[str, str], bool]] = WeakKeyDictionary()
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def are_variables(project: Project, unit: Unit, name: str) -> bool:
@@ -49,19 +49,16 @@ def _is_new(module: View, value: ast.expr) -> bool:
 
 def _are_variables(project: Project, unit: Unit, name: str) -> bool:
     values: list[ast.expr] = []
-    stars: list[ast.alias] = []
-    for node in walk(unit.tree):
-        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
-            if project.scope_of(unit, node) is not unit.tree:
-                continue
-            stmt = unit.parents[node]
-            if not isinstance(stmt, ast.Assign) or node not in stmt.targets:
-                return False
-            values.append(stmt.value)
-        elif _hides(node, name):
+    for node in unit.once(bound_names).get(name, ()):
+        if project.scope_of(unit, node) is not unit.tree:
+            continue
+        stmt = unit.parents[node]
+        if not isinstance(stmt, ast.Assign) or node not in stmt.targets:
             return False
-        elif isinstance(node, ast.alias) and node.name == "*":
-            stars.append(node)
+        values.append(stmt.value)
+    if name in unit.once(_bound_otherwise) or unit.once(_looks_up):
+        return False
+    stars = [alias for alias in unit.nodes(ast.alias) if alias.name == "*"]
     first = min((value.lineno for value in values), default=0)
     if any(star.lineno > first for star in stars):
         return False
@@ -74,16 +71,17 @@ def _are_variables(project: Project, unit: Unit, name: str) -> bool:
     return single or _is_only_looked_up(project, unit, name)
 
 
-def _hides(node: ast.AST, name: str) -> bool:
-    """Whether the name may be given another value by other means than an assignment."""
-    match node:
-        case ast.Name():
-            return node.id in _UNSEEN
-        case ast.Global():
-            return name in node.names
-        case ast.alias():
-            return name == (node.asname or node.name).split(".")[0]
-    return isinstance(node, _DEFINITIONS) and node.name == name
+def _bound_otherwise(unit: Unit) -> frozenset[str]:
+    """The names that are given values by other means than an assignment."""
+    found = {(alias.asname or alias.name).split(".")[0] for alias in unit.nodes(ast.alias)}
+    found |= {name for stmt in unit.nodes(ast.Global) for name in stmt.names}
+    found |= {node.name for node in unit.nodes(ast.AsyncFunctionDef)}
+    return frozenset(found | {node.name for node in unit.definitions})
+
+
+def _looks_up(unit: Unit) -> bool:
+    """Whether names of the module may be given values without being written."""
+    return any(node.id in _UNSEEN for node in unit.nodes(ast.Name))
 
 
 def _is_set_elsewhere(project: Project, unit: Unit, name: str) -> bool:

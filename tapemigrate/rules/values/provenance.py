@@ -13,7 +13,8 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project, View, effects_of, self_name
+from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.values.attributes import (
     contents,
     inherited_values,

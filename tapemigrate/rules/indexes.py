@@ -1,0 +1,77 @@
+"""What stands where in one file, by name; see ``Unit.once``."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from tapemigrate.flow.effects import Effects
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.tape.kinds import puts_nothing
+
+
+def effects_of(unit: Unit) -> Effects:
+    """What the functions and classes of ``unit`` change."""
+    return unit.once(_effects)
+
+
+def _effects(unit: Unit) -> Effects:
+    return Effects(unit.tree, partial(puts_nothing, unit.names))
+
+
+def imported_names(unit: Unit) -> frozenset[str]:
+    """Every name that some import statement of the file binds."""
+    names = [alias for stmt in unit.nodes(ast.Import) for alias in stmt.names]
+    names += [alias for stmt in unit.nodes(ast.ImportFrom) for alias in stmt.names]
+    found = {(alias.asname or alias.name).split(".")[0] for alias in names}
+    if "*" in found:  # it may bring ``tf``
+        brought = (e for e, _ in unit.names.references() if unit.names.reference_kind(e) == "star")
+        found |= {path[0] for each in brought if (path := path_of(each)) is not None}
+    return frozenset(found)
+
+
+def reads(unit: Unit) -> dict[str, list[ast.Name | ast.Attribute]]:
+    """The names and attributes that are read, by name."""
+    found: defaultdict[str, list[ast.Name | ast.Attribute]] = defaultdict(list)
+    # By their classes, which is quicker than ``isinstance``: all nodes of all files come by.
+    every: Iterable[Any] = unit.parents
+    for node in every:
+        cls = node.__class__
+        if cls is ast.Name:
+            if node.ctx.__class__ is ast.Load:
+                found[node.id].append(node)
+        elif cls is ast.Attribute and node.ctx.__class__ is ast.Load:
+            found[node.attr].append(node)
+    return dict(found)
+
+
+def set_attributes(unit: Unit) -> dict[str, list[ast.Attribute]]:
+    """The attributes that are set or deleted, by name."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in unit.nodes(ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
+            found.setdefault(node.attr, []).append(node)
+    return found
+
+
+def extending(unit: Unit) -> dict[ast.ClassDef, list[ast.ClassDef]]:
+    """The classes of the file, each with those that extend it."""
+    found: dict[ast.ClassDef, list[ast.ClassDef]] = {}
+    effects = effects_of(unit)
+    for cls in unit.nodes(ast.ClassDef):
+        for above in effects.lineage(cls):
+            found.setdefault(above, []).append(cls)
+    return found
+
+
+def bound_names(unit: Unit) -> dict[str, list[ast.Name]]:
+    """The places at which names are given values, or deleted."""
+    found: dict[str, list[ast.Name]] = {}
+    for node in unit.nodes(ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            found.setdefault(node.id, []).append(node)
+    return found
