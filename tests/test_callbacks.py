@@ -352,14 +352,14 @@ def test_a_file_that_is_not_changed_along() -> None:
 def test_a_file_that_cannot_be_read_may_hand_in_another(name: str) -> None:
     result = _beside_what_cannot_be_read(f"print 'no'\n{name}\n")
     assert not result.rewritten
-    reason = "`old.py` may put another in its place and cannot be read"
+    reason = "`old.py`, which cannot be read, may put another in its place"
     assert reason in result.diagnostics[0].message
 
 
 def test_a_file_that_cannot_be_read_may_call_it() -> None:
     result = _beside_what_cannot_be_read("from script import slope\nprint 'no'\n")
     assert "def slope(u, x, tape=None):" in result.rewritten["script.py"]
-    assert "`old.py` may call it and cannot be read" in result.diagnostics[0].message
+    assert "`old.py`, which cannot be read, may call it" in result.diagnostics[0].message
 
 
 def test_a_file_that_cannot_be_read_and_names_nothing_of_it() -> None:

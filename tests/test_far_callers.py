@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tapemigrate.runner import run
+from tapemigrate.running import context
 from tapemigrate.settings import Settings
 
 HELPER = "import tensorflow as tf\n\n\ndef slope(y, x):\n    return tf.gradients(y, x)[0]\n"
@@ -74,3 +75,17 @@ def test_who_calls_a_file_that_is_not_asked_about_is_not_known(tmp_path: Path, m
         "main.ipynb": notebook(USE.format(made=made, **AGAIN)),
     }
     assert not fixes(tmp_path, texts)
+
+
+@pytest.mark.parametrize(("limit", "told"), [(3, True), (4, False)])
+def test_files_are_not_looked_at_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, told: bool
+) -> None:
+    monkeypatch.setattr(context, "_MOST_MENTIONS", limit)
+    for name in ("helper", *(f"use_{k}" for k in range(3))):
+        text = HELPER if name == "helper" else PROBE.replace("probe", name)
+        (tmp_path / f"{name}.py").write_text(text)
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    messages = [d.message for r in outcome.results for d in r.diagnostics]
+    assert len(messages) == 1
+    assert ("one of more files than are looked at may call it" in messages[0]) == told

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 # Longer chains of attributes are no names of tensors.
 _LONGEST_PATH = 8
+_ONE_OF_MANY = "one of more files than are looked at"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -206,7 +207,7 @@ class Project:
         return other
 
     def unread(self, names: Iterable[str]) -> str:
-        """The file that may name one of these, but cannot be read; empty if there is none."""
+        """What may use one of these names and is not seen, as a subject; empty if there is none."""
         named = frozenset(names)
         wanted = re.compile(rf"\b(?:{'|'.join(map(re.escape, named))})\b")
         for filename, file in self._unread:
@@ -218,7 +219,7 @@ class Project:
             else:
                 text = file
             if not filename or (any(name in text for name in named) and wanted.search(text)):
-                return f"`{filename}`" if filename else "a file"
+                return f"`{filename}`, which cannot be read," if filename else _ONE_OF_MANY
         return ""
 
     def effects(self, unit: Unit) -> Effects:

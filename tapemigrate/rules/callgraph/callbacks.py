@@ -188,7 +188,7 @@ class _Follower:
             self._attribute(home, cls, name)
         unread = self._project.unread({called, *(name for _, name in self._attributes)})
         if unread:
-            raise _Lost(f", and {unread} may put another in its place and cannot be read")
+            raise _Lost(f", and {unread} may put another in its place")
         return self._found
 
     def _where(self, unit: Unit, node: ast.AST) -> str:

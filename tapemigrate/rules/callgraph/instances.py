@@ -162,7 +162,7 @@ class _Finder:
         unread = self._project.unread(named - {"__init__"})
         if found.problem or found.overridden or not found.calls:
             self.stray(view, function)
-        self.found.unseen += [*found.unseen, *([f"{unread} cannot be read"] if unread else [])]
+        self.found.unseen += [*found.unseen, *([f"{unread} may call it"] if unread else [])]
         for site in found.calls:
             value = argument_for(site.call, function, name, method)
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))

@@ -52,7 +52,7 @@ class Sites:
         named = {helper.function.name} if cls is None else {helper.function.name, cls.name}
         unread = self._project.unread(named - {"__init__"})
         if unread:
-            helper.without.append(f"{unread} may call it and cannot be read")
+            helper.without.append(f"{unread} may call it")
         if helper.without and not calls:
             return helper.without[0]
         if own and cls is not None:
