@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.rules.handing.ahead import is_product
+from tapemigrate.rules.handing.asked_tapes import ASKS
+from tapemigrate.rules.handing.finding_regions import kept_values
 from tapemigrate.rules.handing.own_parts import unfit
 from tapemigrate.rules.handing.placed import Helper, Placed
-from tapemigrate.rules.handing.placing import ASKS, kept_values
 from tapemigrate.rules.project import Project
 from tapemigrate.tape.handed import own_attribute
 from tapemigrate.tape.kinds import Make

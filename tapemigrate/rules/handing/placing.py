@@ -12,29 +12,20 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules import cells
 from tapemigrate.rules.callgraph.callbacks import callers
-from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.asked_tapes import asks_a_tape_from_outside
+from tapemigrate.rules.handing.finding_regions import finder_of
 from tapemigrate.rules.handing.higher import HIGHER, is_elsewhere, on_kept_tape
+from tapemigrate.rules.handing.run import run_by
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.assumptions import Judge, is_linear
-from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.one_object import names_outside
 from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.seeds import none_among
-from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.hazards import Hazards
-from tapemigrate.rules.values.deferred import deferred
-from tapemigrate.rules.values.fillers import fills
-from tapemigrate.rules.values.made_objects import making
-from tapemigrate.rules.values.module_variables import are_variables, is_trainable
-from tapemigrate.rules.values.optional import given_for
-from tapemigrate.rules.values.own_lists import is_filled_here
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.rules.values.set_anew import may_be_set_anew
-from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
-from tapemigrate.rules.values.trainable import trainable
-from tapemigrate.rules.values.variable_lists import gives_variables
+from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.tape.asking import several
 from tapemigrate.tape.handed import own_attribute
 from tapemigrate.tape.kinds import Make
@@ -42,7 +33,6 @@ from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.regions import RegionFinder
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.sources import SourceReader
 from tapemigrate.tape.syntax import PARAMETERS_BY_NAME, elements_of, is_named_after_variables
 
 _CLASS = Refusal(
@@ -80,7 +70,7 @@ class Places:
         self._project = project
         self._view = view
         self._danger = danger
-        self._finder = _finder(project, view, tracer)
+        self._finder = finder_of(project, view, tracer)
         self._tracer = tracer
         self._by_name: RegionFinder | None = None
         self.judge = Judge(project, tracer, view)
@@ -213,7 +203,7 @@ class Places:
         if not self._names_variables(request.sources):
             return region
         if self._by_name is None:
-            self._by_name = _finder(self._project, self._view, self._tracer, by_name=True)
+            self._by_name = finder_of(self._project, self._view, self._tracer, by_name=True)
         again = self._placed(request, requests, kept, self._by_name)
         return again if isinstance(again, Region) else region
 
@@ -252,11 +242,11 @@ class Places:
         if isinstance(region, Region):
             region = cells.refuse(region, self._view.unit) or self._symbolic(region) or region
         if isinstance(region, Region):
-            run = _run_by(region, self._view)
+            run = run_by(region, self._view)
             region = self._danger.unseen(run) or self._uncached(region, run)
             if isinstance(region, Region) and (what := self._danger.collected(run)):
                 region = self._before(region, requests, kept, what)
-        if isinstance(region, Region) and _asks_a_tape_from_outside(region, self._view):
+        if isinstance(region, Region) and asks_a_tape_from_outside(region, self._view):
             return HIGHER
         if isinstance(region, Region):
             verdict = self.judge.judge(region, recorded)
@@ -294,7 +284,7 @@ class Places:
         if kept is not None or isinstance(wider, Refusal) or self._hides_a_source(wider):
             return COLLECTED
         first = wider.block.body[wider.first].lineno
-        run = _run_by(wider, self._view)
+        run = run_by(wider, self._view)
         refusal = self._danger.unseen(run) or cells.refuse(wider, self._view.unit)
         if refusal is not None or isinstance(self._uncached(wider, run), Refusal):
             return refusal or COLLECTED
@@ -345,72 +335,10 @@ class Places:
         return False
 
 
-def _finder(project: Project, view: View, tracer: Tracer, by_name: bool = False) -> RegionFinder:
-    unit = view.unit
-    reader = SourceReader(
-        view.flow,
-        view.kinds,
-        lambda n: unit.lines.segment(unit.lines.span(n)),
-        ShapeEvidence(project, view),
-        lambda path: _holds_variables(tracer, view, path),
-        lambda path: kept_values(project, view, path),
-        lambda node: gives_variables(project, view, node),
-        lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
-        lambda call, path: fills(project, view, call, path),
-        lambda node: trainable(project, view, node),
-        lambda made: making(project, view, made),
-        by_name,
-        lambda path: is_filled_here(project, view, path),
-    )
-    return RegionFinder(
-        view.flow,
-        view.blocks,
-        view.kinds,
-        reader,
-        unit.parents,
-        Siblings(project, view).apart,
-        lambda path: _is_own_variable(project, tracer, view, path),
-        deferred(project, view),
-    )
-
-
 _ANEW = Refusal(
     "the target is computed anew here, by the method that keeps the tape of its forward pass",
     "Compute what is differentiated in that method as well, or open a tape of your own round both.",
 )
-#: The methods by which a tape is asked.
-ASKS = frozenset({"gradient", "jacobian", "batch_jacobian"})
-
-
-def _has_asked_tapes(unit: Unit) -> bool:
-    calls = (call.func for call in unit.nodes(ast.Call))
-    return any(isinstance(func, ast.Attribute) and func.attr in ASKS for func in calls)
-
-
-def _asks_a_tape_from_outside(region: Region, view: View) -> bool:
-    """Whether the region holds a gradient of a tape that was not opened in it.
-
-    Or of one that was, where parts of it must not be recorded.
-    """
-    if not view.unit.once(_has_asked_tapes):
-        return False
-    inside = {
-        node
-        for stmt in region.block.body[region.first : region.last + 1]
-        for node in ast.walk(stmt)
-    }
-    for root in (*inside, region.request.target):
-        for node in ast.walk(root) if root is region.request.target else (root,):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-                continue
-            owner = node.func.value
-            if node.func.attr not in ASKS or view.kinds.name(owner) is not None:
-                continue
-            made = origins(view.flow.reads.get(owner, frozenset()))
-            opened = any(d.stmt in inside for d in made if d.kind is not Kind.MUTATE)
-            if path_of(owner) is not None and (region.stops or not opened):
-                return True
-    return False
 
 
 def _left_for_others(request: Request, project: Project, view: View) -> Refusal | None:
@@ -443,53 +371,6 @@ def _calls_without(project: Project, view: View, name: str) -> list[str]:
     ]
 
 
-def _is_own_variable(project: Project, tracer: Tracer, view: View, path: Path) -> bool:
-    """Whether the path, from outside of the scope, leads to a variable of its class or module."""
-    if path[0] == view.kinds.self_name:
-        return len(path) > 1 and tracer.holds_variables(view, path[1].lstrip("."))
-    return view.scope is not view.unit.tree and are_variables(project, view.unit, path[0])
-
-
-def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:
-    """Whether an attribute of ``self`` is made of variables that the class makes."""
-    if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
-        return False
-    return tracer.attribute(view, path[1].lstrip(".")).network
-
-
-def kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
-    """What the methods of the class assign to an attribute of ``self``; empty if others do too.
-
-    For an optional parameter: what callers give. A variable of the module is nothing else.
-    """
-    if len(path) == 1:
-        if _is_of_module(project, view, path) and is_trainable(project, view.unit, path[0]):
-            return frozenset({Make.VARIABLE})
-        return given_for(project, view, path[0])
-    if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
-        return frozenset()
-    name = path[1].lstrip(".")
-    if project.foreign_stores(view.unit, view.cls, name):
-        return frozenset()
-    values = attribute_values(project, view, name)
-    if any(is_opened(view.unit.parents[value]) for value in values):
-        return frozenset()
-    return frozenset(
-        Make.VARIABLES
-        if isinstance(value, ast.Call) and gives_variables(project, view, value)
-        else view.kinds.make(value)
-        for value in values
-    )
-
-
-def _is_of_module(project: Project, view: View, path: Path) -> bool:
-    """Whether a name that the scope does not set is one of the module's."""
-    unset = (Kind.ENTRY, Kind.MUTATE)
-    own = any(d.path == path and d.kind not in unset for d in view.flow.defs.values())
-    around = outer_definitions(project, view, path) is not None
-    return view.scope is not view.unit.tree and not own and not around
-
-
 def _is_recorded(view: View, request: Request, recorded: frozenset[Path]) -> bool:
     """Whether the target is what a tape has ``recorded``, and nothing is made of that here."""
     names = names_outside(view, request.target)
@@ -511,51 +392,6 @@ def holds_target(view: View, request: Request, kept: Keeping) -> bool:
         return False
     uses = view.flow.uses_in(owner) | view.flow.uses_in(target)
     return all(u.made.kind is Kind.ENTRY for u in uses if u.made.path[: len(path)] == path)
-
-
-def _run_by(region: Region, view: View) -> list[ast.AST]:
-    """What the region runs, and what the sources and the target were taken from."""
-    body = region.block.body
-    found: list[ast.AST] = list(body[region.first : min(region.last, region.call - 1) + 1])
-    if region.last >= region.call:
-        found += _beside(region.request.stmt, body[region.call], view)
-    found += [region.request.target, region.request.sources]
-    uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
-    made = [u.made for u in uses if u.made.value is not None]
-    made += [d for leaf in region.sources.leaves for d in leaf.defs if d not in made]
-    row = _row_of_new(region.sources)
-    # The blocks around it may change what its ops are.
-    node = view.unit.parents.get(region.request.stmt)
-    while node is not None and node is not view.scope:
-        if isinstance(node, ast.With | ast.AsyncWith):
-            found += [item.context_expr for item in node.items]
-        node = view.unit.parents.get(node)
-    # What was there before its sources were made cannot come from them.
-    found += [d.value for d in made if d.value and (d.stmt is None or d.stmt.lineno >= row)]
-    return found
-
-
-def _beside(stmt: ast.stmt, top: ast.stmt, view: View) -> list[ast.stmt]:
-    """What runs before a statement inside ``top``, which holds it."""
-    found: list[ast.stmt] = []
-    node: ast.AST = stmt
-    while node is not top:
-        parent = view.unit.parents[node]
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, ())
-            if node in block:
-                again = isinstance(parent, ast.For | ast.AsyncFor | ast.While)
-                found += [s for s in block[: None if again else block.index(node)] if s is not node]
-        node = parent
-    return found
-
-
-def _row_of_new(sources: Sources) -> int:
-    """The row in which the first source is made, if all of them are new tensors; else 0."""
-    if any(leaf.outside and not leaf.fresh for leaf in sources.leaves):
-        return 0
-    made = [d for leaf in sources.leaves for d in leaf.defs]
-    return min((d.stmt.lineno if d.stmt is not None else 0 for d in made), default=0)
 
 
 def _first_order(request: Request) -> Request:

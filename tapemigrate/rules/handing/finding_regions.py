@@ -1,0 +1,102 @@
+"""What the search for regions is told of one scope: its values, sources and siblings."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import Path
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.captured import outer_definitions
+from tapemigrate.rules.proof.siblings import Siblings
+from tapemigrate.rules.values.deferred import deferred
+from tapemigrate.rules.values.fillers import fills
+from tapemigrate.rules.values.made_objects import making
+from tapemigrate.rules.values.module_variables import are_variables, is_trainable
+from tapemigrate.rules.values.optional import given_for
+from tapemigrate.rules.values.own_lists import is_filled_here
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.set_anew import may_be_set_anew
+from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
+from tapemigrate.rules.values.trainable import trainable
+from tapemigrate.rules.values.variable_lists import gives_variables
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.regions import RegionFinder
+from tapemigrate.tape.sources import SourceReader
+
+
+def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = False) -> RegionFinder:
+    """Finds regions in the scope; ``by_name``: parameters called so count as variables."""
+    unit = view.unit
+    reader = SourceReader(
+        view.flow,
+        view.kinds,
+        lambda n: unit.lines.segment(unit.lines.span(n)),
+        ShapeEvidence(project, view),
+        lambda path: _holds_variables(tracer, view, path),
+        lambda path: kept_values(project, view, path),
+        lambda node: gives_variables(project, view, node),
+        lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
+        lambda call, path: fills(project, view, call, path),
+        lambda node: trainable(project, view, node),
+        lambda made: making(project, view, made),
+        by_name,
+        lambda path: is_filled_here(project, view, path),
+    )
+    return RegionFinder(
+        view.flow,
+        view.blocks,
+        view.kinds,
+        reader,
+        unit.parents,
+        Siblings(project, view).apart,
+        lambda path: _is_own_variable(project, tracer, view, path),
+        deferred(project, view),
+    )
+
+
+def _is_own_variable(project: Project, tracer: Tracer, view: View, path: Path) -> bool:
+    """Whether the path, from outside of the scope, leads to a variable of its class or module."""
+    if path[0] == view.kinds.self_name:
+        return len(path) > 1 and tracer.holds_variables(view, path[1].lstrip("."))
+    return view.scope is not view.unit.tree and are_variables(project, view.unit, path[0])
+
+
+def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:
+    """Whether an attribute of ``self`` is made of variables that the class makes."""
+    if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
+        return False
+    return tracer.attribute(view, path[1].lstrip(".")).network
+
+
+def kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
+    """What the methods of the class assign to an attribute of ``self``; empty if others do too.
+
+    For an optional parameter: what callers give. A variable of the module is nothing else.
+    """
+    if len(path) == 1:
+        if _is_of_module(project, view, path) and is_trainable(project, view.unit, path[0]):
+            return frozenset({Make.VARIABLE})
+        return given_for(project, view, path[0])
+    if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
+        return frozenset()
+    name = path[1].lstrip(".")
+    if project.foreign_stores(view.unit, view.cls, name):
+        return frozenset()
+    values = attribute_values(project, view, name)
+    if any(is_opened(view.unit.parents[value]) for value in values):
+        return frozenset()
+    return frozenset(
+        Make.VARIABLES
+        if isinstance(value, ast.Call) and gives_variables(project, view, value)
+        else view.kinds.make(value)
+        for value in values
+    )
+
+
+def _is_of_module(project: Project, view: View, path: Path) -> bool:
+    """Whether a name that the scope does not set is one of the module's."""
+    unset = (Kind.ENTRY, Kind.MUTATE)
+    own = any(d.path == path and d.kind not in unset for d in view.flow.defs.values())
+    around = outer_definitions(project, view, path) is not None
+    return view.scope is not view.unit.tree and not own and not around

@@ -1,0 +1,54 @@
+"""What runs where a region does."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.rules.project import View
+from tapemigrate.tape.leaf import Sources
+from tapemigrate.tape.region import Region
+
+
+def run_by(region: Region, view: View) -> list[ast.AST]:
+    """What the region runs, and what the sources and the target were taken from."""
+    body = region.block.body
+    found: list[ast.AST] = list(body[region.first : min(region.last, region.call - 1) + 1])
+    if region.last >= region.call:
+        found += _beside(region.request.stmt, body[region.call], view)
+    found += [region.request.target, region.request.sources]
+    uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
+    made = [u.made for u in uses if u.made.value is not None]
+    made += [d for leaf in region.sources.leaves for d in leaf.defs if d not in made]
+    row = _row_of_new(region.sources)
+    # The blocks around it may change what its ops are.
+    node = view.unit.parents.get(region.request.stmt)
+    while node is not None and node is not view.scope:
+        if isinstance(node, ast.With | ast.AsyncWith):
+            found += [item.context_expr for item in node.items]
+        node = view.unit.parents.get(node)
+    # What was there before its sources were made cannot come from them.
+    found += [d.value for d in made if d.value and (d.stmt is None or d.stmt.lineno >= row)]
+    return found
+
+
+def _beside(stmt: ast.stmt, top: ast.stmt, view: View) -> list[ast.stmt]:
+    """What runs before a statement inside ``top``, which holds it."""
+    found: list[ast.stmt] = []
+    node: ast.AST = stmt
+    while node is not top:
+        parent = view.unit.parents[node]
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, ())
+            if node in block:
+                again = isinstance(parent, ast.For | ast.AsyncFor | ast.While)
+                found += [s for s in block[: None if again else block.index(node)] if s is not node]
+        node = parent
+    return found
+
+
+def _row_of_new(sources: Sources) -> int:
+    """The row in which the first source is made, if all of them are new tensors; else 0."""
+    if any(leaf.outside and not leaf.fresh for leaf in sources.leaves):
+        return 0
+    made = [d for leaf in sources.leaves for d in leaf.defs]
+    return min((d.stmt.lineno if d.stmt is not None else 0 for d in made), default=0)
