@@ -201,6 +201,9 @@ class Names:
                 expr = expr.value
             elif isinstance(expr, ast.Name):
                 base = self._lookup(expr.id, expr, steps)
+                if base is not None and attributes[-1:] == ["tf"] and self._carries(expr.id, base):
+                    attributes.pop()
+                    base = _Meaning("tensorflow", base.kind)
                 break
             elif (by_string := string_step(expr)) is not None:
                 expr, attribute = by_string
@@ -223,6 +226,10 @@ class Names:
         return _Meaning(
             path, "getattr" if through_string and base.kind != "uncertain" else base.kind
         )
+
+    def _carries(self, name: str, meaning: _Meaning) -> bool:
+        """``H.tf``: whether a module of one's own hands TensorFlow on, by what it is asked for."""
+        return name in self._scopes.carriers and meaning.path.split(".")[0] != "tensorflow"
 
     def _lookup(self, name: str, at: ast.Name, steps: int) -> _Meaning | None:
         """What ``name`` means where the Name node ``at`` stands."""

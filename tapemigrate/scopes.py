@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
+from functools import cached_property
 from typing import Literal
 
 from tapemigrate.patterns import late
@@ -207,10 +208,16 @@ class Scopes:
         if self._handed_on:
             self._take_for_tensorflow()
 
+    @cached_property
+    def carriers(self) -> frozenset[str]:
+        """The names of whose attribute ``tf`` the file asks what TensorFlow has."""
+        steps = map(_first_steps, self.chains)
+        return frozenset(name for name, step, second in steps if step == "tf" and second in _SIGNS)
+
     def _take_for_tensorflow(self) -> None:
         """Names that are imported from one's own code, and used as nothing but TensorFlow is."""
-        used = {first for c in self.chains if (first := _first_step(c)) and first[1] in _SIGNS}
-        known = {name for name, _ in used}
+        steps = map(_first_steps, self.chains)
+        known = {name for name, step, _ in steps if step in _SIGNS}
         for name, path in self._handed_on:
             for scope in self.every if name in known else ():
                 for binding in scope.bindings.get(name, ()):
@@ -512,19 +519,19 @@ def _may_hand_on(path: str, name: str, attribute: str = "") -> bool:
     return first != "tensorflow" and (attribute == "tf" or renamed)
 
 
-def _first_step(chain: ast.expr) -> tuple[str, str] | None:
-    """``a`` and ``b`` of ``a.b.c``."""
-    step = ""
+def _first_steps(chain: ast.expr) -> tuple[str, str, str]:
+    """``a``, ``b`` and ``c`` of ``a.b.c.d``; empty where there are none."""
+    step = second = ""
     while not isinstance(chain, ast.Name):
         if isinstance(chain, ast.Attribute):
-            step, chain = chain.attr, chain.value
+            step, second, chain = chain.attr, step, chain.value
         elif isinstance(chain, ast.Call):
             chain = chain.func
         elif isinstance(chain, ast.Subscript):
             chain = chain.value
         else:
-            return None
-    return chain.id, step
+            return "", "", ""
+    return chain.id, step, second
 
 
 def _end(node: ast.stmt | ast.expr) -> Place:
