@@ -15,6 +15,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed, Links
 from tapemigrate.rules.callgraph import callbacks
 from tapemigrate.rules.callgraph.callers import anchors, is_called_by_python, name_outside
+from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.lambdas import Lambdas, bound_to
 from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.calls import Calls, collect, refused
@@ -103,6 +104,9 @@ def links(project: Project, unit: Unit) -> Links:
             own = any(_is_of_object(r.target, scope) for r in requests)
             each = _handed(project, unit, scope, passed or own)
             names |= {each.name, name_outside(project, unit, scope)} - {""}
+            if (cls := project.class_of(unit, scope)) is not None:
+                # Who makes its objects hands in what its methods read.
+                names |= {cls.name, *classes(project).extending(cls.name)}
             held = object_links(scope, requests)
             if scope.name != "__init__" or passed or held:
                 handed.add(each)

@@ -14,6 +14,7 @@ from tapemigrate.running.facts import Question
 from tapemigrate.running.grouping import grouped
 from tapemigrate.running.packages import Packages
 from tapemigrate.running.passing import passing
+from tapemigrate.running.subclasses import with_subclasses
 from tapemigrate.running.tasks import Task
 from tapemigrate.running.words import Words, words_in
 from tapemigrate.running.workers import Workers
@@ -70,6 +71,8 @@ def with_others(
     links = dict(zip(names, links_of(names), strict=True))
     find = Words(everything, partial(workers.map, words_in), cache, digests)
     # All words that are known to be needed, so that the files are read once for them.
+    find(words(links.values()))
+    links = with_subclasses(links, find)
     known_words = words(links.values())
     find(known_words)
     groups = grouped(links, find, hand_on, together)

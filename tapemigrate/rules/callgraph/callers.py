@@ -167,8 +167,13 @@ def is_class_of(
 
 
 def of_class(project: Project, unit: Unit, cls: ast.ClassDef) -> Mentions:
-    """Where a class of ``unit`` is called, or meant in any other way, and not a namesake of it."""
+    """Where a class of ``unit`` is called, or meant in any other way, and not a namesake of it.
+
+    A namesake that extends it counts as well: its objects are made by the same constructor.
+    """
     found = project.mentions(cls.name)
+    if cls.name in classes(project).extending(cls.name):
+        return found
     return Mentions(
         [s for s in found.calls if not _is_namesake(project, unit, cls, s.unit, s.call.func)],
         [(u, n) for u, n in found.others if not _is_namesake(project, unit, cls, u, n)],

@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
@@ -105,7 +106,7 @@ class Construction:
 
     def _calls(self, method: ast.FunctionDef) -> Iterator[CallSite | None]:
         """Where the method is called, by what makes an object as well; None: somewhere else too."""
-        cls = self._methods[method][1]
+        home, cls = self._methods[method]
         if method.name not in _MAKERS:
             mentions = self._project.mentions(method.name)
             yield from mentions.calls
@@ -113,6 +114,8 @@ class Construction:
             return
         for name in sorted({cls.name, *classes(self._project).extending(cls.name)}):
             mentions = self._project.mentions(name)
+            if name == cls.name:
+                mentions = of_class(self._project, home, cls)
             yield from (site for site in mentions.calls if not self._is_another(site.unit, name))
             for unit, node in mentions.others:
                 if not _only_named(unit, node) and not self._is_another(unit, name):
@@ -159,7 +162,9 @@ class Construction:
         return all(d.kind is not Kind.ENTRY for d in cut) or None
 
     def _is_another(self, unit: Unit, name: str) -> bool:
-        """Whether a file has a class of that name for itself."""
+        """Whether a file has a class of that name for itself, which extends no other such."""
+        if name in classes(self._project).extending(name):
+            return False
         own = [each for each in classes(self._project).named(name) if each[0] is unit]
         return bool(own) and all(cls is not known for _, cls in own for _, known in self._classes)
 
