@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from weakref import WeakKeyDictionary
 
+from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.memory import stores_beyond
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.flow.states import PARTS
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
@@ -25,6 +27,7 @@ from tapemigrate.rules.indexes import effects_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.provenance import filled_state
+from tapemigrate.rules.values.set_later import may_be_computed_later
 from tapemigrate.source.trees import arguments_of, kept, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 from tapemigrate.tape.returned import gives_what_was
@@ -38,58 +41,73 @@ _NAMESAKES = 6
 # Who put it there: the functions, as far as it is known; none where it is not.
 _Setters = frozenset[ast.AST]
 _UNKNOWN: _Setters = frozenset()
+_Called = tuple[Unit, NamedFunction, str]
+# What parts of objects have in their names that are sizes, and no tensors.
+_SIZES = ("shape", "size", "dim", "num_")
 
 
 @dataclass(slots=True)
 class _Read:
     """What of such a kind some code reads itself, and the functions that it calls.
 
-    ``inner`` are names of a function in which what it gives back keeps something.
+    ``inner`` are names of a function in which what it gives back keeps something; ``parts`` what
+    objects have that is set after their making, each with the name of what the object is found by.
+    A function that is called goes with what its object is called there; none if it is ``self``.
     """
 
     names: dict[str, _Setters] = field(default_factory=dict)
     inner: set[str] = field(default_factory=set)
-    called: list[tuple[Unit, NamedFunction]] = field(default_factory=list)
+    parts: dict[str, str] = field(default_factory=dict)
+    called: list[_Called] = field(default_factory=list)
 
 
 class PutAside:
     """Looks for it in all files of a project."""
 
     def __init__(self) -> None:
-        self._read: dict[tuple[ast.AST, frozenset[str]], _Read] = {}
+        self._read: dict[tuple[ast.AST, frozenset[str], str], _Read] = {}
         self._getters: dict[str, _Setters | None] = {}
-        self._methods: dict[str, list[tuple[Unit, NamedFunction]]] = {}
+        self._methods: dict[str, list[_Called]] = {}
+        self._later: dict[str, bool] = {}
 
     def read_by(
         self, project: Project, unit: Unit, nodes: Iterable[ast.AST], own: frozenset[str]
     ) -> _Read:
         """What ``nodes``, in a scope with its ``own`` names, read so, by themselves or others."""
         found = _Read()
-        seen: dict[ast.AST, tuple[Unit, NamedFunction]] = {}
-        met: set[ast.AST] = set()
-        pending: list[tuple[Unit, ast.AST, frozenset[str]]] = [(unit, n, own) for n in nodes]
+        seen: dict[ast.AST, _Called] = {}
+        met: set[tuple[ast.AST, bool]] = set()
+        pending: list[tuple[Unit, ast.AST, frozenset[str], str]]
+        pending = [(unit, n, own, "") for n in nodes]
         while pending and len(met) < _MOST:
-            home, node, bound = pending.pop()
-            if node in met:
+            home, node, bound, owner = pending.pop()
+            if (node, bool(owner)) in met:
                 continue
-            met.add(node)
-            key = (node, bound)
+            met.add((node, bool(owner)))
+            key = (node, bound, owner)
             if key not in self._read:
-                self._read[key] = self._read_in(project, home, node, bound)
+                self._read[key] = self._read_in(project, home, *key)
             found.names |= self._read[key].names
             found.inner |= self._read[key].inner
-            for each, f in self._read[key].called:
-                seen[f] = each, f
-                pending.append((each, f, _bound_in(f)))
+            found.parts |= self._read[key].parts
+            for each, f, of in self._read[key].called:
+                seen[f] = each, f, of
+                pending.append((each, f, _bound_in(f), of))
         found.called = list(seen.values())
         return found
 
-    def _read_in(self, project: Project, unit: Unit, root: ast.AST, bound: frozenset[str]) -> _Read:
+    def _read_in(
+        self, project: Project, unit: Unit, root: ast.AST, bound: frozenset[str], owner: str
+    ) -> _Read:
         found = _Read()
         if isinstance(root, NamedFunction):
             found.inner |= _kept_by_inner(root)
             if root.name in unit.once(filled_state):
                 found.names[root.name] = _UNKNOWN
+        own = _set_before(unit, root) if owner else frozenset[ast.Attribute]()
+        inner = frozenset[str]()
+        if isinstance(root, NamedFunction):
+            inner = bound - {a.arg for a in parameters(root.args)}
         for node in walk(root):
             if isinstance(node, ast.Call):
                 getter = (path_of(node.func) or ("",))[-1].lstrip(".")
@@ -116,18 +134,47 @@ class PutAside:
                 )
             ):
                 found.names[ast.unparse(node)] = _UNKNOWN
-            elif node.attr not in QUIET and node.attr not in CHANGERS:
-                parent = unit.parents.get(node)
-                if isinstance(parent, ast.Call) and parent.func is node:
-                    named = self._methods_named(project, node.attr)
-                    found.called += named or self._methods_named(project, "__call__")
+            else:
+                self._part(project, unit, node, owner if node not in own else "", inner, found)
         return found
 
-    def _methods_named(self, project: Project, name: str) -> list[tuple[Unit, NamedFunction]]:
+    def _part(
+        self,
+        project: Project,
+        unit: Unit,
+        node: ast.Attribute,
+        owner: str,
+        inner: frozenset[str],
+        found: _Read,
+    ) -> None:
+        """A part of an object that is read, or a method that is called.
+
+        What has an ``inner`` name of a function that is called is made in there.
+        """
+        own = _is_own(node.value)
+        holder = owner if own else ast.unparse(node.value)
+        parent = unit.parents.get(node)
+        if not isinstance(parent, ast.Call) or parent.func is not node:
+            local = _base(node.value) in inner
+            if holder and not local and self._is_set_later(project, node.attr):
+                found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
+        else:
+            if node.attr not in QUIET and node.attr not in CHANGERS:
+                named = self._methods_named(project, node.attr)
+                called = named or self._methods_named(project, "__call__")
+                found.called += [(home, function, holder) for home, function, _ in called]
+
+    def _is_set_later(self, project: Project, name: str) -> bool:
+        if name not in self._later:
+            sizes = any(word in name for word in _SIZES)
+            self._later[name] = not sizes and may_be_computed_later(project, name)
+        return self._later[name]
+
+    def _methods_named(self, project: Project, name: str) -> list[_Called]:
         """The functions and methods of a name in all files; none of those that many have."""
         if name not in self._methods:
             named = [
-                (unit, f)
+                (unit, f, "")
                 for unit in project.units.defining(name)
                 for f in effects_of(unit).functions(name)
             ]
@@ -153,7 +200,7 @@ class PutAside:
         """Who puts something into what functions of that name hand out, kept before; or None."""
         if getter not in self._getters:
             put: _Setters = frozenset()
-            if any(_gives_kept(f) for _, f in self._methods_named(project, getter)):
+            if any(_gives_kept(f) for _, f, _ in self._methods_named(project, getter)):
                 units = project.units.having(getter)
                 put = put.union(*(u.once(_put_through).get(getter, ()) for u in units))
             self._getters[getter] = put or None
@@ -177,14 +224,42 @@ def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
     made = origins(use for n in names for use in view.flow.reads.get(n, ()))
     run += [d.value for d in made if isinstance(d.value, ast.Call)]
     read = _read_by(project, view, run)
-    return bool(read.names or read.inner)
+    own = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.ASSIGN} - _stored(run)
+    return bool(read.names or read.inner or own & set(read.parts.values()))
 
 
 def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[str]:
     """What ``nodes`` may find that was put aside before the scope ran, and not by them."""
-    read = _read_by(project, view, nodes)
-    run = {function for _, function in read.called}
-    return {name for name, setters in read.names.items() if not setters or setters - run}
+    roots = list(nodes)
+    read = _read_by(project, view, roots)
+    run = {function for _, function, _ in read.called}
+    names = {name for name, setters in read.names.items() if not setters or setters - run}
+    return names | _unset(view, roots, read.parts)
+
+
+def _unset(view: View, roots: Sequence[ast.AST], parts: dict[str, str]) -> set[str]:
+    """The parts of objects that the ``roots`` neither make nor change before they read them."""
+    made = _stored(roots)
+    inside = {node for root in roots for node in walk(root) if isinstance(node, ast.stmt)}
+    here = {node.attr for root in roots for node in walk(root) if isinstance(node, ast.Attribute)}
+    changed: dict[str, set[ast.stmt]] = defaultdict(set)
+    for each in view.flow.defs.values():
+        if each.stmt in inside and each.path != (view.kinds.self_name,):
+            changed[text_of(each.path)].add(each.stmt)
+    found: set[str] = set()
+    for part, base in parts.items():
+        changes = set().union(*(changed.get(whole, ()) for whole in _wholes(part)))
+        # A method that reads the part may itself be what changes its object.
+        least = 1 if part.rpartition(".")[2] in here else 2
+        if base not in made and len(changes) < least:
+            found.add(part)
+    return found
+
+
+def _wholes(part: str) -> list[str]:
+    """``a``, ``a.b`` and ``a.b.c`` for ``a.b.c``, and what stands for all parts of these."""
+    wholes = [part[:i] for i, each in enumerate(part) if each in ".["]
+    return [*wholes, *(whole + PARTS for whole in wholes), part]
 
 
 def _setters(project: Project, unit: Unit, name: str) -> _Setters | None:
@@ -198,15 +273,15 @@ def _setters(project: Project, unit: Unit, name: str) -> _Setters | None:
     return found or None
 
 
-def _functions(unit: Unit, name: str) -> Iterator[tuple[Unit, NamedFunction]]:
+def _functions(unit: Unit, name: str) -> Iterator[_Called]:
     """The functions of a name, and what runs where an object of a class of that name is made."""
     effects = effects_of(unit)
-    yield from ((unit, each) for each in effects.functions(name))
+    yield from ((unit, each, "") for each in effects.functions(name))
     cls = effects.class_named(name)
     for each in effects.lineage(cls) if cls is not None else ():
         for stmt in each.body:
             if isinstance(stmt, NamedFunction) and stmt.name.startswith("__"):
-                yield unit, stmt
+                yield unit, stmt, ""
 
 
 def _bound_in(function: NamedFunction) -> frozenset[str]:
@@ -277,6 +352,41 @@ def _is_part_of_part(node: ast.Attribute) -> bool:
     """``self.encoder.skip``: what another object has, and may be given in between."""
     path = path_of(node)
     return path is not None and len(path) > 2 and path[0] == "self"
+
+
+def _stored(nodes: Iterable[ast.AST]) -> set[str]:
+    inside = (n for root in nodes for n in walk(root) if isinstance(n, ast.Name))
+    return {n.id for n in inside if isinstance(n.ctx, ast.Store)}
+
+
+def _set_before(unit: Unit, function: ast.AST) -> frozenset[ast.Attribute]:
+    """The parts of its own object that a function reads below where it, or a method, sets them."""
+    first: dict[str, int] = {}
+    for stmt in getattr(function, "body", []):
+        match stmt:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=own, attr=name))) if _is_own(own):
+                methods = effects_of(unit).functions(name)
+                inner = [s for method in methods[:1] for s in method.body]
+            case _:
+                inner = [stmt]
+        for target in (t for s in inner if isinstance(s, ast.Assign) for t in s.targets):
+            if isinstance(target, ast.Attribute) and _is_own(target.value):
+                first.setdefault(target.attr, stmt.lineno)
+    parts = (n for n in walk(function) if isinstance(n, ast.Attribute) and _is_own(n.value))
+    return frozenset(n for n in parts if n.lineno > first.get(n.attr, n.lineno))
+
+
+def _is_own(node: ast.expr) -> bool:
+    """``self``, ``super()``"""
+    named = node.func if isinstance(node, ast.Call) else node
+    return isinstance(named, ast.Name) and named.id in ("self", "super")
+
+
+def _base(node: ast.expr) -> str:
+    """``s`` of ``s.parts[0]``"""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _holding(unit: Unit) -> frozenset[str]:

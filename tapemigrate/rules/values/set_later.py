@@ -1,0 +1,128 @@
+"""Parts of objects that are set after their making: by methods, functions, or whoever has them."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.project import Project
+from tapemigrate.rules.values.computed import Computed
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import INDEPENDENT, Kinds
+
+# Through how many methods it is looked whether constructors alone call them.
+_DEPTH = 4
+_DICTS = ("__dict__", "vars")
+
+
+def may_be_computed_later(project: Project, name: str) -> bool:
+    """Whether a part of that name is set, after its object was made, to what an op may have given.
+
+    Who does so need not call the method by its name: ``len(s)``, ``with s:``, ``tasks.put(s.f)``.
+    """
+    computed = Computed(project)
+    return any(
+        (value is None or _is_op(unit, value) or computed.may_be(unit, value))
+        and not _is_constructor(project, method)
+        for unit in project.units.having(name)
+        for method, value in unit.once(_set_later).get(name, ())
+        if method != "__init__"
+    )
+
+
+def _is_constructor(project: Project, method: str, depth: int = _DEPTH) -> bool:
+    """Whether methods of a name are called by nothing but constructors, on the object made."""
+    if method == "__init__":
+        return True
+    if method.startswith("__") or not depth:
+        return False
+    calling = [
+        (node, scope)
+        for unit in project.units.having(method)
+        for node in unit.nodes(ast.Attribute)
+        if node.attr == method
+        for scope in [_scope(unit, node)]
+    ]
+    return bool(calling) and all(
+        scope is not None
+        and _is_on_self(node, scope)
+        and _is_constructor(project, scope.name, depth - 1)
+        for node, scope in calling
+    )
+
+
+def _is_op(unit: Unit, value: ast.expr) -> bool:
+    """Whether arithmetic is done with what is unknown."""
+    kinds = Kinds(unit.names, effects_of(unit))
+    return any(
+        isinstance(node, ast.BinOp) and kinds.make(node) not in INDEPENDENT for node in walk(value)
+    )
+
+
+def _set_later(unit: Unit) -> dict[str, list[tuple[str, ast.expr | None]]]:
+    """By the names of parts: what they are set to, and by which method, if it is of the object.
+
+    None where no single value stands there.
+    """
+    found: dict[str, list[tuple[str, ast.expr | None]]] = defaultdict(list)
+    for node in unit.nodes(ast.Attribute):
+        if isinstance(node.ctx, ast.Store):
+            scope = _scope(unit, node)
+            own = scope is not None and _is_on_self(node, scope)
+            method = scope.name if scope is not None and own else ""
+            found[node.attr].append((method, _value(unit, node)))
+    for sub in unit.nodes(ast.Subscript):
+        if isinstance(sub.ctx, ast.Store) and isinstance(sub.slice, ast.Constant):
+            if _is_dict(sub.value):
+                found[str(sub.slice.value)].append(("", _value(unit, sub)))
+    for call in unit.nodes(ast.Call):
+        match call:
+            case ast.Call(func=ast.Name(id="setattr"), args=[_, name, value]):
+                pass
+            case ast.Call(func=ast.Attribute(attr="__setattr__"), args=[*_, name, value]):
+                pass
+            case ast.Call(func=ast.Attribute(value=owner, attr="update"), keywords=handed):
+                for each in handed if _is_dict(owner) else ():
+                    found[each.arg or ""].append(("", each.value))
+                continue
+            case _:
+                continue
+        if isinstance(name, ast.Constant):
+            found[str(name.value)].append(("", value))
+    return dict(found)
+
+
+def _scope(unit: Unit, node: ast.AST) -> NamedFunction | None:
+    scope: ast.AST | None = unit.parents.get(node)
+    while scope is not None and not isinstance(scope, NamedFunction):
+        scope = unit.parents.get(scope)
+    return scope
+
+
+def _is_on_self(node: ast.Attribute, scope: NamedFunction) -> bool:
+    own = scope.args.args
+    return bool(own) and path_of(node.value) == (own[0].arg,)
+
+
+def _is_dict(node: ast.expr) -> bool:
+    """``o.__dict__``, ``vars(o)``"""
+    named = node.func if isinstance(node, ast.Call) else node
+    return (path_of(named) or ("",))[-1].lstrip(".") in _DICTS
+
+
+def _value(unit: Unit, target: ast.expr) -> ast.expr | None:
+    parent = unit.parents.get(target)
+    match parent:
+        case ast.Assign(targets=targets, value=value) if target in targets:
+            return value
+        case ast.AugAssign(value=value) | ast.AnnAssign(value=value):
+            return value
+        case ast.Tuple(elts=elts):
+            match unit.parents.get(parent):
+                case ast.Assign(value=ast.Tuple(elts=values)) if len(values) == len(elts):
+                    return values[elts.index(target)]
+    return None
