@@ -156,7 +156,8 @@ class PutAside:
         parent = unit.parents.get(node)
         if not isinstance(parent, ast.Call) or parent.func is not node:
             local = _base(node.value) in inner
-            if holder and not local and self._is_set_later(project, node.attr):
+            known = not holder or local or _is_size(node)
+            if not known and self._is_set_later(project, node.attr):
                 found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
         else:
             if node.attr not in QUIET and node.attr not in CHANGERS:
@@ -166,8 +167,7 @@ class PutAside:
 
     def _is_set_later(self, project: Project, name: str) -> bool:
         if name not in self._later:
-            sizes = any(word in name for word in _SIZES)
-            self._later[name] = not sizes and may_be_computed_later(project, name)
+            self._later[name] = may_be_computed_later(project, name)
         return self._later[name]
 
     def _methods_named(self, project: Project, name: str) -> list[_Called]:
@@ -380,6 +380,12 @@ def _is_own(node: ast.expr) -> bool:
     """``self``, ``super()``"""
     named = node.func if isinstance(node, ast.Call) else node
     return isinstance(named, ast.Name) and named.id in ("self", "super")
+
+
+def _is_size(node: ast.Attribute) -> bool:
+    """``net.batch_size``, ``h.get_shape()[-1].value``"""
+    names = (each.attr for each in walk(node) if isinstance(each, ast.Attribute))
+    return any(word in name for name in names for word in _SIZES)
 
 
 def _base(node: ast.expr) -> str:

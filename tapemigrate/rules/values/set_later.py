@@ -25,13 +25,20 @@ def may_be_computed_later(project: Project, name: str) -> bool:
     Who does so need not call the method by its name: ``len(s)``, ``with s:``, ``tasks.put(s.f)``.
     """
     computed = Computed(project)
+    units = project.units.having(name)
+    found = [(unit, *each) for unit in units for each in unit.once(_set_later).get(name, ())]
+    # ``proxy.assign = var.assign``: of what others have by that name, some of it is made there.
+    copied = any(_is_copy(value, name) for _, _, value in found)
     return any(
         (value is None or _is_op(unit, value) or computed.may_be(unit, value))
-        and not _is_constructor(project, method)
-        for unit in project.units.having(name)
-        for method, value in unit.once(_set_later).get(name, ())
-        if method != "__init__"
+        and (copied or not _is_constructor(project, method))
+        for unit, method, value in found
+        if not _is_copy(value, name) and (copied or method != "__init__")
     )
+
+
+def _is_copy(value: ast.expr | None, name: str) -> bool:
+    return isinstance(value, ast.Attribute) and value.attr == name
 
 
 def _is_constructor(project: Project, method: str, depth: int = _DEPTH) -> bool:
