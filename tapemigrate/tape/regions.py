@@ -11,7 +11,7 @@ from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import declarations, walk
 from tapemigrate.tape.arguments import sources_of, stopped_at
 from tapemigrate.tape.beside import Beside
 from tapemigrate.tape.between import Between
@@ -278,13 +278,15 @@ class RegionFinder:
     ) -> set[ast.stmt]:
         """What may have put what it made of a source where ``reading`` statements find it."""
         cut = {d for leaf in sources.leaves for d in leaf.defs}
-        variables = any(leaf.variables for leaf in sources.leaves)
+        shown = self._shown(cut)
+        seen = bool(shown) or any(leaf.variables for leaf in sources.leaves)
         put = {
             d.stmt
             for d in self._flow.defs.values()
             if (d.path == HIDDEN or d.kind is Kind.MUTATE or len(d.path) > 1)
-            and (not variables or self._ops.makes_ops(d))
+            and (not seen or self._ops.makes_ops(d))
         }
+        put |= {d.stmt for d in shown - cut if self._ops.makes_ops(d)}
         loops = set(self._blocks.loops_around(request.stmt))
         last = max(s.lineno for s in reading)
         return {
@@ -293,7 +295,18 @@ class RegionFinder:
             if stmt is not None
             and stmt.lineno < last
             and loops <= set(self._blocks.loops_around(stmt))
-            and (variables or backward(self._flow.uses_in(stmt)).made & cut)
+            and (seen or backward(self._flow.uses_in(stmt)).made & cut)
+        }
+
+    def _shown(self, cut: set[Def]) -> set[Def]:
+        """What gives a source, or what it became, to names that other functions read as well."""
+        body = self._flow.scope.body
+        declared = declarations(body) if isinstance(body, list) else []
+        names = {name for stmt in declared for name in stmt.names}
+        return {
+            made
+            for made in (self._flow.defs.values() if names else ())
+            if made.path[0] in names and backward([Use(made), *made.uses]).made & cut
         }
 
     def second(self, request: Request, inner: Region) -> Region:
