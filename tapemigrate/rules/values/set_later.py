@@ -8,7 +8,7 @@ from collections import defaultdict
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.indexes import effects_of, reads
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.source.trees import walk
@@ -30,8 +30,8 @@ def may_be_computed_later(project: Project, name: str) -> bool:
     # ``proxy.assign = var.assign``: of what others have by that name, some of it is made there.
     copied = any(_is_copy(value, name) for _, _, value in found)
     return any(
-        (value is None or _is_op(unit, value) or computed.may_be(unit, value))
-        and (copied or not _is_constructor(project, method))
+        (copied or not _is_constructor(project, method))
+        and (value is None or _is_op(unit, value) or computed.may_be(unit, value))
         for unit, method, value in found
         if not _is_copy(value, name) and (copied or method != "__init__")
     )
@@ -50,8 +50,8 @@ def _is_constructor(project: Project, method: str, depth: int = _DEPTH) -> bool:
     calling = [
         (node, scope)
         for unit in project.units.having(method)
-        for node in unit.nodes(ast.Attribute)
-        if node.attr == method
+        for node in unit.once(reads).get(method, ())
+        if isinstance(node, ast.Attribute)
         for scope in [_scope(unit, node)]
     ]
     return bool(calling) and all(
@@ -64,10 +64,14 @@ def _is_constructor(project: Project, method: str, depth: int = _DEPTH) -> bool:
 
 def _is_op(unit: Unit, value: ast.expr) -> bool:
     """Whether arithmetic is done with what is unknown."""
-    kinds = Kinds(unit.names, effects_of(unit))
+    kinds = unit.once(_kinds)
     return any(
         isinstance(node, ast.BinOp) and kinds.make(node) not in INDEPENDENT for node in walk(value)
     )
+
+
+def _kinds(unit: Unit) -> Kinds:
+    return Kinds(unit.names, effects_of(unit))
 
 
 def _set_later(unit: Unit) -> dict[str, list[tuple[str, ast.expr | None]]]:
