@@ -146,8 +146,8 @@ def test_one_after_the_other_is_parsed() -> None:
     [
         ({"a.py": "loss(x)\n"}, ""),
         ({"a.py": "def losses(:\n"}, ""),
-        ({"a.py": "def losses(:\n", "b.py": BROKEN}, "`b.py`"),
-        ({"": "\0"}, "a file"),
+        ({"a.py": "def losses(:\n", "b.py": BROKEN}, "`b.py`, which cannot be read,"),
+        ({"": "\0"}, "one of more files than are looked at"),
     ],
 )
 def test_who_may_call_and_cannot_be_read(texts: dict[str, str], told: str) -> None:

@@ -203,7 +203,9 @@ class Project:
         """The same files, ``unit`` in place of the one of its name."""
         units = self.units.with_unit(unit)
         other = Project(units, self._unread, self.aliases, self.keeps_graphs, self.asked, self.idle)
-        other._views = self._views  # of other scopes than those of ``unit``
+        # Of the file itself, the trees may share scopes, which mean something else in each.
+        kept = ((scope, v) for scope, v in self._views.items() if v.unit.filename != unit.filename)
+        other._views = dict(kept)
         return other
 
     def unread(self, names: Iterable[str]) -> str:
