@@ -119,5 +119,5 @@ def test_growth(tmp_path: Path, name: str) -> None:
     workload, n = WORKLOADS[name]
     calls_made(tmp_path, workload, 5)  # what is done once, whatever the file
     small, middle, large = (calls_made(tmp_path, workload, n * times) for times in (1, 2, 4))
-    # Twice as much for twice the size; a square would be four times, and n log n comes to 2.2.
+    # Twice as much for twice the size; where it is the square, four times.
     assert (large - middle) / (middle - small) < 2.3

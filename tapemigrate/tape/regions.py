@@ -278,24 +278,25 @@ class RegionFinder:
     ) -> set[ast.stmt]:
         """What may have put what it made of a source where ``reading`` statements find it."""
         cut = {d for leaf in sources.leaves for d in leaf.defs}
-        shown = self._shown(cut)
-        seen = bool(shown) or any(leaf.variables for leaf in sources.leaves)
+        variables = any(leaf.variables for leaf in sources.leaves)
         put = {
-            d.stmt
+            d
             for d in self._flow.defs.values()
             if (d.path == HIDDEN or d.kind is Kind.MUTATE or len(d.path) > 1)
-            and (not seen or self._ops.makes_ops(d))
+            and (not variables or self._ops.makes_ops(d))
         }
-        put |= {d.stmt for d in shown - cut if self._ops.makes_ops(d)}
+        shown = self._shown(cut)
+        unasked = variables or bool(shown)
+        seeing = {d.stmt for d in put | (shown - cut) if unasked and self._ops.makes_ops(d)}
         loops = set(self._blocks.loops_around(request.stmt))
         last = max(s.lineno for s in reading)
         return {
             stmt
-            for stmt in put
+            for stmt in {d.stmt for d in put} | seeing
             if stmt is not None
             and stmt.lineno < last
             and loops <= set(self._blocks.loops_around(stmt))
-            and (seen or backward(self._flow.uses_in(stmt)).made & cut)
+            and (stmt in seeing or backward(self._flow.uses_in(stmt)).made & cut)
         }
 
     def _shown(self, cut: set[Def]) -> set[Def]:
