@@ -193,14 +193,15 @@ class Asking:
     def _hessians(self, request: Request, tape: Tape, region: Region) -> str:
         inner = next(iter(region.lower))
         gradients = self._targets.get(request) or self.call(inner)
+        rows = ", experimental_use_pfor=False" if region.by_rows else ""
         if not several(region):
             source = self._single_source(request)
-            code = f"{tape.name}.jacobian({gradients}, {source})"
+            code = f"{tape.name}.jacobian({gradients}, {source}{rows})"
             return code if request.first else f"[{code}]"
         text = self.render(request.sources)
         if region.sources.single is None and not isinstance(request.sources, ast.List | ast.Tuple):
             text = f"{self._around.tensorflow(request.call)}.nest.flatten({text})"
-        code = f"[{tape.name}.jacobian(g, x) for g, x in zip({gradients}, {text})]"
+        code = f"[{tape.name}.jacobian(g, x{rows}) for g, x in zip({gradients}, {text})]"
         return f"{code}[0]" if request.first else code
 
     def _single_source(self, request: Request) -> str:

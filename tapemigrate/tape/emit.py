@@ -38,7 +38,7 @@ class Emitter:
                 tape.persistent = len(runs) > 1 or self._repeated(tape)
             if any(g.request.api == "hessians" and several(g) for g in tape.regions):
                 tape.persistent = True
-            if any(g.request.extras or g.request.often for g in tape.regions):
+            if any(g.request.extras or g.request.often or g.by_rows for g in tape.regions):
                 tape.persistent = True
             if not tape.empty and self._is_asked_elsewhere(tape):
                 tape.persistent = True

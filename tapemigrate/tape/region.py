@@ -22,6 +22,7 @@ class Region:
     ``resumes``: the name of one that goes on recording here. ``needed`` are the statements that
     lie on a path from a source to the target. ``uncached``: variables that are made there must not
     be read through a cache. ``lasting``: a generator asks, whenever it is gone through.
+    ``by_rows``: the rows of a Hessian have to be asked for one by one.
     """
 
     request: Request
@@ -42,3 +43,4 @@ class Region:
     needed: frozenset[ast.stmt] = frozenset()
     uncached: bool = False
     lasting: bool = False
+    by_rows: bool = False

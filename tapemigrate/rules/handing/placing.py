@@ -22,6 +22,7 @@ from tapemigrate.rules.proof.one_object import names_outside
 from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.seeds import none_among
 from tapemigrate.rules.unseen import caches, imported
+from tapemigrate.rules.unseen.branches import runs_branches
 from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.values.provenance import Tracer
@@ -126,6 +127,9 @@ class Places:
                     self._finder.second(request, region) if isinstance(region, Region) else region
                 )
         for request, region in found.items():
+            if isinstance(region, Region) and request.api == "hessians":
+                run = run_by(region, self._view)
+                region.by_rows = runs_branches(run, self._view.unit, self._project)
             if isinstance(region, Region) and not region.given:
                 found[request] = region = self._over(region, found, requests, tape, kept)
             if isinstance(region, Region):
