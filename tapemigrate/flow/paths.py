@@ -33,6 +33,27 @@ def path_of(node: Any) -> Path | None:
         cls = node.__class__
 
 
+def looked_up(node: ast.AST) -> ast.Attribute | None:
+    """``o.h`` for ``getattr(o, "h")``, ``vars(o)["h"]`` and ``o.__dict__["h"]``.
+
+    >>> ast.unparse(looked_up(ast.parse("getattr(self, 'h', None)", mode="eval").body))
+    'self.h'
+    """
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(name)), *_]):
+            pass
+        case ast.Subscript(
+            value=ast.Attribute(value=owner, attr="__dict__")
+            | ast.Call(func=ast.Name(id="vars"), args=[owner]),
+            slice=ast.Constant(value=str(name)),
+            ctx=ast.Load(),
+        ):
+            pass
+        case _:
+            return None
+    return ast.copy_location(ast.Attribute(owner, name, ast.Load()), node)
+
+
 def text_of(path: Path) -> str:
     """The path as Python writes it."""
     return "".join(path)

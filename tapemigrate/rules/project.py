@@ -349,8 +349,10 @@ class Project:
     def _is_of_another(self, unit: Unit, owner: ast.expr, home: Unit, cls: ast.ClassDef) -> bool:
         """Whether the file makes ``owner`` as an object of a class that is no relative of ``cls``.
 
-        Its class stands in that file, and extends nothing.
+        Its class stands in that file, and extends nothing; or it is TensorFlow's.
         """
+        if (unit.names.qualified(owner) or "").startswith("tensorflow."):
+            return True
         made = _made_by(unit, owner.id) if isinstance(owner, ast.Name) else None
         if not made:
             return False

@@ -14,6 +14,7 @@ from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
+from tapemigrate.rules.proof.handed_later import may_be_tensors
 from tapemigrate.rules.proof.held import own_methods, reads_state
 from tapemigrate.rules.proof.independence import attribute_of
 from tapemigrate.rules.proof.kept_results import KeptResults
@@ -25,7 +26,7 @@ from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.module_variables import are_variables
-from tapemigrate.rules.values.provenance import Tracer, filled_state
+from tapemigrate.rules.values.provenance import Provenance, Tracer, filled_state
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.kinds import Make
@@ -222,7 +223,8 @@ class HiddenReads:
                 continue
             inner = self._tracer.attribute(self._view, attribute)
             unmade = not inner.attributes and not inner.blind and not inner.network
-            if variables and not passed and unmade:
+            unmade = unmade and not inner.foreign
+            if variables and not passed and unmade and not self._is_handed(inner):
                 continue
             verdict = self._kept.judge(f"self.{attribute}", attribute, inner, leaves)
             if isinstance(verdict, Refusal) and self._steps is not None:
@@ -234,6 +236,10 @@ class HiddenReads:
         if traced.blind and not traced.attributes:
             found.append(sentence)
         return found
+
+    def _is_handed(self, kept: Provenance) -> bool:
+        """Whether a method keeps what it was handed, and that may be made of variables."""
+        return may_be_tensors(self._project, self._view, kept.defs)
 
     def _called_by(self, name: str) -> set[str]:
         """The attributes that hold what a method calls, or the methods that it calls in turn."""
@@ -254,7 +260,12 @@ class HiddenReads:
         return found
 
     def _holds_function_of(self, attribute: str) -> bool:
-        """Whether ``self.attribute`` is a function that reads what an op made before."""
+        """Whether ``self.attribute`` is a function that reads what an op made before.
+
+        Or other code gives it another one.
+        """
+        if self._tracer.attribute(self._view, attribute).foreign:
+            return True
         unit, computed = self._view.unit, Computed(self._project)
         values = attribute_values(self._project, self._view, attribute)
         return any(not makes_objects(v) and computed.may_be(unit, v) for v in values)

@@ -11,17 +11,20 @@ from dataclasses import dataclass
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, looked_up, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callers import of_class
-from tapemigrate.rules.callgraph.classes import bases, classes
+from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.instances import instances, instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import argument_for, assigned_in
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
+
+# What keeps what it is handed, and computes nothing of it.
+_HOLDING = frozenset({"dict", "list", "tuple", "set", "partial", "deque", "OrderedDict", "iter"})
 
 Class = tuple[Unit, ast.ClassDef]
 
@@ -79,7 +82,7 @@ class KeptResults:
             elif method not in met:
                 met.add(method)
                 me = self.project.view(home, method).kinds.self_name
-                for node in walk(method):
+                for node in (looked_up(n) or n for n in walk(method)):
                     if isinstance(node, ast.Attribute) and path_of(node.value) == (me,):
                         if isinstance(node.ctx, ast.Load):
                             pending.append(node.attr)
@@ -118,8 +121,14 @@ class KeptResults:
         if depth <= 0:
             return False
         match value:
-            case ast.Tuple() | ast.List():
-                return any(self._is_result(view, each, depth) for each in value.elts)
+            case ast.Tuple() | ast.List() | ast.Set() | ast.Dict() | ast.ListComp():
+                return any(self._is_result(view, each, depth) for each in _elements(value))
+            case ast.IfExp():
+                return any(self._is_result(view, e, depth) for e in (value.body, value.orelse))
+            case ast.Lambda():
+                defaults = [d for d in value.args.kw_defaults if d is not None]
+                inside = [*value.args.defaults, *defaults, value.body]
+                return any(self._is_result(view, each, depth) for each in inside)
             case ast.BinOp():
                 operands = [value.left, value.right]
                 return self.tracer.value(view, value).network or any(
@@ -165,6 +174,8 @@ class KeptResults:
 
     def _called(self, view: View, call: ast.Call, depth: int) -> bool:
         name = (path_of(call.func) or ("",))[-1].lstrip(".")
+        if self._holds_what_it_is_handed(view, call):
+            return any(self._is_result(view, each, depth - 1) for each in arguments_of(call))
         if view.unit.names.qualified(call.func) is not None:
             if name[:1].isupper() or name.endswith(_NO_TENSORS):
                 return False
@@ -185,6 +196,14 @@ class KeptResults:
         if path[:-1] == (view.kinds.self_name,):
             return False
         return self._gives(view, path, depth - 1) or self._computes(view, path, depth - 1)
+
+    def _holds_what_it_is_handed(self, view: View, call: ast.Call) -> bool:
+        """Whether the call makes a container, or an object of a class that is no library's."""
+        name = (path_of(call.func) or ("",))[-1].lstrip(".")
+        path = view.unit.names.qualified(call.func)
+        if name in _HOLDING:
+            return path is None or not path.startswith("tensorflow")
+        return name.lstrip("_")[:1].isupper() and not is_of_library(path or ".")
 
     def _computes(self, view: View, path: Path, depth: int) -> bool:
         """Whether the method of another object gives a result."""

@@ -17,7 +17,7 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.memory import stores_beyond
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import looked_up, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -114,6 +114,9 @@ class PutAside:
                 setters = self._put_through(project, getter) if getter else None
                 if setters is not None:
                     found.names[f"{getter}()"] = setters
+            if (part := looked_up(node)) is not None:
+                self._part(project, unit, part, owner, inner, found)
+                found.called += self._methods_named(project, part.attr)
             if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 continue
             path = unit.names.qualified(node)
@@ -160,9 +163,14 @@ class PutAside:
             if not known and self._is_set_later(project, node.attr):
                 found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
         else:
-            if node.attr not in QUIET and node.attr not in CHANGERS:
-                named = self._methods_named(project, node.attr)
-                called = named or self._methods_named(project, "__call__")
+            # On others, a method of such a name is hardly ever one of the user's.
+            if own or (node.attr not in QUIET and node.attr not in CHANGERS):
+                called = self._methods_named(project, node.attr)
+                if not called:
+                    if holder and self._is_set_later(project, node.attr):
+                        found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
+                    # What is called is an object, and reads parts of its own.
+                    called, holder = self._methods_named(project, "__call__"), ast.unparse(node)
                 found.called += [(home, function, holder) for home, function, _ in called]
 
     def _is_set_later(self, project: Project, name: str) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.rules.callgraph.callbacks import SETTING, set_without_name
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
@@ -15,8 +15,9 @@ from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.shared_state import shared_state
-from tapemigrate.rules.values.attributes import contents
+from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.computed import Computed
+from tapemigrate.rules.values.operators import is_whole, operators
 from tapemigrate.rules.values.provenance import Tracer, filled_state
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
@@ -135,11 +136,18 @@ def _reads_tensors(
                     return True
             continue
         given = [(view.unit, v) for v in attribute_values(project, view, attribute)]
+        given += inherited_values(project, view, attribute)
         given += contents(project, view, attribute)
         if any(computed.may_be(unit, value) for unit, value in given):
             return True
         if tracer.attribute(view, attribute).foreign:
             return True
+    if any(is_whole(node, view.kinds.self_name, view.unit) for node in walk(method)):
+        for unit, operator in operators(project, view.cls):
+            below = project.view(unit, operator)
+            if depth and isinstance(operator, ast.FunctionDef) and operator is not method:
+                if _reads_tensors(project, tracer, below, operator, depth - 1):
+                    return True
     if shared_state(project).read_by(project, view.unit, [method]):
         return True
     names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
@@ -150,7 +158,8 @@ def _own(view: View, method: ast.AST) -> set[str]:
     """The attributes of ``self`` that are read, methods among them."""
     return {
         node.attr
-        for node in walk(method)
+        for each in walk(method)
+        for node in [looked_up(each) or each]
         if isinstance(node, ast.Attribute)
         and isinstance(node.ctx, ast.Load)
         and path_of(node.value) == (view.kinds.self_name,)

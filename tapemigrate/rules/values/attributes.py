@@ -110,8 +110,9 @@ def _filled_in(cls: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
                 if isinstance(target, ast.Subscript) and _is_own(target.value):
                     yield target.value.attr, node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in CHANGERS and _is_own(node.func.value) and node.args:
-                yield node.func.value.attr, node.args[-1]
+            if node.func.attr in CHANGERS and _is_own(node.func.value):
+                values = [*node.args[-1:], *(k.value for k in node.keywords)]
+                yield from ((node.func.value.attr, value) for value in values)
 
 
 def _is_own(node: ast.expr) -> TypeGuard[ast.Attribute]:

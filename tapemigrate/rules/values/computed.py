@@ -14,6 +14,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.attributes import contents, inherited_values
+from tapemigrate.rules.values.operators import is_operator
 from tapemigrate.rules.values.optional import default_of
 from tapemigrate.rules.values.put_in import calls_of
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
@@ -69,8 +70,12 @@ class Computed:
             return given > Given.NOTHING and make in (*_TENSORS, *_VARIABLES)
         parts: list[ast.expr] = []
         match node:
-            case ast.Name() | ast.Attribute() | ast.Lambda():
+            case ast.Name() | ast.Attribute():
                 return self._named(view, node, given)
+            case ast.Lambda(args=ast.arguments(defaults=defaults, kw_defaults=more)):
+                if self._named(view, node, given):
+                    return True
+                parts = [*defaults, *(each for each in more if each is not None)]
             case ast.BinOp() | ast.UnaryOp():
                 # What arithmetic makes of a tensor, an op has made.
                 given = Given.UNKNOWN
@@ -132,6 +137,8 @@ class Computed:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef):
             return False
+        if is_operator(scope.name):
+            return True  # no call shows what it is handed
         calls = list(islice(calls_of(self._project, view, scope), _CALLERS))
         if not calls:
             return given is Given.UNKNOWN and default_of(scope, name) is None

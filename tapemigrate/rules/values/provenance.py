@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
@@ -22,6 +22,7 @@ from tapemigrate.rules.values.attributes import (
     sets_without_name,
 )
 from tapemigrate.rules.values.containers import is_filled_in_sight
+from tapemigrate.rules.values.operators import is_operator, is_whole, operators
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import arguments_of, walk
@@ -219,6 +220,8 @@ class Tracer:
             inner = self._project.view(unit, scope)
             traced = self.value(inner, value)
             found.add(traced)
+            # No call shows what an operator is handed.
+            found.blind |= bool(traced.parameters) and is_operator(getattr(scope, "name", ""))
         for unit, value in given:
             inner = self._project.view(unit, self._project.scope_of(unit, value))
             for put in _put_in_by_another_name(inner, value, name):
@@ -289,21 +292,30 @@ class Tracer:
         self, view: View, me: str | None, nodes: Iterable[ast.AST], found: Provenance
     ) -> None:
         """Adds what the nodes read of ``self``, by its methods and properties as well."""
+        assert view.cls is not None
+        effects = self._project.effects(view.unit)
         for node in nodes:
-            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            if is_whole(node, me, view.unit):
+                for unit, each in operators(self._project, view.cls):
+                    if effects.method(view.cls, each.name) is None:
+                        found.blind = True
+                    elif unit is view.unit:
+                        found.add(self.method(view, each.name))
                 continue
-            if node.value.id != me or not isinstance(node.ctx, ast.Load):
+            part = looked_up(node) or node
+            if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name):
+                continue
+            if part.value.id != me or not isinstance(part.ctx, ast.Load):
                 continue
             parent = view.unit.parents[node]
             if isinstance(parent, ast.Call) and parent.func is node:
-                found.add(self.method(view, node.attr))
+                found.add(self.method(view, part.attr))
                 continue
-            found.attributes.add(node.attr)
-            found.add(self.attribute(view, node.attr))
-            assert view.cls is not None
-            method = self._project.effects(view.unit).method(view.cls, node.attr)
+            found.attributes.add(part.attr)
+            found.add(self.attribute(view, part.attr))
+            method = effects.method(view.cls, part.attr)
             if method is not None and method.decorator_list:
-                found.add(self.method(view, node.attr))
+                found.add(self.method(view, part.attr))
 
     def global_name(self, view: View, name: str) -> Provenance:
         """Where a name of the module comes from, whichever of its statements set or fill it."""
