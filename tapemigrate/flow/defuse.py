@@ -24,8 +24,9 @@ class Flow:
     """The definitions and uses of one scope.
 
     ``effect`` says what a call changes, ``properties`` are attributes that methods compute of their
-    object, or set on it, ``hooked`` the classes that do so for all. ``reads`` gives, for every path
-    that is read, the definitions that may reach it; ``returns`` lists the return statements.
+    object, or set on it, ``hooked`` the classes that do so for all, ``swallowing`` what goes
+    on, entered by a ``with``, where an exception was raised. ``reads`` gives, for every path that
+    is read, the definitions that may reach it; ``returns`` lists the return statements.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Flow:
         effect: Callable[[ast.Call], Effect],
         properties: Set[str] = frozenset(),
         hooked: Set[str] = frozenset(),
+        swallowing: Set[str] = frozenset(),
     ) -> None:
         self.scope = scope
         self._states = States(shared_names(scope), properties, hooked)
@@ -47,7 +49,7 @@ class Flow:
                 made = self._states.define(arg, (arg.arg,), Kind.PARAM, None)
                 state[made.path] = frozenset({Use(made)})
                 self._states.know(made.path)
-        self._execution = Execution(self._states, effect)
+        self._execution = Execution(self._states, effect, swallowing)
         if isinstance(scope, ast.Lambda):
             self._execution.evaluate(scope.body, state)
         else:

@@ -56,8 +56,9 @@ class Effects:
     ``tuples`` are the names of named tuples, ``properties`` the attributes that methods compute,
     ``hooked`` the classes that compute all of them, or all elements. ``set_by_code`` and
     ``setting`` are those of both that may be set, and do more than to keep what they are handed.
-    ``harmless`` tells of a call whether what it means is known to put nothing into what it is
-    handed.
+    ``swallowing`` are the classes and functions that go on, entered by a ``with``, where an
+    exception was raised. ``harmless`` tells of a call whether what it means is known to put nothing
+    into what it is handed.
     """
 
     def __init__(
@@ -104,6 +105,11 @@ class Effects:
         self.set_by_code = {
             name for name in self.set_by_code if any(map(_computes, self._functions[name[1:]]))
         }
+        self.swallowing = {
+            name
+            for name, cls in self._classes.items()
+            if (leave := self.method(cls, "__exit__")) is not None and _gives_more(leave)
+        } | {name for name, made in self._functions.items() if any(map(_yields_in_a_try, made))}
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
         self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
@@ -470,6 +476,24 @@ def _computes(function: NamedFunction) -> bool:
     given = [n.value for n in walk(function) if isinstance(n, ast.Return)]
     return _sets_more(function) or any(
         value is not None and path_of(value) is None for value in given
+    )
+
+
+def _gives_more(leave: NamedFunction) -> bool:
+    """Whether ``__exit__`` may give something other than None and False."""
+    return any(
+        isinstance(node, ast.Return)
+        and node.value is not None
+        and not (isinstance(node.value, ast.Constant) and not node.value.value)
+        for node in walk(leave)
+    )
+
+
+def _yields_in_a_try(function: NamedFunction) -> bool:
+    """Whether the function, as a manager of a ``with``, may go on where its body was broken off."""
+    tries = (node for node in walk(function) if isinstance(node, ast.Try) and node.handlers)
+    return any(
+        isinstance(inner, ast.Yield) for each in tries for stmt in each.body for inner in walk(stmt)
     )
 
 

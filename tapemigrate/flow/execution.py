@@ -6,7 +6,7 @@ Loops are run twice, so that a value carried round is seen; a use that came roun
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import cast
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
@@ -23,21 +23,33 @@ _READING_ALL = frozenset({"eval", "locals"})
 _OF_SCOPES = {("globals",), ("locals",), ("vars",)}
 
 
+# What goes on where an exception was raised: of the standard library, and of tests.
+_SWALLOWING = frozenset(
+    {"suppress", "ignored", "raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp"}
+)
+
+
 class Execution:
     """Goes through statements and expressions, and tells ``states`` what they define and read.
 
-    ``effect`` says what a call changes. ``returns`` lists the return statements, ``yields`` tells
+    ``effect`` says what a call changes, and ``swallowing`` what goes on, entered by a ``with``,
+    where an exception was raised. ``returns`` lists the return statements, ``yields`` tells
     whether there is a ``yield``, and ``met`` what an object is, and its parts are, where a method
     of it is called.
     """
 
-    def __init__(self, states: States, effect: Callable[[ast.Call], Effect]) -> None:
+    def __init__(
+        self, states: States, effect: Callable[[ast.Call], Effect], swallowing: Set[str]
+    ) -> None:
         self.returns: list[ast.Return] = []
         self.yields = False
         self.met: dict[ast.AST, State] = {}
         self._states = states
         self._effect = effect
+        self._swallowing = swallowing
         self._exits: list[tuple[list[State], list[State]]] = []
+        # What may hold where the statements that are gone through are broken off, outermost first.
+        self._broken_off: list[State] = []
 
     def block(self, body: Iterable[ast.stmt], state: State | None) -> State | None:
         """What holds behind statements, before which ``state`` does; None: nothing gets there."""
@@ -48,7 +60,16 @@ class Execution:
             outer, self._states.stmt = self._states.stmt, stmt
             state = self._statement(stmt, state)
             self._states.stmt = outer
+            if state is not None and self._broken_off:
+                here = dict(state)
+                self._broken_off = [self._states.join(s, here) or s for s in self._broken_off]
         return state
+
+    def _breakable(self, body: Iterable[ast.stmt], state: State) -> tuple[State | None, State]:
+        """What holds behind statements, and where an exception breaks them off, however deep."""
+        self._broken_off.append(dict(state))
+        end = self.block(body, state)
+        return end, self._broken_off.pop()
 
     def _statement(self, stmt: ast.stmt, state: State) -> State | None:
         match stmt:
@@ -90,7 +111,10 @@ class Execution:
                     self._pass(item.context_expr, uses, state)
                     if item.optional_vars is not None:
                         self._assign(item.optional_vars, item.context_expr, uses, state, Kind.WITH)
-                end = self.block(stmt.body, state)
+                if any(map(self._may_swallow, stmt.items)):
+                    end = self._states.join(*self._breakable(stmt.body, state))
+                else:
+                    end = self.block(stmt.body, state)
                 for item in stmt.items if end is not None else ():
                     self._pass(item.context_expr, self._states.uses_in(item.context_expr), end)
                 return end
@@ -141,6 +165,13 @@ class Execution:
                     self.evaluate(child, state)
         return state
 
+    def _may_swallow(self, item: ast.withitem) -> bool:
+        """Whether what is entered may go on where an exception broke the statements off."""
+        made = item.context_expr
+        path = path_of(made.func) if isinstance(made, ast.Call) else None
+        name = path[-1].lstrip(".") if path is not None else ""
+        return name in _SWALLOWING or name in self._swallowing
+
     def _pass(self, manager: ast.expr, uses: Uses, state: State | None) -> None:
         """Has an object changed, where that is entered, or left, or is an operand for what the
         operator does: all run code of its own.
@@ -180,11 +211,7 @@ class Execution:
         return {p: _settle(uses, stmt) for p, uses in after.items()}
 
     def _try(self, stmt: ast.Try, state: State) -> State | None:
-        seen: State = dict(state)
-        current: State | None = state
-        for inner in stmt.body:
-            current = self.block([inner], current)
-            seen = self._states.join(seen, dict(current) if current is not None else None) or seen
+        current, seen = self._breakable(stmt.body, state)
         ends = [self.block(stmt.orelse, current) if current is not None else None]
         for handler in stmt.handlers:
             entry = dict(seen)

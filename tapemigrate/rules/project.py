@@ -266,7 +266,11 @@ class Project:
             kinds.self_name = self_name(unit, scope)
             properties, hooked = self._computing()
             flow = Flow(
-                scope, kinds.effect, effects.properties | properties, effects.hooked | hooked
+                scope,
+                kinds.effect,
+                effects.properties | properties,
+                effects.hooked | hooked,
+                effects.swallowing,
             )
             self._views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
         return self._views[scope]
