@@ -127,6 +127,11 @@ class Names:
             if name not in read:
                 yield alias, path
 
+    @property
+    def stars(self) -> Sequence[str]:
+        """The modules of which the file imports all names."""
+        return self._scopes.stars
+
     def alias_definition(self, expr: ast.expr) -> str | None:
         """The name to which ``expr``, the right side of an assignment, is given; None elsewhere."""
         return self._scopes.aliases.get(expr)

@@ -26,6 +26,7 @@ from tapemigrate.rules.handing.givers import givers
 from tapemigrate.rules.handing.lending import makers
 from tapemigrate.rules.handing.object_links import object_links
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.references import handed_on
 from tapemigrate.rules.tapes import Tapes
 from tapemigrate.rules.unseen.elsewhere import imported
 from tapemigrate.rules.values.estimators import builder_of, input_makers
@@ -92,6 +93,7 @@ def links(project: Project, unit: Unit) -> Links:
     objects: set[Handed] = set()
     sources: set[str] = set()
     others = imported(unit)
+    names |= handed_on(project, unit)
     calls = collect(project, unit)
     adopt(project, unit, calls)
     for scope, requests in calls.by_scope.items():

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from tapemigrate.rules import catalog
+from tapemigrate.rules.callgraph.places import may_hold, split_path
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.project import Project
 
@@ -79,6 +80,38 @@ def _exported(project: Project, unit: Unit) -> Iterator[tuple[ast.alias, str]]:
             name = alias.asname or alias.name
             if package or alias.asname == alias.name or name in _all(unit):
                 yield alias, "is handed on to other files"
+            elif (user := _taken_by(project, unit, name)) is not None:
+                yield alias, f"is taken from here by {user}"
+
+
+def handed_on(project: Project, unit: Unit) -> frozenset[str]:
+    """The names of gradient functions that a file imports and does not use itself."""
+    return frozenset(
+        alias.asname or alias.name
+        for alias, path in unit.names.reexports()
+        if _is_gradient(project, path)
+    )
+
+
+def _taken_by(project: Project, unit: Unit, name: str) -> str | None:
+    """The file that has the name from this one, if one is at hand."""
+    for other in project.units.having(name):
+        if other is unit:
+            continue
+        taken = [*other.names.references(), *other.names.reexports()]
+        taken += [(node, f"{module}.{name}") for module, node in _from_stars(other, name)]
+        for _, path in taken:
+            module, own = split_path(path)
+            if own == name and module.strip(".") and may_hold(unit.filename, module):
+                return other.filename
+    return None
+
+
+def _from_stars(unit: Unit, name: str) -> Iterator[tuple[str, ast.Name]]:
+    """The modules of which all names are imported, if the file reads the name and gives it none."""
+    named = [n for n in unit.nodes(ast.Name) if n.id == name] if unit.names.stars else []
+    if named and all(isinstance(n.ctx, ast.Load) for n in named):
+        yield from ((module, named[0]) for module in unit.names.stars)
 
 
 def _all(unit: Unit) -> frozenset[str]:
