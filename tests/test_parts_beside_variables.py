@@ -41,8 +41,12 @@ BASE = """
 import tensorflow as tf
 
 class Base(object):
+    @property
+    def shown(self):
+        return self.kept
+
     def __init__(self):
-        self.parts, self.kept = {{}}, None
+        self.parts, self.kept, self.total = {{}}, None, 0.0
         self.w = tf.Variable([1.0, 2.0])
         {kept}
 
@@ -111,6 +115,8 @@ def test_part_set_by_other_code(given: str, read: str) -> None:
     ("kept", "read"),
     [
         (f"self.kept = {SQUARES}", "getattr(self, 'kept')"),
+        (f"self.kept = {SQUARES}", "self.shown"),
+        ("self.total += self.w", "self.total"),
         (f"self.kept = {SQUARES}", "self.kept"),
         (f"self({SQUARES})", "self()"),
         (f"self.parts.update(kept={SQUARES})", "self.parts['kept']"),

@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.places import place_of
+from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.shared_state import shared_state
@@ -135,6 +136,11 @@ def _reads_tensors(
                 if _reads_tensors(project, tracer, below, inner, depth - 1):
                     return True
             continue
+        # What bases of other files compute where the attribute is asked for.
+        above = [(u, m) for u, m in _members(project, view.cls, attribute) if u is not view.unit]
+        for unit, member in above if depth else ():
+            if _reads_tensors(project, tracer, project.view(unit, member), member, depth - 1):
+                return True
         given = [(view.unit, v) for v in attribute_values(project, view, attribute)]
         given += inherited_values(project, view, attribute)
         given += contents(project, view, attribute)
@@ -152,6 +158,16 @@ def _reads_tensors(
         return True
     names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
     return bool(names & view.unit.once(filled_state)) or _reads_around(project, view, method)
+
+
+def _members(project: Project, cls: ast.ClassDef, name: str) -> list[tuple[Unit, ast.FunctionDef]]:
+    """The methods of a name, properties among them, that an object of the class may have."""
+    return [
+        (unit, member)
+        for unit, each in of_one_object(project, cls)
+        for member in each.body
+        if isinstance(member, ast.FunctionDef) and member.name == name
+    ]
 
 
 def _own(view: View, method: ast.AST) -> set[str]:

@@ -50,7 +50,9 @@ class Computed:
     def may_be(self, unit: Unit, value: ast.expr) -> bool:
         """Whether the value of an expression in ``unit`` may hold what an op gave."""
         view = self._project.view(unit, self._project.scope_of(unit, value))
-        return self._holds(view, value, Given.NOTHING)
+        # What is added to something is arithmetic, whatever is written.
+        added = isinstance(unit.parents.get(value), ast.AugAssign)
+        return self._holds(view, value, Given.UNKNOWN if added else Given.NOTHING)
 
     def is_given(self, view: View, made: Def) -> bool:
         """Whether a definition of the scope may give its name what an op gave."""
