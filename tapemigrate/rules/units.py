@@ -12,7 +12,12 @@ from tapemigrate.patterns import late
 from tapemigrate.rules.finding import Unit
 
 _WORD = late(r"\w+")
-_DEFINED = late(r"\b(?:def|class)[\s\\]+(\w+)")
+# Ahead of the name nothing is taken: a comment that ends in "class" may stand before a definition.
+# What a pattern begins with letter by letter is looked for ten times as fast.
+_DEFINED = (
+    late(r"def(?<!\wdef)(?=[\s\\]+(\w+))"),
+    late(r"class(?<!\wclass)(?=[\s\\]+(\w+))"),
+)
 _UNASKED = object()
 
 
@@ -50,12 +55,12 @@ class Later:
         """Whether a function, method or class of that name may be defined in the file."""
         if not self.text.isascii():
             return True
-        return name in _defined_in(self.text)
+        return name in self.text and name in _defined_in(self.text)
 
 
 @lru_cache(maxsize=256)
 def _defined_in(text: str) -> frozenset[str]:
-    return frozenset(_DEFINED.findall(text))
+    return frozenset(name for pattern in _DEFINED for name in pattern.findall(text))
 
 
 class Units(Mapping[str, Unit]):
