@@ -23,6 +23,7 @@ class Region:
     lie on a path from a source to the target. ``uncached``: variables that are made there must not
     be read through a cache. ``lasting``: a generator asks, whenever it is gone through.
     ``by_rows``: the rows of a Hessian have to be asked for one by one.
+    ``earlier``: it would begin earlier if what it reads may have been put aside.
     """
 
     request: Request
@@ -44,3 +45,4 @@ class Region:
     uncached: bool = False
     lasting: bool = False
     by_rows: bool = False
+    earlier: bool = False

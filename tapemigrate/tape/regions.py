@@ -126,9 +126,10 @@ class RegionFinder:
             statements |= self._before(
                 request, statements | {request.stmt} if inline else statements
             )
+        reading = statements | {request.stmt} if inline else statements
+        put = self._put_aside(request, sources, reading) - statements
         if aside:
-            reading = statements | {request.stmt} if inline else statements
-            statements |= self._put_aside(request, sources, reading)
+            statements |= put
         needed = statements | {request.stmt}
         block, indices = self._blocks.common(needed)
         block, indices = self._lift(block, needed, indices, edges, nodes)
@@ -163,6 +164,7 @@ class RegionFinder:
         region = Region(
             request, sources, block, first, last, call, hoist, inside, tuple(stops), itself, lower
         )
+        region.earlier = bool(put) and not aside
         region.lasting = is_kept_generator(request.call, request.stmt, self._parents)
         refusal = self._room.unfit(region)
         if refusal is not None:

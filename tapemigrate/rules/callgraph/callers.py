@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from tapemigrate.rules.callgraph.meaning import Resolver
 from tapemigrate.rules.callgraph.names_in_texts import by_another_name, named_in_text, replaced
 from tapemigrate.rules.callgraph.places import place_of, steps_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import walk
 
@@ -189,22 +191,32 @@ def _is_namesake(
         return path.split(".")[0] not in steps_of(home.filename)
     if path is not None:
         return leads_to(project, path, unit, home, cls.name) is False
-    return unit is not home and isinstance(node, ast.Name) and _is_own_class(unit, cls.name)
+    return unit is not home and isinstance(node, ast.Name) and cls.name in unit.once(_own_classes)
 
 
-def _is_own_class(unit: Unit, name: str) -> bool:
-    """Whether the name means nothing but a class of the file, which makes objects of its own."""
-    own = [cls for cls in unit.nodes(ast.ClassDef) if cls.name == name]
-    bound = [n for n in unit.nodes(ast.Name) if n.id == name and not isinstance(n.ctx, ast.Load)]
-    handed = [a for a in unit.nodes(ast.arg) if a.arg == name]
-    imported = [a for a in unit.nodes(ast.alias) if (a.asname or a.name) in (name, "*")]
-    if len(own) != 1 or own[0] not in unit.tree.body or bound or handed or imported:
-        return False
-    if any(getattr(stmt, "name", "") == "__new__" for stmt in own[0].body):
+def _own_classes(unit: Unit) -> frozenset[str]:
+    """The names that mean nothing but a class of the file, which makes objects of its own."""
+    handed = {a.arg for a in unit.nodes(ast.arg)}
+    imported = {a.asname or a.name for a in unit.nodes(ast.alias)}
+    if "*" in imported:
+        return frozenset()
+    named: defaultdict[str, list[ast.ClassDef]] = defaultdict(list)
+    for cls in unit.nodes(ast.ClassDef):
+        named[cls.name].append(cls)
+    others = {*unit.once(bound_names), *handed, *imported}
+    return frozenset(
+        name
+        for name, own in named.items()
+        if name not in others and len(own) == 1 and _makes_its_own(unit, own[0])
+    )
+
+
+def _makes_its_own(unit: Unit, cls: ast.ClassDef) -> bool:
+    if cls not in unit.tree.body or any(getattr(s, "name", "") == "__new__" for s in cls.body):
         return False
     return all(
         base in PLAIN_BASES or is_of_library(unit.names.qualified(node))
-        for base, node in zip(bases(own[0]), own[0].bases, strict=True)
+        for base, node in zip(bases(cls), cls.bases, strict=True)
     )
 
 

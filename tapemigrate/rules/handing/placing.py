@@ -240,9 +240,8 @@ class Places:
             # Who made the target's ops by hand tells more than that no path leads to it.
             made = backward(self._view.flow.uses_in(request.target)).made
             region = self._danger.by_hand(d.value for d in made if d.value) or region
-        if isinstance(region, Region):
-            if self._reads_aside(region):
-                region = finder.find(request, requests, recorded, aside=True)
+        if isinstance(region, Region) and region.earlier and self._reads_aside(region):
+            region = finder.find(request, requests, recorded, aside=True)
         if isinstance(region, Region):
             region = cells.refuse(region, self._view.unit) or self._symbolic(region) or region
         if isinstance(region, Region):

@@ -109,7 +109,7 @@ class PutAside:
         if isinstance(root, NamedFunction):
             inner = bound - {a.arg for a in parameters(root.args)}
         for node in walk(root):
-            if isinstance(node, ast.Call):
+            if isinstance(node, ast.Call) and not is_of_library(unit.names.qualified(node.func)):
                 getter = (path_of(node.func) or ("",))[-1].lstrip(".")
                 setters = self._put_through(project, getter) if getter else None
                 if setters is not None:

@@ -10,7 +10,7 @@ from tapemigrate.patterns import late
 _GAP = r"(?:[ \t\f]|\\\n)"
 # Not only in statements: what looks like one in a text counts as well, and so does what stands
 # behind ``import`` on a line of its own.
-_FROM = late(rf"\bfrom\b((?:[\w.]|{_GAP})+?)\bimport\b")
+_FROM = late(rf"from(?<!\wfrom)\b((?:[\w.]|{_GAP})+?)\bimport\b")
 _IMPORT = late(rf"(?:^|[;:]){_GAP}*import\b((?:[^\n\\;#]|\\\n)*)", re.MULTILINE)
 _AS = late(r"\bas\b")
 
