@@ -61,19 +61,26 @@ class _Kept:
                 found.users += 1
             return found
 
+    def make_room(self, characters: int) -> None:
+        """Lets the oldest go for a unit that will take so many characters."""
+        with self._lock:
+            while self._units and self._characters + characters > self.most:
+                _, oldest = self._units.popitem(last=False)
+                self._drop(oldest)
+
     def put(self, file: SourceFile, unit: Unit) -> None:
-        """Keeps a unit, which is in use, and lets the oldest go for it."""
+        """Keeps a unit, which is in use, and for which there is room."""
         with self._lock:
             unit.users += 2  # the one who asked for it, and this
             other = self._units.pop(file, None)  # of a thread that was as quick
-            gone = [] if other is None else [other]
+            if other is not None:
+                self._drop(other)
             self._units[file] = unit
-            self._characters += len(unit.text) - sum(len(each.text) for each in gone)
-            while self._characters > self.most and len(self._units) > 1:
-                gone.append(self._units.popitem(last=False)[1])
-                self._characters -= len(gone[-1].text)
-            for each in gone:
-                _let_go(each)
+            self._characters += len(unit.text)
+
+    def _drop(self, unit: Unit) -> None:
+        self._characters -= len(unit.text)
+        _let_go(unit)
 
     def let_go(self, units: Iterable[Unit]) -> None:
         """Ends the use of some units."""
@@ -101,6 +108,8 @@ def unit(file: SourceFile, *, one_of_many: bool = False) -> Unit:
     """
     found = _kept.get(file)
     if found is None:
+        # Before it is parsed: both at once would be the most that memory is needed for.
+        _kept.make_room(len(file.text))
         tree = parse(file.text, file.filename)
         if one_of_many:
             pack(tree)
