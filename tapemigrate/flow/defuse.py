@@ -6,7 +6,7 @@ Every value that a statement makes is a ``Def``; its ``uses`` are the definition
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
 from tapemigrate.flow.execution import Execution
@@ -41,6 +41,9 @@ class Flow:
         self._states = States(shared_names(scope), properties, hooked)
         self.reads = self._states.reads
         self.defs = self._states.defs
+        #: Another number once definitions, or what they use, have changed.
+        self.version = 0
+        self._users: tuple[int, dict[Def, list[Def]]] | None = None
         self._given: dict[str, list[Def]] | None = None
         self._own: frozenset[str] | None = None
         state: State = {}
@@ -78,6 +81,22 @@ class Flow:
         """Every definition that an expression of this scope reads."""
         return self._states.uses_in(node)
 
+    def made_of(self, cut: Iterable[Def]) -> set[Def]:
+        """The definitions that are made of one in ``cut``, and these."""
+        if self._users is None or self._users[0] != self.version:
+            users: dict[Def, list[Def]] = {}
+            for made in self.defs.values():
+                for use in made.uses:
+                    users.setdefault(use.made, []).append(made)
+            self._users = self.version, users
+        found, pending = set(cut), list(cut)
+        while pending:
+            for user in self._users[1].get(pending.pop(), ()):
+                if user not in found:
+                    found.add(user)
+                    pending.append(user)
+        return found
+
     def read_late(self, node: ast.AST, path: Path, holder: Def) -> None:
         """Has the body of a nested function, which ``holder`` defines, read a path of this scope.
 
@@ -90,6 +109,7 @@ class Flow:
         outer, self._states.stmt = self._states.stmt, stmt
         self._execution.evaluate(node, _at_definition(holder))
         self._states.stmt = outer
+        self.version += 1
 
     def read_at(self, node: ast.AST, path: Path, owner: ast.expr) -> bool:
         """Has ``node`` read a part of the object ``owner`` as it is where a method of it is called.

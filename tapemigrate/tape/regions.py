@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tapemigrate.flow.blocks import Block, Blocks
@@ -70,6 +70,7 @@ class RegionFinder:
         self._names = SecondNames(flow, blocks, kinds, operands, self._ops, apart)
         self._beside = Beside(flow, kinds, self._ops, self._names, apart)
         self._room = Room(flow, blocks, kinds)
+        self._putting: dict[tuple[frozenset[Def], bool, int], list[ast.stmt]] = {}
         self._nodes: dict[tuple[Request, frozenset[Path]], frozenset[Def]] = {}
 
     def find(
@@ -127,9 +128,10 @@ class RegionFinder:
                 request, statements | {request.stmt} if inline else statements
             )
         reading = statements | {request.stmt} if inline else statements
-        put = self._put_aside(request, sources, reading) - statements
+        put_aside = self._put_aside(request, sources, reading)
+        earlier = not aside and any(stmt not in statements for stmt in put_aside)
         if aside:
-            statements |= put
+            statements |= set(put_aside)
         needed = statements | {request.stmt}
         block, indices = self._blocks.common(needed)
         block, indices = self._lift(block, needed, indices, edges, nodes)
@@ -164,7 +166,7 @@ class RegionFinder:
         region = Region(
             request, sources, block, first, last, call, hoist, inside, tuple(stops), itself, lower
         )
-        region.earlier = bool(put) and not aside
+        region.earlier = earlier
         region.lasting = is_kept_generator(request.call, request.stmt, self._parents)
         refusal = self._room.unfit(region)
         if refusal is not None:
@@ -277,40 +279,47 @@ class RegionFinder:
 
     def _put_aside(
         self, request: Request, sources: Sources, reading: set[ast.stmt]
-    ) -> set[ast.stmt]:
+    ) -> Iterator[ast.stmt]:
         """What may have put what it made of a source where ``reading`` statements find it."""
-        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        cut = frozenset(d for leaf in sources.leaves for d in leaf.defs)
         variables = any(leaf.variables for leaf in sources.leaves)
+        key = (cut, variables, self._flow.version)
+        if key not in self._putting:
+            self._putting[key] = self._putting_aside(cut, variables)
+        loops = set(self._blocks.loops_around(request.stmt))
+        last = max(s.lineno for s in reading)
+        for stmt in self._putting[key]:
+            if stmt.lineno >= last:
+                return
+            if loops <= set(self._blocks.loops_around(stmt)):
+                yield stmt
+
+    def _putting_aside(self, cut: frozenset[Def], variables: bool) -> list[ast.stmt]:
+        """What may put what it made of a source somewhere, in order."""
         put = {
             d
             for d in self._flow.defs.values()
             if (d.path == HIDDEN or d.kind is Kind.MUTATE or len(d.path) > 1)
             and (not variables or self._ops.makes_ops(d))
         }
-        shown = self._shown(cut)
+        made = self._flow.made_of(cut)
+        shown = {d for d in self._shared() if d in made}
         unasked = variables or bool(shown)
         seeing = {d.stmt for d in put | (shown - cut) if unasked and self._ops.makes_ops(d)}
-        loops = set(self._blocks.loops_around(request.stmt))
-        last = max(s.lineno for s in reading)
-        return {
+        found = {
             stmt
             for stmt in {d.stmt for d in put} | seeing
             if stmt is not None
-            and stmt.lineno < last
-            and loops <= set(self._blocks.loops_around(stmt))
-            and (stmt in seeing or backward(self._flow.uses_in(stmt)).made & cut)
+            and (stmt in seeing or any(_comes_of(use, made) for use in self._flow.uses_in(stmt)))
         }
+        return sorted(found, key=lambda stmt: stmt.lineno)
 
-    def _shown(self, cut: set[Def]) -> set[Def]:
-        """What gives a source, or what it became, to names that other functions read as well."""
+    def _shared(self) -> list[Def]:
+        """What is given to names that other functions read as well."""
         body = self._flow.scope.body
         declared = declarations(body) if isinstance(body, list) else []
         names = {name for stmt in declared for name in stmt.names}
-        return {
-            made
-            for made in (self._flow.defs.values() if names else ())
-            if made.path[0] in names and backward([Use(made), *made.uses]).made & cut
-        }
+        return [d for d in self._flow.defs.values() if d.path[0] in names]
 
     def second(self, request: Request, inner: Region) -> Region:
         """The region of a jacobian of the gradient whose region is ``inner``."""
@@ -394,3 +403,8 @@ class RegionFinder:
         return not isinstance(request.stmt, ast.While) and not is_elif_test(
             request.stmt, self._parents
         )
+
+
+def _comes_of(use: Use, made: set[Def]) -> bool:
+    """Whether a value is one of those ``made``, or the name of a nested function for one."""
+    return use.made in made or any(each.made in made for each in use.made.uses)
