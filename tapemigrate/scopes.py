@@ -21,6 +21,12 @@ _IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoad
 # Functions of a file's own that do so, by their names: ``_import_tf``, ``lazy_import_tensorflow``.
 _OWN_IMPORTER = late(r"_?(?:lazy_|try_)?import_(?:tf|tensorflow)")
 
+# What such a function hands out, where it hands out several things: ``tf1, tf, version = …``.
+_OWN_NAMES = frozenset({"tf", "tf1", "tf2"})
+
+# How code for several libraries tells by a text which of them it is about.
+_NAMED = late(r"tensorflow(?:\.[\w.]+)?")
+
 # What is asked of TensorFlow, and hardly of any other module that is called ``tf``.
 _SIGNS = frozenset(
     {"Graph", "GradientTape", "Session", "Variable", "convert_to_tensor", "float32", "float64"}
@@ -153,6 +159,11 @@ def _string(expr: ast.expr) -> str | None:
     return None
 
 
+def _names_tensorflow(node: ast.AST) -> bool:
+    text = _string(node) if isinstance(node, ast.expr) else None
+    return text is not None and _NAMED.fullmatch(text) is not None
+
+
 def _may_be_imported(expr: ast.expr) -> bool:
     """Whether ``expr`` has the form of something that ``Names`` can resolve."""
     while isinstance(expr, ast.Attribute):
@@ -206,7 +217,7 @@ class Scopes:
         self._push(tree.body, self.module, Guard.ALWAYS)
         self._walk()
         if self._handed_on:
-            self._take_for_tensorflow()
+            self._take_for_tensorflow(tree)
 
     @cached_property
     def carriers(self) -> frozenset[str]:
@@ -214,10 +225,16 @@ class Scopes:
         steps = map(_first_steps, self.chains)
         return frozenset(name for name, step, second in steps if step == "tf" and second in _SIGNS)
 
-    def _take_for_tensorflow(self) -> None:
-        """Names that are imported from one's own code, and used as nothing but TensorFlow is."""
+    def _take_for_tensorflow(self, tree: ast.Module) -> None:
+        """Names that are imported from one's own code, and used as nothing but TensorFlow is.
+
+        So are those in a file that asks by the library's name which one it has to do with.
+        """
         steps = map(_first_steps, self.chains)
         known = {name for name, step, _ in steps if step in _SIGNS}
+        handed_on = {name for name, _ in self._handed_on}
+        if not known >= handed_on and any(map(_names_tensorflow, ast.walk(tree))):
+            known = handed_on
         for name, path in self._handed_on:
             for scope in self.every if name in known else ():
                 for binding in scope.bindings.get(name, ()):
@@ -408,6 +425,15 @@ class Scopes:
         ):
             for part, part_value in zip(target.elts, value.elts, strict=True):
                 self._assign_to(part, part_value, place, scope, guard)
+        elif (
+            isinstance(target, (ast.Tuple, ast.List))
+            and isinstance(value, ast.Call)
+            and imported_by_call(value) is not None
+        ):
+            for part in target.elts:
+                if isinstance(part, ast.Name) and part.id in _OWN_NAMES:
+                    self._bind(part.id, value, place, scope, guard)
+                    self.of_name[part] = scope
 
     def _name(self, node: ast.Name, scope: Scope, guard: Guard) -> None:
         scope.used.add(node.id)

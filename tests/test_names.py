@@ -534,6 +534,25 @@ def test_reached_through_a_string(function: str) -> None:
     assert meaning(aliased) == ("tensorflow.gradients", "getattr")
 
 
+@pytest.mark.parametrize("names", ["tf1, tf, tfv", "tf, other", "(tf2, tf)"])
+def test_a_function_that_imports_it_hands_out_several(names: str) -> None:
+    source = f"from utils import try_import_tf\n{names} = try_import_tf()\n"
+    assert meaning(f"{source}tf.gradients(y, x)  # here") == ("tensorflow.gradients", "getattr")
+    for other in ("tfv", "other"):
+        assert meaning(f"{source}{other}.gradients(y, x)  # here") == (None, None)
+
+
+def test_of_one_s_own_code_in_a_file_that_tells_libraries_apart() -> None:
+    use = "tf.gradients(y, x)  # here"
+    told = "from .backend import name, tf, torch\nif name == 'tensorflow.compat.v1':\n    " + use
+    assert meaning(told) == ("tensorflow.gradients", "import")
+    told = "from .backend import tf\nif name in ['pytorch', 'tensorflow']:\n    " + use
+    assert meaning(told) == ("tensorflow.gradients", "import")
+    for text in ("torch", "not for tensorflow at all"):
+        untold = f"from .backend import name, tf\nif name == '{text}':\n    {use}"
+        assert meaning(untold) == (".backend.tf.gradients", "import")
+
+
 def test_getattr_with_a_name_that_is_not_literal() -> None:
     assert meaning("import tensorflow as tf\ngetattr(tf, name)(y, x)  # here") == (None, None)
 

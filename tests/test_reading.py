@@ -63,6 +63,7 @@ def test_what_cannot_matter_is_passed_over(tmp_path: Path, data: bytes) -> None:
         b"from .backend import (\n    np,\n    tf,\n)\ntf.gradients(y, x)\n",
         b"from project import compat as tf\ntf.gradients(y, x)\n",
         b"import project.compat as tf\ntf.gradients(y, x)\n",
+        b"from ray.utils import try_import_tf\ntf1, tf, _ = try_import_tf()\ntf.gradients(y, x)\n",
         b"x = 1  # noqa: TM101\n",
         b"x = 1  # tapemigrate: ignore\n",
         b"\xff\xfex\x00",

@@ -16,7 +16,9 @@ _STAR = late(rb"import[\s\\]*\*")
 _END_OF_STAR = late(rb"\*(?:(?<=import\*)|(?<=import[\s\\]\*)|(?<=[\s\\]{2}\*))")
 _RUN = late(rb"%(?=run)")
 _TF_IMPORTED = late(rb"import\b[ \t]*(?:\([^)]*|(?:[ \t\w,.]|\\\s)*)\btf\b")
+_TF_BY_A_CALL = late(rb"import_tf\s*\(")
 _TF_OF_A_MODULE = late(rb"tf\.(?<=\w\.tf\.)")
+_WAYS = (_RUN, _TF_IMPORTED, _TF_BY_A_CALL, _TF_OF_A_MODULE)
 _TF = late(rb"tf(?<![\w\x80-\xff]tf)e?(?![\w\x80-\xff])")
 
 
@@ -105,6 +107,6 @@ def _reaches_tensorflow(data: bytes) -> bool:
     if _TF.search(data) is None:
         return False
     # A script that a notebook runs gives it all of its names, too.
-    if any(each.search(data) is not None for each in (_RUN, _TF_IMPORTED, _TF_OF_A_MODULE)):
+    if any(each.search(data) is not None for each in _WAYS):
         return True
     return _END_OF_STAR.search(data) is not None and _STAR.search(data) is not None
