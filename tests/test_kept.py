@@ -258,3 +258,51 @@ def test_what_an_attribute_held_before_is_told_as_such() -> None:
     assert (
         "`self.train_loss` was not computed from the variables before this method" in found.message
     )
+
+
+_ASKED = """\
+import tensorflow as tf
+from agents import Base, Solver
+
+
+class Agent(Base):
+    def add_loss(self):
+        self.loss = tf.reduce_mean(tf.square(self.value - self.wanted))
+
+    def add_step(self):
+        {asked}
+        self.slope = tf.gradients(self.loss, {by})
+        self.solver = Solver(self.session, {by})
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "by"),
+    [
+        ("tvars = self.variables_of('critic')", "tvars"),
+        ("tvars = self.get_params()", "tvars"),
+        ("w = self.trainable_vars(); tvars = self.trainable_vars()", "w + tvars"),
+        ("tvars = self._tf_vars('critic'); self.other_vars()", "tvars"),
+    ],
+)
+def test_who_asks_for_variables_computes_no_loss(asked: str, by: str) -> None:
+    text = _ASKED.format(asked=asked.replace("; ", "\n        "), by=by)
+    files = {"a.py": decode(text.encode(), "a.py")}
+    (diagnostic,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert diagnostic.fix is None
+    assert "the target was computed in another method" in diagnostic.message
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "tvars = self.get_params()\n        self.build()",
+        "tvars = self.build()",
+        "tvars = self.build_weighted()",
+    ],
+)
+def test_another_method_may_compute_it(asked: str) -> None:
+    files = {"a.py": decode(_ASKED.format(asked=asked, by="tvars").encode(), "a.py")}
+    (diagnostic,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert diagnostic.fix is not None
+    assert diagnostic.fix.applicability == "unsafe"

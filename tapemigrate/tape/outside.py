@@ -42,7 +42,8 @@ def elsewhere(
     """
     made = {u.made for u in target}
     what = ast.unparse(request.target)
-    if any(d.kind is Kind.PARAM for d in origins(target)):
+    me = (kinds.self_name,)
+    if any(d.kind is Kind.PARAM and d.path != me for d in origins(target)):
         return Refusal(
             f"the target `{what}` is a parameter: its forward pass runs in the callers",
             THREAD,
@@ -65,11 +66,7 @@ def elsewhere(
             keeps=_attribute(request.target) or keeps,
             own=True,
         )
-    passed = {
-        d.path[0]
-        for d in backward(target).made
-        if d.kind is Kind.PARAM and d.path != (kinds.self_name,)
-    }
+    passed = {d.path[0] for d in backward(target).made if d.kind is Kind.PARAM and d.path != me}
     if passed:
         return Refusal(
             f"the target `{what}` is computed from `{min(passed)}`, a parameter: its forward "

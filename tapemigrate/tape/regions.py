@@ -31,6 +31,7 @@ from tapemigrate.tape.second_names import Apart, SecondNames
 from tapemigrate.tape.sources import SourceReader
 from tapemigrate.tape.symbols import gives_no_tensors
 from tapemigrate.tape.syntax import (
+    ASKS_FOR_VARIABLES,
     base,
     fills_state,
     holds,
@@ -118,6 +119,8 @@ class RegionFinder:
         if not statements and self._is_apart(target, sources):
             inline = True
         if not (statements or inline):
+            return elsewhere(request, target, self._kinds)
+        if not (inline or recorded) and self._is_from_before(target, sources, nodes):
             return elsewhere(request, target, self._kinds)
         if not recorded and not self._between.connects(request, sources, stops, others):
             cut = {d for leaf in sources.leaves for d in leaf.defs}
@@ -217,6 +220,21 @@ class RegionFinder:
     def _computes(self, made: Def) -> bool:
         """Whether it is no mere name of what came from outside."""
         return made.stmt is not None and (made.kind is Kind.MUTATE or self._ops.makes_ops(made))
+
+    def _is_from_before(
+        self, target: frozenset[Use], sources: Sources, nodes: frozenset[Def]
+    ) -> bool:
+        """Whether the target was there before, and something was merely asked for variables.
+
+        A method that gives variables may change its object, but computes no loss for it.
+        """
+        changed = {d for d in nodes if d.kind is Kind.MUTATE}
+        if not all(_asks_for_variables(d.stmt) for d in changed):
+            return False
+        if not all(u.made in changed or u.made.kind in _OUTSIDE for u in target):
+            return False
+        asked = {d for leaf in sources.leaves for d in leaf.defs if _asks_for_variables(d.stmt)}
+        return bool(changed | asked)
 
     def _from_effects(
         self, request: Request, block: Block, first: int, last: int, sources: Sources
@@ -408,3 +426,9 @@ class RegionFinder:
 def _comes_of(use: Use, made: set[Def]) -> bool:
     """Whether a value is one of those ``made``, or the name of a nested function for one."""
     return use.made in made or any(each.made in made for each in use.made.uses)
+
+
+def _asks_for_variables(stmt: ast.stmt | None) -> bool:
+    value = stmt.value if isinstance(stmt, ast.Assign | ast.Expr) else None
+    path = path_of(value.func) if isinstance(value, ast.Call) else None
+    return path is not None and ASKS_FOR_VARIABLES.search(path[-1]) is not None

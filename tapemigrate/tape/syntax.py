@@ -27,6 +27,8 @@ SETTINGS = frozenset(
 VARIABLES_BY_NAME = late(r"param|var|weight|theta", re.IGNORECASE)
 # Attributes that are variables, and neither variances nor what a loss is weighed by.
 PARAMETERS_BY_NAME = late(r"(^|_)(params|parameters|vars|variables|var_list)$|^(all_)?weights$")
+# Functions that give them: such a one computes no loss.
+ASKS_FOR_VARIABLES = late(r"(^|[_.])(params|parameters|vars|variables|weights|var_list)(_|$)")
 _DATA_BY_NAME = late(r"next|batch|read|load|data|input|dequeue|parse|placeholder|iterator")
 _ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
 _CONDITIONAL = (
