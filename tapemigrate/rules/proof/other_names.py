@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import ast
+
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.symbols import ANY_VARIABLE_LISTS, GETTERS, VARIABLE_LISTS
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 
 
 def passed_on(leaf: Leaf, view: View) -> frozenset[Def]:
     """The parameters that a call whose result is the source may have given back as they were."""
-    made = [d for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
+    made = [d for d in leaf.defs if d.kind is Kind.ASSIGN and not _is_looked_up(d, view)]
     behind = backward(u for m in made for u in m.uses).made
     unpacked = [d for d in leaf.defs if d.kind is Kind.ELEMENT and view.kinds.hands_back(d)]
     given = backward(u for d in unpacked for u in d.uses).made
     own = (view.kinds.self_name,)  # an object, and no tensor
     return frozenset(d for d in behind | given if d.kind is Kind.PARAM and d.path != own)
+
+
+def _is_looked_up(made: Def, view: View) -> bool:
+    """Whether TensorFlow gives variables of the graph, and is told only by which texts."""
+    call = made.value
+    if not isinstance(call, ast.Call):
+        return call is None
+    return view.kinds.tensorflow(call.func) in (*VARIABLE_LISTS, *ANY_VARIABLE_LISTS, *GETTERS)
 
 
 def aliased(leaf: Leaf, view: View) -> frozenset[Def]:
