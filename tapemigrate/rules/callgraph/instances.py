@@ -43,14 +43,14 @@ class Instances:
 
 def instances(project: Project, view: View, owner: Path) -> Instances:
     """What ``owner``, a path from outside of the scope of ``view``, may be an instance of."""
-    finder = _Finder(project, view.unit)
+    finder = Finder(project, view.unit)
     finder.path(view, owner, 0)
     return finder.found
 
 
 def instances_at(project: Project, view: View, node: ast.Attribute) -> Instances:
     """What the object may be of which ``node`` reads an attribute."""
-    finder = _Finder(project, view.unit)
+    finder = Finder(project, view.unit)
     owner, whole = path_of(node.value), path_of(node)
     for made in origins(view.flow.reads.get(node, frozenset())):
         if made.path == owner and made.kind in (Kind.PARAM, Kind.ENTRY):
@@ -66,13 +66,15 @@ def instances_at(project: Project, view: View, node: ast.Attribute) -> Instances
 
 def instances_of(project: Project, view: View, value: ast.expr) -> Instances:
     """What ``value``, an expression in the scope of ``view``, may give an instance of."""
-    finder = _Finder(project, view.unit)
+    finder = Finder(project, view.unit)
     finder.value(view, value, 0)
     return finder.found
 
 
-class _Finder:
+class Finder:
     """Follows one object back to where it is made."""
+
+    depth = _DEPTH
 
     def __init__(self, project: Project, home: Unit) -> None:
         self._project = project
@@ -101,9 +103,11 @@ class _Finder:
             self._global(view, path[0], depth)
 
     def stray(self, view: View, node: ast.AST) -> None:
+        """Notes something that cannot be followed."""
         self.found.stray = self.found.stray or place_of(self._home, view.unit, node)
 
     def value(self, view: View, value: ast.expr, depth: int) -> None:
+        """An expression in the scope of ``view``."""
         if depth > _DEPTH:
             self.stray(view, value)
         elif isinstance(value, ast.Call):

@@ -6,19 +6,25 @@ import ast
 import builtins
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.instances import Instances, instances, instances_of
+from tapemigrate.rules.callgraph.contained import contained
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
+from tapemigrate.rules.proof.held import own_methods
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.made_objects import making
+from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
+
+Class = tuple[Unit, ast.ClassDef]
 
 _BUILTIN = frozenset(dir(builtins))
 
@@ -51,29 +57,71 @@ def computed_when_made(
         if any(d.stmt in made_here for d in made) or _is_untouched(project, view, region, made):
             continue
         own = [(view.unit, view.cls)] if whole and view.cls is not None else []
-        for unit, cls in own or _classes(project, view, node, made_here).classes:
+        for unit, cls in own or _classes(project, view, node, made_here):
             # Looked for late: it leads into other files.
             named = _called_in(project, view, run) if named is None else named
             if any(results.read_by(unit, cls, name) for name in sorted(named)):
-                return wrong(
-                    ast.unparse(node), "computed where its object was made", _shown(leaves)
-                )
-    return None
+                called = isinstance(view.unit.parents.get(node), ast.Call)
+                owner = node.value if called and isinstance(node, ast.Attribute) else node
+                return _wrong(ast.unparse(owner), leaves)
+    read = _read_in_methods(project, results, view, run, made_here)
+    return _wrong(read, leaves) if read else None
 
 
-def _classes(project: Project, view: View, node: ast.expr, inside: set[ast.AST]) -> Instances:
-    if origins(view.flow.reads.get(node, frozenset())):
-        return instances_of(project, view, node)
-    if not isinstance(node, ast.Name):
-        return Instances()
+def _wrong(text: str, leaves: list[Leaf]) -> Refusal:
+    return wrong(text, "computed where its object was made", _shown(leaves))
+
+
+def _read_in_methods(
+    project: Project,
+    results: KeptResults,
+    view: View,
+    run: list[ast.AST],
+    made_here: set[ast.AST],
+) -> str:
+    """What methods of the object that run there read of objects which it was given before, or ''.
+
+    ``self.net.forward(x)`` in ``self.build()``: the network was made before, and may have computed
+    what ``forward`` reads.
+    """
+    methods = [m for m in own_methods(project, view, run) if isinstance(m, NamedFunction)]
+    if view.cls is None or not methods:
+        return ""
+    inside = made_here | {n for method in methods for n in walk(method)}
+    called: set[str] | None = None
+    met: set[str] = set()
+    for method in methods:
+        inner = project.view(view.unit, method)
+        me = inner.kinds.self_name
+        nodes = [n for n in walk(method) if isinstance(n, ast.Attribute)]
+        parts = {n.attr for n in nodes if path_of(n.value) != (me,)}
+        for node in nodes:
+            if path_of(node.value) != (me,) or node.attr in met:
+                continue
+            met.add(node.attr)
+            values = attribute_values(project, view, node.attr)
+            if not values or all(value in inside for value in values):
+                continue
+            for unit, cls in contained(project, inner, node, inside):
+                # Looked for late: it leads into other files.
+                called = _called_in(project, view, [*run, *methods]) if called is None else called
+                if any(results.read_by(unit, cls, name) for name in sorted(called)):
+                    return ast.unparse(node)
+                if any(results.is_kept_by(unit, cls, part) for part in sorted(parts)):
+                    return ast.unparse(node)
+    return ""
+
+
+def _classes(project: Project, view: View, node: ast.expr, inside: set[ast.AST]) -> list[Class]:
+    if origins(view.flow.reads.get(node, frozenset())) or not isinstance(node, ast.Name):
+        return contained(project, view, node, inside)
     # A lambda reads it, or an inner function, where it is called.
     defs = view.flow.defs.values()
     made = [d for d in defs if d.path == (node.id,) and d.stmt not in inside]
     values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
     if any(d.kind is Kind.PARAM for d in made):
-        return instances(project, view, (node.id,))
-    found = [instances_of(project, view, value) for value in values]
-    return Instances([each for one in found for each in one.classes])
+        return contained(project, view, node, inside)
+    return [each for value in values for each in contained(project, view, value, inside)]
 
 
 def _is_untouched(project: Project, view: View, region: Region, made: frozenset[Def]) -> bool:

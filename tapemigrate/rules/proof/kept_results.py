@@ -57,7 +57,11 @@ class KeptResults:
         """Whether ``self.name`` holds what networks gave."""
         if view.cls is None:
             return False
-        return self._is_kept(list(self._lineage(view.unit, view.cls)), name, _DEPTH)
+        return self.is_kept_by(view.unit, view.cls, name)
+
+    def is_kept_by(self, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
+        """Whether an object of the class holds under the name what networks gave."""
+        return self._is_kept(list(self._lineage(unit, cls)), name, _DEPTH)
 
     def _gives(self, view: View, method: Path, depth: int) -> bool:
         owner, name = method[:-1], method[-1].lstrip(".")

@@ -1,0 +1,107 @@
+"""Of which classes the objects are that a name stands for, or that lie in what it stands for.
+
+More than ``instances`` tells: elements of lists and dicts, and what another object was made with.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Set
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.instances import Finder
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import arguments_of, walk
+
+_TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
+_PUTS = frozenset({"append", "add", "insert", "extend", "update", "setdefault"})
+
+
+def contained(
+    project: Project, view: View, node: ast.expr, inside: Set[ast.AST]
+) -> list[tuple[Unit, ast.ClassDef]]:
+    """The classes of all objects in ``node`` that are not made ``inside``."""
+    finder = _Contents(project, view.unit, inside)
+    finder.value(view, node, 0)
+    return finder.found.classes
+
+
+class _Contents(Finder):
+    def __init__(self, project: Project, home: Unit, inside: Set[ast.AST]) -> None:
+        super().__init__(project, home)
+        self._inside = inside
+
+    def value(self, view: View, value: ast.expr, depth: int) -> None:
+        """Follows all that may be in ``value``."""
+        match value:
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                pass
+            case ast.Dict(values=parts):
+                pass
+            case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.GeneratorExp(elt=part):
+                parts = [part]
+            case ast.DictComp(value=part) | ast.Subscript(value=part) | ast.Starred(value=part):
+                parts = [part]
+            case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other):
+                parts = [one, other]
+            case ast.BoolOp(values=parts):
+                pass
+            case ast.Call() if value not in self._inside:
+                parts = arguments_of(value)
+                super().value(view, value, depth)
+            case _:
+                if not isinstance(value, ast.Call):
+                    self._named(view, value, depth)
+                return
+        for each in parts:
+            self.value(view, each, depth + 1)
+
+    def _named(self, view: View, value: ast.expr, depth: int) -> None:
+        path = path_of(value)
+        if path is None or depth > self.depth:
+            return
+        read = origins(view.flow.reads.get(value, frozenset()))
+        for made in read:
+            self._definition(view, made, value, depth)
+        if not read:
+            self.path(view, path, depth + 1)
+
+    def _definition(self, view: View, made: Def, value: ast.expr, depth: int) -> None:
+        if made.kind in (Kind.PARAM, Kind.ENTRY):
+            self.path(view, made.path, depth + 1)
+        elif made.kind in (Kind.ASSIGN, *_TAKEN) and made.value is not None:
+            if made.value not in self._inside:
+                self.value(view, made.value, depth + 1)
+        elif made.kind is Kind.MUTATE and made.stmt is not None:
+            for each in _put_in(made.stmt, made.path):
+                self.value(view, each, depth + 1)
+            for use in made.before if depth < self.depth else ():
+                self._definition(view, use.made, value, depth + 1)
+
+    def path(self, view: View, path: Path, depth: int) -> None:
+        """An element, or a part, is among what the whole has."""
+        own = path[0] == view.kinds.self_name
+        super().path(view, path[: 2 if own else 1], depth)
+
+    def _attribute(self, view: View, name: str, depth: int) -> None:
+        super()._attribute(view, name, depth)
+        for cls in self._project.family(view.unit, view.cls) if view.cls is not None else ():
+            for stmt in (n for n in walk(cls) if isinstance(n, ast.Expr | ast.Assign)):
+                inner = self._project.view(view.unit, self._project.scope_of(view.unit, stmt))
+                for each in _put_in(stmt, (inner.kinds.self_name or "", f".{name}")):
+                    self.value(inner, each, depth + 1)
+
+
+def _put_in(stmt: ast.stmt, path: Path) -> Iterator[ast.expr]:
+    """What the statement puts into the container of that name."""
+    match stmt:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=how)) as call):
+            if how in _PUTS and path_of(owner) == path:
+                yield from arguments_of(call)
+        case ast.Assign(targets=targets, value=value):
+            parts = (t for t in targets if isinstance(t, ast.Subscript))
+            if any(path_of(t.value) == path for t in parts):
+                yield value
