@@ -222,3 +222,54 @@ def test_the_place_in_the_base_class_is_told(tmp_path: Path) -> None:
     done = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1).results
     (message,) = (each.message for result in done for each in result.diagnostics)
     assert "bases.py, line 7, by a class above" in message
+
+
+LAYERED = """\
+import tensorflow as tf
+
+from layers import Layer
+
+
+class Model:
+    def __init__(self):
+        self.layers = [Layer("one"), Layer("two")]
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def slopes(self, x):
+        loss = tf.reduce_sum(self.forward(x))
+        return tf.gradients(loss, tf.compat.v1.trainable_variables())
+
+
+Model().slopes(tf.ones([3]))
+"""
+LAYER = """\
+import tensorflow as tf
+
+
+class Layer:
+    def __init__(self, name):
+        self.rho = tf.compat.v1.get_variable(name, [3])
+        self.scale = {made}
+
+    def __call__(self, x):
+        return x * {scale}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "scale", "expected"),
+    [
+        ("tf.nn.softplus(self.rho)", "self.scale", None),
+        ("2.0", "self.scale * tf.nn.softplus(self.rho)", "safe"),
+    ],
+)
+def test_layers_of_another_file(
+    tmp_path: Path, made: str, scale: str, expected: str | None
+) -> None:
+    write(tmp_path, "layers.py", LAYER.format(made=made, scale=scale))
+    write(tmp_path, "model.py", LAYERED)
+    assert applicability(tmp_path) == expected

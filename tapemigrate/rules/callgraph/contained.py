@@ -94,6 +94,12 @@ class _Contents(Finder):
                 for each in _put_in(stmt, (inner.kinds.self_name or "", f".{name}")):
                     self.value(inner, each, depth + 1)
 
+    def _global(self, view: View, name: str, depth: int) -> None:
+        super()._global(view, name, depth)
+        for stmt in (*view.unit.nodes(ast.Expr), *view.unit.nodes(ast.Assign)):
+            for each in _put_in(stmt, (name,)):
+                self.value(self._project.view(view.unit, view.unit.tree), each, depth + 1)
+
 
 def _put_in(stmt: ast.stmt, path: Path) -> Iterator[ast.expr]:
     """What the statement puts into the container of that name."""

@@ -1,6 +1,7 @@
 """What of other files gives the sources of a gradient call: ``params = utils.get_vars("pi")``.
 
-And what gives its target: ``self.critic.output()``, where ``Critic`` is another file's.
+And what gives its target: ``self.critic.output()``, where ``Critic`` is another file's, or what may
+have computed a part of it when it was made: ``self.layers = [Layer(3)]``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.places import split_path
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.request import Request
@@ -37,5 +39,27 @@ def givers(view: View, requests: list[Request]) -> frozenset[str]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             for maker in constructors(view.unit, node.func.value) or ():
                 paths.add(view.unit.names.qualified(maker) or "")
+    paths |= view.unit.once(_classes_made)
     own = (split_path(path)[0] for path in paths if path and not is_of_library(path))
     return frozenset(filter(None, own))
+
+
+def _classes_made(unit: Unit) -> frozenset[str]:
+    """The paths of the imported classes, by their names, of which the file keeps objects."""
+    calls = ((call, unit.names.qualified(call.func)) for call in unit.nodes(ast.Call))
+    return frozenset(
+        path
+        for call, path in calls
+        if path is not None and path.rpartition(".")[2][:1].isupper() and _is_kept(unit, call)
+    )
+
+
+def _is_kept(unit: Unit, call: ast.Call) -> bool:
+    """Whether it is put anywhere but under a local name, as what layers give is."""
+    above = unit.parents.get(call)
+    if not isinstance(above, ast.Assign | ast.AnnAssign):
+        return not isinstance(above, ast.stmt)
+    if unit.parents.get(above) is unit.tree:
+        return True
+    targets = above.targets if isinstance(above, ast.Assign) else [above.target]
+    return any(not isinstance(target, ast.Name) for target in targets)

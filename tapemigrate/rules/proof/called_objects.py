@@ -14,6 +14,7 @@ from tapemigrate.rules.callgraph.contained import contained
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
+from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.held import own_methods
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.verdicts import wrong
@@ -61,11 +62,18 @@ def computed_when_made(
             # Looked for late: it leads into other files.
             named = _called_in(project, view, run) if named is None else named
             if any(results.read_by(unit, cls, name) for name in sorted(named)):
-                called = isinstance(view.unit.parents.get(node), ast.Call)
-                owner = node.value if called and isinstance(node, ast.Attribute) else node
-                return _wrong(ast.unparse(owner), leaves)
+                return _wrong(ast.unparse(_owner(view, node)), leaves)
     read = _read_in_methods(project, results, view, run, made_here)
+    read = read or _read_of_module(project, results, view, region, made_here)
     return _wrong(read, leaves) if read else None
+
+
+def _owner(view: View, node: ast.expr) -> ast.expr:
+    """The object of a method that is called there."""
+    above = view.unit.parents.get(node)
+    if isinstance(above, ast.Call) and above.func is node and isinstance(node, ast.Attribute):
+        return node if path_of(node.value) == (view.kinds.self_name,) else node.value
+    return node
 
 
 def _wrong(text: str, leaves: list[Leaf]) -> Refusal:
@@ -112,6 +120,46 @@ def _read_in_methods(
     return ""
 
 
+def _read_of_module(
+    project: Project,
+    results: KeptResults,
+    view: View,
+    region: Region,
+    made_here: set[ast.AST],
+) -> str:
+    """Which object of the module functions read that run there, after it computed that, or ''."""
+    objects = view.unit.once(_objects)
+    if not objects or isinstance(view.scope, ast.Module):
+        return ""
+    run, read = run_in(project, region, view)
+    module = project.view(view.unit, view.unit.tree)
+    called: set[str] | None = None
+    for name in sorted(objects & read):
+        for unit, cls in contained(project, module, ast.Name(name, ast.Load()), made_here):
+            called = _called_in(project, view, run) if called is None else called
+            if any(results.read_by(unit, cls, method) for method in sorted(called)):
+                return name
+    return ""
+
+
+def _objects(unit: Unit) -> frozenset[str]:
+    """The names of the module that may stand for objects of classes, or for what holds some."""
+    made = [
+        node
+        for node in unit.nodes(ast.Call)
+        if ((path_of(node.func) or ("",))[-1].lstrip(".")[:1].isupper())
+        and not is_of_library(unit.names.qualified(node.func))
+    ]
+    found: set[str] = set()
+    for node in made:
+        above: ast.AST | None = node
+        while above is not None and not isinstance(above, ast.stmt):
+            above = unit.parents.get(above)
+        if above is not None:
+            found |= {n.id for n in walk(above) if isinstance(n, ast.Name)}
+    return frozenset(found)
+
+
 def _classes(project: Project, view: View, node: ast.expr, inside: set[ast.AST]) -> list[Class]:
     if origins(view.flow.reads.get(node, frozenset())) or not isinstance(node, ast.Name):
         return contained(project, view, node, inside)
@@ -119,7 +167,7 @@ def _classes(project: Project, view: View, node: ast.expr, inside: set[ast.AST])
     defs = view.flow.defs.values()
     made = [d for d in defs if d.path == (node.id,) and d.stmt not in inside]
     values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
-    if any(d.kind is Kind.PARAM for d in made):
+    if any(d.kind in (Kind.PARAM, Kind.ENTRY) for d in made):
         return contained(project, view, node, inside)
     return [each for value in values for each in contained(project, view, value, inside)]
 
