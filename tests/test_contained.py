@@ -74,3 +74,117 @@ def test_layers_of_the_module(holding: str, use: str, inline: bool) -> None:
     if not inline:
         late = "tf.nn.softplus(self.rho) * self.scale"
         assert applicability(**parts, made="2.0", scale=late) is not None
+
+
+NETS = """\
+import tensorflow as tf
+
+
+class Layer(object):
+    def __init__(self, name):
+        self.rho = tf.get_variable(name, [3])
+        self.scale = {made}
+
+    def __call__(self, x):
+        return x * {scale}
+
+
+LAYERS = [Layer("a"), Layer("b")]
+LAYER = Layer("c")
+"""
+EARLY = {"made": "tf.nn.softplus(self.rho)", "scale": "self.scale"}
+LATE = {"made": "2.0", "scale": "tf.nn.softplus(self.rho) * self.scale"}
+MODEL = """\
+import tensorflow as tf
+from nets import LAYER, LAYERS, Layer
+import nets
+
+
+class Model(object):
+    def __init__(self, net):
+        self.net = net
+        self.nets = [net]
+
+    def slopes(self, x):
+        y = {use}
+        return tf.gradients(y, tf.trainable_variables())
+
+
+def main():
+    layer = Layer("d")
+    Model(layer).slopes(tf.placeholder(tf.float32, [3]))
+
+
+main()
+"""
+
+
+def of_files(**texts: str) -> str | None:
+    files = {f"{name}.py": decode(text.encode(), f"{name}.py") for name, text in texts.items()}
+    (diagnostic,) = analyse(files, Settings(), rewrite=False).diagnostics
+    return diagnostic.fix and diagnostic.fix.applicability
+
+
+USES = [
+    *("LAYER(x)", "nets.LAYER(x)", "LAYERS[0](x)", "tf.add_n([each(x) for each in LAYERS])"),
+    *("self.net(x)", "self.nets[0](x)", "tf.add_n([each(x) for each in self.nets])"),
+]
+
+
+@pytest.mark.parametrize("use", USES)
+def test_layers_of_another_file(use: str) -> None:
+    model = MODEL.format(use=use)
+    assert of_files(model=model, nets=NETS.format(**EARLY)) is None
+    # Nothing tells an element of a list that was handed over from what was put in since.
+    expected = "unsafe" if "self.nets" in use else "safe"
+    assert of_files(model=model, nets=NETS.format(**LATE)) == expected
+
+
+@pytest.mark.parametrize("use", USES[4:])
+def test_layers_of_a_class_that_is_not_at_hand(use: str) -> None:
+    assert of_files(model=MODEL.format(use=use)) == "unsafe"
+
+
+def test_what_is_new_no_layer_knows() -> None:
+    use = "self.net(x)\n        x = tf.ones([3])\n        y = self.net(x)"
+    model = MODEL.format(use=use).replace("tf.trainable_variables()", "x")
+    assert of_files(model=model) == "safe"
+
+
+ASKED = """\
+import tensorflow as tf
+
+
+class Dense(object):
+    def __init__(self, name):
+        self.w = tf.get_variable(name, [3])
+        self.last = None
+
+    def call(self, x):
+        {asked}
+        return x * self.w
+
+
+class Net(object):
+    def __init__(self):
+        self.first = Dense("a")
+
+    def __call__(self, x):
+        h = self.first.call(x)
+        return self.first.call(h)
+
+
+def slope(net, x):
+    return tf.gradients(net(x), x)[0]
+
+
+NET = Net()
+slope(NET, tf.placeholder(tf.float32, [3]))
+"""
+
+
+def test_parts_that_are_asked_keep_nothing() -> None:
+    """Only a method that sets something can keep what an earlier call computed."""
+    assert of_files(a=ASKED.format(asked="pass")) == "safe"
+    kept = "if self.last is None:\n            self.last = tf.sin(x)\n        x = self.last"
+    assert of_files(a=ASKED.format(asked=kept)) == "unsafe"

@@ -63,3 +63,47 @@ def test_outputs_of_rounds_depend_on_each_other(name: str) -> None:
     [diagnostic] = result.diagnostics
     assert diagnostic.fix is None
     assert f"`{name}` makes one from another" in diagnostic.message
+
+
+ACTOR = """\
+import tensorflow as tf
+
+
+class Actor(object):
+    def __init__(self, name, size):
+        self.name = name
+        self.size = size
+        self.build_network()
+        self.params = {params}
+        self.slopes = tf.gradients(self.mu, self.params)
+
+    def build_network(self):
+        with tf.variable_scope(self.name):
+            self.input = tf.placeholder(tf.float32, [None, 3])
+            h = tf.layers.dense(self.input, units=self.size)
+            self.mu = tf.layers.dense(h, units=1)
+
+
+class Agent(object):
+    def __init__(self, size):
+        self.actor = Actor("actor", size)
+
+
+Agent({size})
+"""
+
+
+@pytest.mark.parametrize(
+    ("params", "size", "expected"),
+    [
+        ("tf.trainable_variables(scope=self.name)", "8", "safe"),
+        ("tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, self.name)", "8", "safe"),
+        ("self.size.variables", "make()", "unsafe"),
+    ],
+)
+def test_a_size_is_no_source_of_what_is_looked_up(params: str, size: str, expected: str) -> None:
+    """TensorFlow looks variables up by the name alone; an object may have computed of its own."""
+    file = SourceFile("program.py", ACTOR.format(params=params, size=size))
+    (diagnostic,) = analyse({file.filename: file}, Settings(), rewrite=False).diagnostics
+    assert diagnostic.fix is not None
+    assert diagnostic.fix.applicability == expected

@@ -270,7 +270,7 @@ class Project:
         """The flow of ``scope``, made once."""
         if scope not in self._views:
             effects = self.effects(unit)
-            kinds = Kinds(unit.names, effects, self._changing)
+            kinds = Kinds(unit.names, effects, self.changing)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
             properties, hooked = self._computing()
@@ -296,7 +296,7 @@ class Project:
             )
         return self._hooks
 
-    def _changing(self, method: str) -> bool:
+    def changing(self, method: str) -> bool:
         """Whether a method of that name changes its object, in any file."""
         if method not in self._methods:
             self._methods[method] = any(

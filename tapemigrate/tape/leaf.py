@@ -42,6 +42,11 @@ class Leaf:
     found: bool = False
     lent: Lent | None = None
 
+    @property
+    def is_new(self) -> bool:
+        """Whether it is made where the gradient is asked for: what was there before is older."""
+        return bool(self.defs) and not (self.outside or self.found or self.variables)
+
 
 #: Attributes by which models of TensorFlow, Keras and Sonnet give their trainable variables.
 TRAINABLE = frozenset({"trainable_variables", "trainable_weights"})

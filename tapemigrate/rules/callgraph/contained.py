@@ -7,32 +7,42 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.instances import Finder
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.tape.symbols import gives_no_tensors
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
 _PUTS = frozenset({"append", "add", "insert", "extend", "update", "setdefault"})
 
 
-def contained(
-    project: Project, view: View, node: ast.expr, inside: Set[ast.AST]
-) -> list[tuple[Unit, ast.ClassDef]]:
+@dataclass(slots=True)
+class Contents:
+    """The classes of objects; ``is_hidden``: one of them is of the user's, and not at hand."""
+
+    classes: list[tuple[Unit, ast.ClassDef]] = field(default_factory=list)
+    is_hidden: bool = False
+
+
+def contained(project: Project, view: View, node: ast.expr, inside: Set[ast.AST]) -> Contents:
     """The classes of all objects in ``node`` that are not made ``inside``."""
     finder = _Contents(project, view.unit, inside)
     finder.value(view, node, 0)
-    return finder.found.classes
+    return Contents(finder.found.classes, finder.is_hidden)
 
 
 class _Contents(Finder):
     def __init__(self, project: Project, home: Unit, inside: Set[ast.AST]) -> None:
         super().__init__(project, home)
         self._inside = inside
+        self.is_hidden = False
 
     def value(self, view: View, value: ast.expr, depth: int) -> None:
         """Follows all that may be in ``value``."""
@@ -58,6 +68,17 @@ class _Contents(Finder):
                 return
         for each in parts:
             self.value(view, each, depth + 1)
+
+    def _made(self, view: View, call: ast.Call, depth: int) -> None:
+        super()._made(view, call, depth)
+        path = view.unit.names.qualified(call.func)
+        if path is None or is_of_library(path) or gives_no_tensors(path):
+            return
+        name = path.rpartition(".")[2]
+        if name.lstrip("_")[:1].isupper() and not any(
+            c.name == name for _, c in self.found.classes
+        ):
+            self.is_hidden = True
 
     def _named(self, view: View, value: ast.expr, depth: int) -> None:
         path = path_of(value)

@@ -45,13 +45,18 @@ def givers(view: View, requests: list[Request]) -> frozenset[str]:
 
 
 def _classes_made(unit: Unit) -> frozenset[str]:
-    """The paths of the imported classes, by their names, of which the file keeps objects."""
+    """The paths of the imported classes, by their names, of which the file keeps objects.
+
+    And of what modules hold for all: ``nets.LAYERS``.
+    """
     calls = ((call, unit.names.qualified(call.func)) for call in unit.nodes(ast.Call))
-    return frozenset(
+    made = {
         path
         for call, path in calls
         if path is not None and path.rpartition(".")[2][:1].isupper() and _is_kept(unit, call)
-    )
+    }
+    shared = (path for _, path in unit.names.references() if path.rpartition(".")[2].isupper())
+    return frozenset({*made, *shared})
 
 
 def _is_kept(unit: Unit, call: ast.Call) -> bool:

@@ -148,8 +148,9 @@ class Judge:
         called = computed_when_made(
             self._project, self._results, self._view, region, region.sources.leaves
         )
-        if called is not None:
+        if isinstance(called, Refusal):
             return called
+        assumptions += called
         assumptions += kept_by_calls(self._project, self._view, region, region.sources.leaves)
         if not hidden:
             return assumptions + [

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterable
+from functools import partial
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.contained import contained
+from tapemigrate.rules.callgraph.contained import Contents, contained
+from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
@@ -19,36 +22,46 @@ from tapemigrate.rules.proof.held import own_methods
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.made_objects import making
-from tapemigrate.rules.values.shape_evidence import attribute_values
+from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.symbols import gives_no_tensors
 
-Class = tuple[Unit, ast.ClassDef]
-
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _BUILTIN = frozenset(dir(builtins))
 
 
 def computed_when_made(
     project: Project, results: KeptResults, view: View, region: Region, leaves: list[Leaf]
-) -> Refusal | None:
+) -> Refusal | list[str]:
     """That an object whose variables are the sources, or may be, computed from them before.
 
-    Its method may run in the region itself, or in a function that the region hands it to.
+    Its method may run in the region itself, or in a function that the region hands it to. Of
+    objects whose classes are not at hand it is assumed that they did not.
     """
     if not any(x.variables or x.watch is None for x in leaves) and not _are_parts(leaves):
-        return None
+        return []
     body = region.block.body[region.first : region.last + 1]
     run: list[ast.AST] = [*body, region.request.target, *captured_functions(region, view)]
     named: set[str] | None = None
     made_here = {node for stmt in body for node in walk(stmt)}
     met: set[Path] = set()
+    assumed: list[str] = []
     for node in (n for each in run for n in walk(each)):
         if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
             continue
         path = path_of(node)
-        if path is None or path in met or view.unit.names.qualified(node) is not None:
+        if path is None or path in met:
+            continue
+        imported = view.unit.names.qualified(node)
+        if imported is not None:
+            met.add(path)
+            for unit, cls in _of_module(project, imported, made_here).classes:
+                named = _called_in(project, view, run) if named is None else named
+                if any(results.read_by(unit, cls, name) for name in sorted(named)):
+                    return _wrong(ast.unparse(node), leaves)
             continue
         whole = path == (view.kinds.self_name,)
         if whole and not _is_handed_on(view, node):
@@ -57,15 +70,36 @@ def computed_when_made(
         made = origins(view.flow.reads.get(node, frozenset()))
         if any(d.stmt in made_here for d in made) or _is_untouched(project, view, region, made):
             continue
+        if all(d.kind in _OUTSIDE for d in made) and all(x.is_new for x in leaves):
+            continue
         own = [(view.unit, view.cls)] if whole and view.cls is not None else []
-        for unit, cls in own or _classes(project, view, node, made_here):
+        inner = Contents(own) if own else _contents(project, view, node, made_here)
+        if inner.is_hidden and _is_called(view.unit, node):
+            assumed.append(_elsewhere(view, node))
+        for unit, cls in inner.classes:
             # Looked for late: it leads into other files.
             named = _called_in(project, view, run) if named is None else named
             if any(results.read_by(unit, cls, name) for name in sorted(named)):
                 return _wrong(ast.unparse(_owner(view, node)), leaves)
-    read = _read_in_methods(project, results, view, run, made_here)
+    read = _read_in_methods(project, results, view, run, made_here, assumed)
     read = read or _read_of_module(project, results, view, region, made_here)
-    return _wrong(read, leaves) if read else None
+    return _wrong(read, leaves) if read else list(dict.fromkeys(assumed))
+
+
+def _elsewhere(view: View, node: ast.expr) -> str:
+    path = path_of(node) or ()
+    whole = text_of(path[: 2 if path[:1] == (view.kinds.self_name,) else 1])
+    return f"`{whole}` runs its forward pass where it is called, not where it was made"
+
+
+def _is_called(unit: Unit, node: ast.expr) -> bool:
+    """Whether the object is called, or a method of it, or perhaps an element."""
+    above = unit.parents.get(node)
+    while isinstance(above, ast.Attribute | ast.Subscript):
+        node, above = above, unit.parents.get(above)
+    if isinstance(above, ast.For | ast.comprehension):
+        return above.iter is node
+    return isinstance(above, ast.Call) and above.func is node
 
 
 def _owner(view: View, node: ast.expr) -> ast.expr:
@@ -86,6 +120,7 @@ def _read_in_methods(
     view: View,
     run: list[ast.AST],
     made_here: set[ast.AST],
+    assumed: list[str],
 ) -> str:
     """What methods of the object that run there read of objects which it was given before, or ''.
 
@@ -110,7 +145,10 @@ def _read_in_methods(
             values = attribute_values(project, view, node.attr)
             if not values or all(value in inside for value in values):
                 continue
-            for unit, cls in contained(project, inner, node, inside):
+            found = contained(project, inner, node, inside)
+            if found.is_hidden and _is_called(view.unit, node):
+                assumed.append(_elsewhere(view, node))
+            for unit, cls in found.classes:
                 # Looked for late: it leads into other files.
                 called = _called_in(project, view, [*run, *methods]) if called is None else called
                 if any(results.read_by(unit, cls, name) for name in sorted(called)):
@@ -135,7 +173,7 @@ def _read_of_module(
     module = project.view(view.unit, view.unit.tree)
     called: set[str] | None = None
     for name in sorted(objects & read):
-        for unit, cls in contained(project, module, ast.Name(name, ast.Load()), made_here):
+        for unit, cls in contained(project, module, ast.Name(name, ast.Load()), made_here).classes:
             called = _called_in(project, view, run) if called is None else called
             if any(results.read_by(unit, cls, method) for method in sorted(called)):
                 return name
@@ -160,7 +198,28 @@ def _objects(unit: Unit) -> frozenset[str]:
     return frozenset(found)
 
 
-def _classes(project: Project, view: View, node: ast.expr, inside: set[ast.AST]) -> list[Class]:
+def _of_module(project: Project, path: str, inside: set[ast.AST]) -> Contents:
+    """What objects another module of the user's holds under an import path."""
+    module, _, name = path.rpartition(".")
+    if not module or is_of_library(path) or gives_no_tensors(path):
+        return Contents()
+    homes = project.units.at(partial(may_hold, module=module), name)
+    value = ast.Name(name, ast.Load())
+    return _all(
+        contained(project, project.view(home, home.tree), value, inside)
+        for home in homes
+        if global_values(home, name)
+    )
+
+
+def _all(contents: Iterable[Contents]) -> Contents:
+    found = list(contents)
+    return Contents(
+        [each for one in found for each in one.classes], any(one.is_hidden for one in found)
+    )
+
+
+def _contents(project: Project, view: View, node: ast.expr, inside: set[ast.AST]) -> Contents:
     if origins(view.flow.reads.get(node, frozenset())) or not isinstance(node, ast.Name):
         return contained(project, view, node, inside)
     # A lambda reads it, or an inner function, where it is called.
@@ -169,7 +228,7 @@ def _classes(project: Project, view: View, node: ast.expr, inside: set[ast.AST])
     values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
     if any(d.kind in (Kind.PARAM, Kind.ENTRY) for d in made):
         return contained(project, view, node, inside)
-    return [each for value in values for each in contained(project, view, value, inside)]
+    return _all(contained(project, view, value, inside) for value in values)
 
 
 def _is_untouched(project: Project, view: View, region: Region, made: frozenset[Def]) -> bool:

@@ -74,7 +74,7 @@ def _keeps(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
         met.add(each)
         view = project.view(unit, method)
         me = view.kinds.self_name
-        set_here = set(_set(view, me))
+        set_here = set(_set(project, view, me))
         for node in walk(method):
             if not isinstance(node, ast.Attribute) or path_of(node.value) != (me,):
                 continue
@@ -85,13 +85,25 @@ def _keeps(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
     return False
 
 
-def _set(view: View, me: str | None) -> Iterator[str]:
+def _set(project: Project, view: View, me: str | None) -> Iterator[str]:
     """The attributes that a method sets to what may be a tensor."""
     for made in view.flow.defs.values():
         if len(made.path) < 2 or made.path[0] != me or made.kind in (Kind.PARAM, Kind.ENTRY):
             continue
+        if made.kind is Kind.MUTATE and _is_left_alone(project, made.value):
+            continue
         if any(_may_be_tensor(view, value) for value in _values(made)):
             yield made.path[1].lstrip(".")
+
+
+def _is_left_alone(project: Project, call: ast.expr | None) -> bool:
+    """Whether a part of the object is asked by a method that changes no object in any file."""
+    func = call.func if isinstance(call, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr in CHANGERS:
+        return False
+    defining = project.units.defining(func.attr)
+    known = any(project.effects(unit).functions(func.attr) for unit in defining)
+    return known and not project.changing(func.attr)
 
 
 def _values(made: Def) -> Iterable[ast.expr]:
