@@ -284,6 +284,7 @@ class Emitter:
         ]
 
     def _where(self, tape: Tape, made: Def, region: Region) -> str:
+        """When a definition gives its value, as the tape sees it."""
         if made.stmt is None or not self._around.blocks.holds(made.stmt):
             return "entry"
         index = self._around.blocks.index_in(made.stmt, tape.block)
@@ -294,7 +295,17 @@ class Emitter:
         # Made further down: too late to matter, or on the round of a loop before this one.
         call = region.request.stmt
         again = not self._around.blocks.comes_before(made.stmt, call, tape.block)
-        return "entry" if again else "late"
+        # What the name had on the round before is gone where it is given a value on every round.
+        between = tape.block.body[
+            tape.last_real + 1 : self._around.blocks.index_in(call, tape.block)
+        ]
+        anew = any(
+            path_of(target) == made.path
+            for stmt in between
+            if isinstance(stmt, ast.Assign)
+            for target in stmt.targets
+        )
+        return "entry" if again and not anew else "late"
 
     def _watch_after(self, tape: Tape, made: Def, stmt: ast.stmt, text: str) -> Op:
         stopped = {d.stmt for g in tape.regions for d in g.stops}
