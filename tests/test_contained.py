@@ -10,7 +10,7 @@ from tapemigrate.api import analyse
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import decode
 
-PROGRAM = """\
+LAYER = """\
 import tensorflow as tf
 
 
@@ -21,7 +21,10 @@ class Layer(object):
 
     def __call__(self, x):
         return x * {scale}
-
+"""
+PROGRAM = (
+    LAYER
+    + """
 
 class Holder(object):
     def __init__(self, layer):
@@ -42,6 +45,7 @@ def slopes(x):
 
 slopes(tf.placeholder(tf.float32, [3]))
 """
+)
 SEVERAL = "LAYERS = []\nfor name in 'ab':\n    LAYERS.append(Layer(name))"
 KEYED = "LAYERS = {}\nLAYERS['a'] = Layer('a')"
 
@@ -76,22 +80,14 @@ def test_layers_of_the_module(holding: str, use: str, inline: bool) -> None:
         assert applicability(**parts, made="2.0", scale=late) is not None
 
 
-NETS = """\
-import tensorflow as tf
-
-
-class Layer(object):
-    def __init__(self, name):
-        self.rho = tf.get_variable(name, [3])
-        self.scale = {made}
-
-    def __call__(self, x):
-        return x * {scale}
-
+NETS = (
+    LAYER
+    + """
 
 LAYERS = [Layer("a"), Layer("b")]
 LAYER = Layer("c")
 """
+)
 EARLY = {"made": "tf.nn.softplus(self.rho)", "scale": "self.scale"}
 LATE = {"made": "2.0", "scale": "tf.nn.softplus(self.rho) * self.scale"}
 MODEL = """\
