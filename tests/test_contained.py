@@ -182,5 +182,7 @@ slope(NET, tf.placeholder(tf.float32, [3]))
 def test_parts_that_are_asked_keep_nothing() -> None:
     """Only a method that sets something can keep what an earlier call computed."""
     assert of_files(a=ASKED.format(asked="pass")) == "safe"
+    hidden = ASKED.replace("class Net(", "from dense import Dense\n\n\nclass Net(")
+    assert of_files(a=hidden.format(asked="pass")) == "unsafe"
     kept = "if self.last is None:\n            self.last = tf.sin(x)\n        x = self.last"
     assert of_files(a=ASKED.format(asked=kept)) == "unsafe"

@@ -12,6 +12,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.contained import contained
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -90,20 +91,23 @@ def _set(project: Project, view: View, me: str | None) -> Iterator[str]:
     for made in view.flow.defs.values():
         if len(made.path) < 2 or made.path[0] != me or made.kind in (Kind.PARAM, Kind.ENTRY):
             continue
-        if made.kind is Kind.MUTATE and _is_left_alone(project, made.value):
+        if made.kind is Kind.MUTATE and _is_left_alone(project, view, made.value):
             continue
         if any(_may_be_tensor(view, value) for value in _values(made)):
             yield made.path[1].lstrip(".")
 
 
-def _is_left_alone(project: Project, call: ast.expr | None) -> bool:
+def _is_left_alone(project: Project, view: View, call: ast.expr | None) -> bool:
     """Whether a part of the object is asked by a method that changes no object in any file."""
     func = call.func if isinstance(call, ast.Call) else None
     if not isinstance(func, ast.Attribute) or func.attr in CHANGERS:
         return False
-    defining = project.units.defining(func.attr)
-    known = any(project.effects(unit).functions(func.attr) for unit in defining)
-    return known and not project.changing(func.attr)
+    if project.changing(func.attr):
+        return False
+    asked = contained(project, view, func.value, frozenset())
+    return not asked.is_hidden and any(
+        project.effects(unit).method(cls, func.attr) is not None for unit, cls in asked.classes
+    )
 
 
 def _values(made: Def) -> Iterable[ast.expr]:
