@@ -189,15 +189,25 @@ def test_what_a_class_of_a_third_file_keeps(tmp_path: Path, kept: str, right: bo
     assert (of_files(tmp_path, files) == "safe") is right
 
 
-def test_modules_are_followed_by_what_they_import(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "imports",
+    [
+        b"from bases import Base\nimport parts\n",
+        b"import os, parts; from bases import Base\n",
+        b"from bases \\\n    import (  # one\n    Base,\n)\nimport parts as parts\n",
+        b"import parts\rfrom bases import *\r",
+        b"try: import parts\nfinally: from bases import Base\n",
+    ],
+)
+def test_modules_are_followed_by_what_they_import(tmp_path: Path, imports: bytes) -> None:
     texts = {
-        "main.py": "",
-        "nets.py": "from bases import Base\nimport parts\n\nclass Net(Base, parts.Mixin): pass\n",
-        "bases.py": "class Base(object): pass\n",
-        "parts.py": "class Mixin(object): pass\nnet = Net()\ndef make(): pass\n",
+        "main.py": b"",
+        "nets.py": imports + b"\nclass Net(Base, parts.Mixin): pass\n",
+        "bases.py": b"class Base(object): pass\n",
+        "parts.py": b"class Mixin(object): pass\nnet = Net()\ndef make(): pass\n",
     }
     for name, text in texts.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_bytes(text)
     paths = [str(tmp_path / name) for name in texts]
 
     modules = Modules(paths, Projects([], map))
@@ -208,3 +218,11 @@ def test_modules_are_followed_by_what_they_import(tmp_path: Path) -> None:
     assert meant("nets:Net") == ["nets.py", "bases.py", "parts.py"]
     assert meant("parts:=net") == ["parts.py"]
     assert meant("parts:=make") == []
+    assert meant("nets:Other") == ["nets.py"]
+
+
+def test_a_text_that_speaks_of_an_import_is_followed_nowhere(tmp_path: Path) -> None:
+    nets = tmp_path / "nets.py"
+    nets.write_bytes(b"'''\nimport , and\nfrom the import\n'''\nclass Net(Base): pass\n")
+    modules = Modules([str(nets)], Projects([], map))
+    assert [*modules.meant(str(tmp_path / "main.py"), {"nets:Net"})] == [str(nets)]

@@ -1,8 +1,8 @@
-"""What the bytes of files tell of the modules that they import, by their first steps."""
+"""What the bytes of files tell of the modules that they import."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tapemigrate.patterns import late
@@ -45,24 +45,36 @@ def _imports_in(path: str) -> Imports:
         data = searchable(path, read(path))
     except SourceError:
         return Imports()
-    # The first line of a notebook's cell stands behind the quotes of its text.
-    ends = (b":", b";", b'"') if is_notebook(path) else (b":", b";")
     modules: list[bytes] = []
-    for match in _FROM.finditer(data):
-        if _begins(data, match.start(), ends):
-            # Of a folder that is no package, modules are imported, and nothing else.
-            names = () if b"." in match[1] else _NAME.findall(match[2])
-            modules += (match[1], *(b"%b.%b" % (match[1], name) for name in names))
-    rest = _FROM.sub(b"", data)
-    for match in _IMPORT.finditer(rest):
-        if _begins(rest, match.start(), ends):
-            names = match[1].replace(b"\\", b" ").split(b",")
-            modules += (name for whole in names for name in whole.split()[:1])
+    for module, names in statements_in(data, is_notebook(path)):
+        modules += module.split()[:1]
+        # Of a folder that is no package, modules are imported, and nothing else.
+        if names and b"." not in module:
+            modules += [b"%b.%b" % (module, name) for name in _NAME.findall(names)]
     found = {step for module in modules for step in _first_steps(module)}
     if any(mark in data for mark in _LOADING):
         found.update(_MODULE.findall(data))
     by_place = any(mark in data for mark in _ADDING)
     return Imports(frozenset(found), frozenset(_FOLDER.findall(data) if by_place else ()))
+
+
+def statements_in(data: bytes, notebook: bool) -> Iterator[tuple[bytes, bytes | None]]:
+    """What a text imports, in the order of its statements, plain ones last.
+
+    Of ``from a import b as c, d`` it is ``a``, and what stands behind ``import``, which may have
+    parentheses, comments and breaks in it; of ``import a as b, c`` it is ``a as b`` and ``c``, each
+    with None.
+    """
+    # The first line of a notebook's cell stands behind the quotes of its text.
+    ends = (b":", b";", b'"') if notebook else (b":", b";")
+    for match in _FROM.finditer(data):
+        if _begins(data, match.start(), ends):
+            yield match[1], match[2]
+    rest = _FROM.sub(b"", data)
+    for match in _IMPORT.finditer(rest):
+        if _begins(rest, match.start(), ends):
+            for module in filter(bytes.strip, match[1].replace(b"\\", b" ").split(b",")):
+                yield module, None
 
 
 def _first_steps(module: bytes) -> tuple[bytes, ...]:

@@ -8,19 +8,19 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from tapemigrate.model import MADE
 from tapemigrate.patterns import late
+from tapemigrate.running.imports import statements_in
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.reading import read, searchable
 from tapemigrate.running.subclasses import EXTENDS
-from tapemigrate.source.decoding import SourceError
+from tapemigrate.source.decoding import SourceError, is_notebook
 
 # Through how many modules a name is followed: packages hand on, and classes extend.
 _MOST_STEPS = 4
-_IMPORT = late(rb"(?m)^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)")
-_MODULE = late(rb"(?m)^[ \t]*import[ \t]+([.\w]+)(?:[ \t]+as[ \t]+(\w+))?")
 _CALLED = late(rb"(\w+)[ \t]*\(")
 _COMMENT = late(rb"#[^\n]*|[()\\]")
 _DOTTED = late(rb"[\w.]+")
@@ -35,7 +35,7 @@ class Modules:
         self._projects = projects
         self._named: dict[str, list[str]] = {}
         self._given: dict[tuple[str, str], bool] = {}
-        self._led: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
+        self._tables: dict[str, _Table] = {}
 
     def meant(self, user: str, givers: Iterable[str]) -> Iterator[str]:
         """The files that the one at ``user`` may mean by ``givers``: see ``Links``."""
@@ -51,7 +51,7 @@ class Modules:
                 if not mark or self._gives(path, plain):
                     yield path
                 if plain and steps < _MOST_STEPS:
-                    led = self._leads(path, plain)
+                    led = _origins(self._table(path), plain)
                     pending += [(path, of, mark + further, steps + 1) for of, further in led]
 
     def _gives(self, path: str, name: str) -> bool:
@@ -59,10 +59,10 @@ class Modules:
             self._given[path, name] = _gives(path, name)
         return self._given[path, name]
 
-    def _leads(self, path: str, name: str) -> tuple[tuple[str, str], ...]:
-        if (path, name) not in self._led:
-            self._led[path, name] = _of(path, name)
-        return self._led[path, name]
+    def _table(self, path: str) -> _Table:
+        if path not in self._tables:
+            self._tables[path] = _table_of(path)
+        return self._tables[path]
 
     def _files(self, user: str, module: str) -> Iterator[str]:
         from tapemigrate.rules.callgraph.places import is_module, nearness, steps_of
@@ -85,35 +85,54 @@ def _gives(path: str, name: str) -> bool:
     return re.search(rb"(?m)^%b[ \t]*=[^=]" % re.escape(name.encode()), _data(path)) is not None
 
 
-def _of(path: str, name: str) -> tuple[tuple[str, str], ...]:
-    """From where the module has the name, or the classes that it makes, or the one extends."""
+class _Table(NamedTuple):
+    """Where the names of a module come from.
+
+    ``imported`` are modules and the names there, empty where it is the module itself that has the
+    name; ``wholesale`` are those of which all names are imported, ``handed_on`` if they are a
+    package's; ``made`` the imported classes that are called, ``extended`` the bases of classes.
+    """
+
+    imported: Mapping[str, tuple[str, str]]
+    wholesale: Sequence[str]
+    handed_on: bool
+    made: Sequence[str]
+    extended: Mapping[str, Sequence[str]]
+
+
+def _table_of(path: str) -> _Table:
     data = _data(path)
     imported: dict[str, tuple[str, str]] = {}
     wholesale: list[str] = []
-    for match in _IMPORT.finditer(data):
-        module = match[1].decode("utf-8", "replace")
-        for part in _COMMENT.sub(b" ", match[2]).decode("utf-8", "replace").split(","):
+    for statement, names in statements_in(data, is_notebook(path)):
+        module, *alias = _decoded(statement).split()
+        if names is None:
+            imported.setdefault(alias[-1] if alias else module, (module, ""))
+            continue
+        for part in _decoded(_COMMENT.sub(b" ", names)).split(","):
             words = part.split()
             if words == ["*"]:
                 wholesale.append(module)
             elif words:
                 imported[words[-1]] = (module, words[0])
-    for match in _MODULE.finditer(data):
-        module = match[1].decode("utf-8", "replace")
-        imported.setdefault((match[2] or match[1]).decode("utf-8", "replace"), (module, ""))
-    if name in imported:
-        module, original = imported[name]
-        return ((module, original),) if original else ()
-    if os.path.basename(path) == "__init__.py" and wholesale:
-        return tuple((module, name) for module in wholesale)
-    called = {each.decode("utf-8", "replace") for each in _CALLED.findall(data)}
-    made = {each for each in called & imported.keys() if each.lstrip("_")[:1].isupper()}
+    called = set(map(_decoded, _CALLED.findall(data)))
+    made = [each for each in called & imported.keys() if each.lstrip("_")[:1].isupper()]
     extended: dict[str, list[str]] = {}
     for match in EXTENDS.finditer(data):
-        extended.setdefault(match[1].decode("utf-8", "replace"), []).extend(
-            each.decode("utf-8", "replace") for each in _DOTTED.findall(match[2])
-        )
-    found = {imported[each]: None for each in sorted(made) if imported[each][1]}
+        bases = map(_decoded, _DOTTED.findall(match[2]))
+        extended.setdefault(_decoded(match[1]), []).extend(bases)
+    package = os.path.basename(path) == "__init__.py"
+    return _Table(imported, wholesale, package, sorted(made), extended)
+
+
+def _origins(table: _Table, name: str) -> tuple[tuple[str, str], ...]:
+    """From where the module has the name, or the classes that it makes, or the one extends."""
+    imported, extended = table.imported, table.extended
+    if name in imported:
+        return (imported[name],) if imported[name][1] else ()
+    if table.handed_on and table.wholesale:
+        return tuple((module, name) for module in table.wholesale)
+    found = {imported[each]: None for each in table.made if imported[each][1]}
     pending, met = [name], {name}
     while pending:
         for base in extended.get(pending.pop(), ()):
@@ -127,8 +146,12 @@ def _of(path: str, name: str) -> tuple[tuple[str, str], ...]:
                 met.add(base)
                 pending.append(base)
             elif not owner and base not in extended:
-                found.update(dict.fromkeys((module, base) for module in wholesale))
+                found.update(dict.fromkeys((module, base) for module in table.wholesale))
     return tuple(found)
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _data(path: str) -> bytes:
