@@ -19,6 +19,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.rules.unseen.elsewhere import dangers
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.emit import Emitter
 from tapemigrate.tape.plan import Op, Replace
 from tapemigrate.tape.planner import lay_out
@@ -141,7 +142,7 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
     stmt = statement_of(unit, call.node)
     request = Request(call.node, call.node, stmt, "gradients", call.arguments["loss"], variables)
     request.output_gradients = call.arguments.get("grad_loss")
-    places = Places(project, view, dangers(project, unit))
+    places = Places(project, view, dangers(project, unit), Tracer(project))
     region = places.find([request], lambda _: False, "", {})[request]
     if not isinstance(region, Region) or region.sources.single is not False:
         return None

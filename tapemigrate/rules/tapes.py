@@ -24,6 +24,7 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.rules.unseen.elsewhere import dangers
 from tapemigrate.rules.unseen.hazards import Hazards
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter
 from tapemigrate.tape.plan import AddParameter, Op
@@ -64,6 +65,10 @@ class Tapes:
     _calls: dict[str, Calls] = field(default_factory=dict)
     _dangers: dict[str, Hazards] = field(default_factory=dict)
     _names: dict[Scope, frozenset[str]] = field(default_factory=dict)
+    _tracer: Tracer = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._tracer = Tracer(self.project)
 
     def calls(self, unit: Unit) -> Calls:
         """The gradient calls of ``unit``."""
@@ -113,7 +118,7 @@ class Tapes:
         if scope not in self.placed:
             calls = self.calls(unit)
             view = self.project.view(unit, scope)
-            places = Places(self.project, view, self._danger(unit))
+            places = Places(self.project, view, self._danger(unit), self._tracer)
             requests = calls.by_scope.get(scope, [])
             self.placed[scope] = Placed(view, calls, places, requests)
         return self.placed[scope]

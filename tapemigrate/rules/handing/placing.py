@@ -66,8 +66,7 @@ class Keeping:
 class Places:
     """Finds the regions of one scope, on tapes of its own or on one that is handed in."""
 
-    def __init__(self, project: Project, view: View, danger: Hazards) -> None:
-        tracer = Tracer(project)
+    def __init__(self, project: Project, view: View, danger: Hazards, tracer: Tracer) -> None:
         self._project = project
         self._view = view
         self._danger = danger

@@ -11,7 +11,7 @@ from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.shared_state import shared_state
-from tapemigrate.rules.values.provenance import filled_state
+from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
 from tapemigrate.source.trees import arguments_of, walk
 

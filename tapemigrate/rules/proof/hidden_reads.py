@@ -26,8 +26,9 @@ from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.counts import is_count_in
+from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.module_variables import are_variables
-from tapemigrate.rules.values.provenance import Provenance, Tracer, filled_state
+from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.kinds import Make

@@ -28,7 +28,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.kept_results import Class, above, called_in, method_of
 from tapemigrate.rules.values.attributes import contents, sets_without_name
-from tapemigrate.rules.values.provenance import filled_state
+from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import argument_for, assigned_in
 from tapemigrate.source.trees import arguments_of, walk

@@ -25,8 +25,8 @@ from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
-from tapemigrate.rules.values.provenance import filled_state
 from tapemigrate.rules.values.set_later import may_be_computed_later
 from tapemigrate.source.trees import arguments_of, kept, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds

@@ -18,8 +18,9 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.computed import Computed
+from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.operators import is_whole, operators
-from tapemigrate.rules.values.provenance import Tracer, filled_state
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make

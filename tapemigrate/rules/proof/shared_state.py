@@ -12,7 +12,7 @@ from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import stem
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.values.provenance import filled_state
+from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import INDEPENDENT

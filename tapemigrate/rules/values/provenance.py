@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.fixpoint import Fixpoint
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
-from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of
 from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.values.attributes import (
     contents,
@@ -28,16 +27,18 @@ from tapemigrate.rules.values.operators import is_operator, is_whole, operators
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.symbols import short
 
-_PLAIN = (Make.PYTHON, Make.LEAF)
+#: What holds no values that came out of variables.
+PLAIN = (Make.PYTHON, Make.LEAF)
 # What of ``tf.contrib`` makes no variables.
 _NO_NETWORKS = ("nest.", "contrib.staging.")
 _ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
-_VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
+#: What is a variable, or several.
+VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
 
 
 @dataclass(slots=True)
@@ -81,22 +82,54 @@ class _Traced(Enum):
     FUNCTION = auto()
 
 
+# An attribute, method or function, of the class and the file of a view.
+_Key = tuple[_Traced, View, str]
+
+
+@dataclass(slots=True)
+class _Steps:
+    """What stands in one place: what it tells by itself, and what is traced for the rest."""
+
+    own: Provenance = field(default_factory=Provenance)
+    further: dict[_Key, None] = field(default_factory=dict)
+
+    def take(self, other: _Steps) -> None:
+        """Adds what ``other`` tells, but for the parameters of another function."""
+        self.own.add(other.own)
+        self.further |= other.further
+
+
 class Tracer:
     """Traces values through one class and one file."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._traced = Fixpoint[tuple[_Traced, View, str], Provenance](Provenance())
+        self._traced = Fixpoint[_Key, Provenance](Provenance())
+        # What stands in a place does not change while others are worked out.
+        self._places: dict[_Key, _Steps] = {}
+        self._values: dict[tuple[View, ast.expr], _Steps] = {}
         self._behind: dict[tuple[ast.AST, ast.expr], frozenset[Def]] = {}
 
     def value(self, view: View, node: ast.expr) -> Provenance:
         """Where the value of ``node``, an expression of the scope of ``view``, comes from."""
-        found = Provenance()
-        made = self.behind(view, node)
-        found.defs |= made
-        for each in made:
-            self._definition(view, each, found)
-        self._calls(view, [node, *(d.value for d in made if d.value is not None)], found)
+        return self._followed(self._steps_of(view, node))
+
+    def _steps_of(self, view: View, node: ast.expr) -> _Steps:
+        steps = self._values.get((view, node))
+        if steps is None:
+            steps = self._values[view, node] = _Steps()
+            made = self.behind(view, node)
+            steps.own.defs |= made
+            for each in made:
+                self._definition(view, each, steps)
+            self._calls(view, [node, *(d.value for d in made if d.value is not None)], steps)
+        return steps
+
+    def _followed(self, steps: _Steps) -> Provenance:
+        found = Provenance(parameters=set(steps.own.parameters))
+        found.add(replace(steps.own, parameters=set()))
+        for key in steps.further:
+            found.add(self._traced.of(key, self._trace))
         return found
 
     def behind(self, view: View, node: ast.expr) -> frozenset[Def]:
@@ -106,32 +139,32 @@ class Tracer:
             self._behind[key] = _behind(view, node)
         return self._behind[key]
 
-    def _definition(self, view: View, made: Def, found: Provenance) -> None:
+    def _definition(self, view: View, made: Def, steps: _Steps) -> None:
         if made.kind is Kind.PARAM:
             if made.path[0] != view.kinds.self_name:
-                found.parameters.add(made.path[0])
+                steps.own.parameters.add(made.path[0])
         elif made.kind is Kind.ENTRY:
             if made.path[0] == view.kinds.self_name and len(made.path) > 1:
-                found.add(self.attribute(view, made.path[1].lstrip(".")))
-                found.attributes.add(made.path[1].lstrip("."))
+                self._look_up(_Traced.ATTRIBUTE, view, made.path[1].lstrip("."), steps)
+                steps.own.attributes.add(made.path[1].lstrip("."))
             elif len(made.path) == 1 and made.path[0] not in (
                 view.kinds.self_name,
                 "<hidden state>",
             ):
-                found.globals.add(made.path[0])
-        elif made.value is not None and view.kinds.make(made.value) in _VARIABLE:
-            found.network = True
+                steps.own.globals.add(made.path[0])
+        elif made.value is not None and view.kinds.make(made.value) in VARIABLE:
+            steps.own.network = True
 
-    def _calls(self, view: View, nodes: Iterable[ast.AST], found: Provenance) -> None:
+    def _calls(self, view: View, nodes: Iterable[ast.AST], steps: _Steps) -> None:
         for root in nodes:
             for node in walk(root):
                 if isinstance(node, ast.Call):
-                    self._call(view, node, found)
+                    self._call(view, node, steps)
 
-    def _call(self, view: View, call: ast.Call, found: Provenance) -> None:
+    def _call(self, view: View, call: ast.Call, steps: _Steps) -> None:
         name = view.kinds.name(call.func)
-        if view.kinds.make(call) in _VARIABLE:
-            found.network = True
+        if view.kinds.make(call) in VARIABLE:
+            steps.own.network = True
             return
         if name is not None:
             if (
@@ -140,30 +173,35 @@ class Tracer:
                 or (".contrib." in name and not (short(name) or "").startswith(_NO_NETWORKS))
                 or "get_variable" in name
             ):
-                found.network = True
+                steps.own.network = True
             elif not name.startswith("tensorflow"):
-                found.calls |= not makes_none(name, call) and not self._is_class(view, name)
+                steps.own.calls |= not makes_none(name, call) and not self._is_class(view, name)
             return
-        make = view.kinds.make(call)
-        if make in _VARIABLE:
-            found.network = True
-        if make is not Make.UNKNOWN:
+        if view.kinds.make(call) is not Make.UNKNOWN:
             return
         func = call.func
         owner = path_of(func.value) if isinstance(func, ast.Attribute) else None
-        root = _root(func)
+        root = root_of(func)
         if root is not None and self._is_plain_object(view, root):
             return
         if isinstance(func, ast.Attribute) and _is_of_plain_library(view, func.value):
             return
         if isinstance(func, ast.Attribute) and owner == (view.kinds.self_name,) and view.cls:
-            found.add(self.method(view, func.attr))
+            self._look_up(_Traced.METHOD, view, func.attr, steps)
         elif isinstance(func, ast.Name) and func.id[:1].isupper():
             return
         elif isinstance(func, ast.Name) and self._project.effects(view.unit).functions(func.id):
-            self._function(view, func.id, found)
+            for function in self._project.effects(view.unit).functions(func.id):
+                inner = self._project.view(view.unit, function)
+                steps.further[_Traced.FUNCTION, inner, ""] = None
         else:
-            found.calls = True
+            steps.own.calls = True
+
+    def _look_up(self, what: _Traced, view: View, name: str, steps: _Steps) -> None:
+        if view.cls is None:
+            steps.own.blind = True
+        else:
+            steps.further[what, view, name] = None
 
     def _is_class(self, view: View, path: str) -> bool:
         """Whether a path leads to a class at hand, of which what is made is no tensor."""
@@ -173,23 +211,29 @@ class Tracer:
             for unit, _ in classes(self._project).named(name)
         )
 
-    def _function(self, view: View, name: str, found: Provenance) -> None:
-        """What a function of this file makes, judged by the calls that it holds."""
-        for function in self._project.effects(view.unit).functions(name):
-            inner = self._project.view(view.unit, function)
-            found.add(self._traced.of((_Traced.FUNCTION, inner, ""), self._trace))
-
-    def _trace(self, key: tuple[_Traced, View, str]) -> Provenance:
+    def _trace(self, key: _Key) -> Provenance:
         what, view, name = key
+        if what is _Traced.ATTRIBUTE and (method := self._method_of(view, name)) is not None:
+            return self._method_as_value(view, name, method)
+        if key not in self._places:
+            self._places[key] = self._steps_at(what, view, name)
+        return self._followed(self._places[key])
+
+    def _steps_at(self, what: _Traced, view: View, name: str) -> _Steps:
         match what:
             case _Traced.ATTRIBUTE:
                 return self._attribute(view, name)
             case _Traced.METHOD:
                 return self._method(view, name)
-        found = Provenance()
+        # What a function of this file makes is judged by the calls that it holds.
+        steps = _Steps()
         assert isinstance(view.scope, ast.FunctionDef | ast.AsyncFunctionDef)
-        self._calls(view, view.scope.body, found)
-        return found
+        self._calls(view, view.scope.body, steps)
+        return steps
+
+    def _method_of(self, view: View, name: str) -> NamedFunction | None:
+        assert view.cls is not None
+        return self._project.effects(view.unit).method(view.cls, name)
 
     def _is_plain_object(self, view: View, name: str) -> bool:
         """Whether a module-level name holds numbers, or what makes them (``rng = np.random…``)."""
@@ -203,50 +247,50 @@ class Tracer:
             return Provenance(blind=True)
         return self._traced.of((_Traced.ATTRIBUTE, view, name), self._trace)
 
-    def _attribute(self, view: View, name: str) -> Provenance:
+    def _method_as_value(self, view: View, name: str, method: NamedFunction) -> Provenance:
         found = Provenance()
+        own = self.method(view, name)
+        if method.decorator_list:
+            found.add(own)
+        # The method itself, as a value: it has not run, but what it reads is there.
+        found.attributes |= own.attributes
+        for each in sorted(own.attributes):
+            found.add(self.attribute(view, each))
+        return found
+
+    def _attribute(self, view: View, name: str) -> _Steps:
+        steps = _Steps()
         assert view.cls is not None
-        effects = self._project.effects(view.unit)
-        if (method := effects.method(view.cls, name)) is not None:
-            own = self.method(view, name)
-            if method.decorator_list:
-                found.add(own)
-            # The method itself, as a value: it has not run, but what it reads is there.
-            found.attributes |= own.attributes
-            for each in sorted(own.attributes):
-                found.add(self.attribute(view, each))
-            return found
         given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
         given += inherited_values(self._project, view, name)
         if not given or set_below(self._project, view, name) or self.is_set_by_text(view, name):
-            found.blind = True
+            steps.own.blind = True
         strangers = self._project.foreign_stores(view.unit, view.cls, name)
-        found.foreign = any(view.kinds.make(v) not in _PLAIN for v in strangers)
-        found.foreign |= any(
-            at.kinds.make(v) not in _PLAIN for at, v in put_in_by_others(self._project, view, name)
+        steps.own.foreign = any(view.kinds.make(v) not in PLAIN for v in strangers) or any(
+            at.kinds.make(v) not in PLAIN for at, v in put_in_by_others(self._project, view, name)
         )
         for unit, value in given:
-            if view.kinds.make(value) in _PLAIN:
+            if view.kinds.make(value) in PLAIN:
                 continue
-            found.values.add(value)
+            steps.own.values.add(value)
             scope = self._project.scope_of(unit, value)
-            inner = self._project.view(unit, scope)
-            traced = self.value(inner, value)
-            found.add(traced)
+            made = self._steps_of(self._project.view(unit, scope), value)
+            steps.take(made)
             # No call shows what an operator is handed.
-            found.blind |= bool(traced.parameters) and is_operator(getattr(scope, "name", ""))
+            handed = bool(made.own.parameters)
+            steps.own.blind |= handed and is_operator(getattr(scope, "name", ""))
         for unit, value in given:
             inner = self._project.view(unit, self._project.scope_of(unit, value))
             for put in _put_in_by_another_name(inner, value, name):
-                found.add(self.value(inner, put))
+                steps.take(self._steps_of(inner, put))
         filled = [
             (self._project.view(unit, self._project.scope_of(unit, value)), value)
             for unit, value in contents(self._project, view, name)
         ]
         for inner, value in [*filled, *put_in_by_methods(self._project, view, name)]:
             if not is_variable(inner, value):
-                found.add(self.value(inner, value))
-        return found
+                steps.take(self._steps_of(inner, value))
+        return steps
 
     def holds_variables(self, view: View, name: str) -> bool:
         """Whether ``self.name`` is a variable, or a list or dict of such, and nothing else."""
@@ -279,31 +323,28 @@ class Tracer:
             return Provenance(blind=True)
         return self._traced.of((_Traced.METHOD, view, name), self._trace)
 
-    def _method(self, view: View, name: str) -> Provenance:
-        found = Provenance()
-        assert view.cls is not None
-        method = self._project.effects(view.unit).method(view.cls, name)
+    def _method(self, view: View, name: str) -> _Steps:
+        steps = _Steps()
+        method = self._method_of(view, name)
         if method is None:
             values = attribute_values(self._project, view, name)
-            found.add(self.attribute(view, name))
-            found.calls = True
-            found.blind |= not values
+            self._look_up(_Traced.ATTRIBUTE, view, name, steps)
+            steps.own.calls = True
+            steps.own.blind |= not values
             for value in values:
                 if isinstance(value, ast.Lambda):
                     scope = self._project.scope_of(view.unit, value)
                     me = self_name(view.unit, scope)
-                    self._read(view, me, walk(value.body), found)
-            return found
+                    self._read(view, me, walk(value.body), steps)
+            return steps
         inner = self._project.view(view.unit, method)
         # What is only asked whether it is so goes into no value.
         asked = {n for m in walk(method) if isinstance(m, _ASKING) for n in walk(m.test)}
-        self._read(view, inner.kinds.self_name, (n for n in walk(method) if n not in asked), found)
-        self._calls(inner, method.body, found)
-        return found
+        self._read(view, inner.kinds.self_name, (n for n in walk(method) if n not in asked), steps)
+        self._calls(inner, method.body, steps)
+        return steps
 
-    def _read(
-        self, view: View, me: str | None, nodes: Iterable[ast.AST], found: Provenance
-    ) -> None:
+    def _read(self, view: View, me: str | None, nodes: Iterable[ast.AST], steps: _Steps) -> None:
         """Adds what the nodes read of ``self``, by its methods and properties as well."""
         assert view.cls is not None
         effects = self._project.effects(view.unit)
@@ -311,9 +352,9 @@ class Tracer:
             if is_whole(node, me, view.unit):
                 for unit, each in operators(self._project, view.cls):
                     if effects.method(view.cls, each.name) is None:
-                        found.blind = True
+                        steps.own.blind = True
                     elif unit is view.unit:
-                        found.add(self.method(view, each.name))
+                        self._look_up(_Traced.METHOD, view, each.name, steps)
                 continue
             part = looked_up(node) or node
             if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name):
@@ -322,31 +363,31 @@ class Tracer:
                 continue
             parent = view.unit.parents[node]
             if isinstance(parent, ast.Call) and parent.func is node:
-                found.add(self.method(view, part.attr))
+                self._look_up(_Traced.METHOD, view, part.attr, steps)
                 continue
-            found.attributes.add(part.attr)
-            found.add(self.attribute(view, part.attr))
+            steps.own.attributes.add(part.attr)
+            self._look_up(_Traced.ATTRIBUTE, view, part.attr, steps)
             method = effects.method(view.cls, part.attr)
             if method is not None and method.decorator_list:
-                found.add(self.method(view, part.attr))
+                self._look_up(_Traced.METHOD, view, part.attr, steps)
 
     def global_name(self, view: View, name: str) -> Provenance:
         """Where a name of the module comes from, whichever of its statements set or fill it."""
-        found = Provenance()
+        steps = _Steps()
         module = self._project.view(view.unit, view.unit.tree)
         for made in module.flow.given(name):
             value = made.value if made.kind is not Kind.MUTATE else None
-            if value is not None and module.kinds.make(value) in _PLAIN:
+            if value is not None and module.kinds.make(value) in PLAIN:
                 continue
             if value is not None and made.kind is Kind.ASSIGN:
-                found.add(self.value(module, value))
+                steps.take(self._steps_of(module, value))
                 continue
             behind = backward([Use(made), *made.uses]).made
-            found.defs |= behind
+            steps.own.defs |= behind
             for each in behind:
-                self._definition(module, each, found)
-            self._calls(module, [d.value for d in behind if d.value is not None], found)
-        return found
+                self._definition(module, each, steps)
+            self._calls(module, [d.value for d in behind if d.value is not None], steps)
+        return self._followed(steps)
 
 
 def _is_of_plain_library(view: View, owner: ast.expr) -> bool:
@@ -361,14 +402,14 @@ def _is_plain(view: View, call: ast.Call) -> bool:
 
 
 def _behind(view: View, node: ast.expr) -> frozenset[Def]:
-    if view.kinds.make(node) in _PLAIN:
+    if view.kinds.make(node) in PLAIN:
         return frozenset()
     paths = Operands(view.kinds).paths(node)
     uses = frozenset(u for p in paths for u in view.flow.uses_in(p))
     plain = {
         d
         for d in backward(uses).made
-        if d.kind is Kind.ASSIGN and d.value is not None and view.kinds.make(d.value) in _PLAIN
+        if d.kind is Kind.ASSIGN and d.value is not None and view.kinds.make(d.value) in PLAIN
     }
     return backward(uses, frozenset(plain)).made - frozenset(
         d
@@ -416,16 +457,16 @@ def is_variable(view: View, value: ast.expr) -> bool:
             return False
         function = view.kinds.called(each) if isinstance(each, ast.Call) else None
         ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
-        if view.kinds.make(each) in (*_VARIABLE, *_PLAIN):
+        if view.kinds.make(each) in (*VARIABLE, *PLAIN):
             continue
         if function is not None and function.decorator_list:
             return False
-        if not ends or not all(e is not None and view.kinds.make(e) in _VARIABLE for e in ends):
+        if not ends or not all(e is not None and view.kinds.make(e) in VARIABLE for e in ends):
             return False
     return True
 
 
-def _root(node: ast.expr) -> str | None:
+def root_of(node: ast.expr) -> str | None:
     """``rng`` of ``rng.randn(3).astype(…)``."""
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
@@ -435,91 +476,3 @@ def _root(node: ast.expr) -> str | None:
         else:
             return None
     return node.id
-
-
-def filled_state(unit: Unit) -> frozenset[str]:
-    """What functions put values into that outlives them, other than variables.
-
-    Dicts, lists and objects at module level, classes, and functions that have a list for a default,
-    or attributes.
-    """
-    tree = unit.tree
-    effects = effects_of(unit)
-    kinds = Kinds(unit.names, effects)
-    names = {
-        target.id
-        for stmt in tree.body
-        if isinstance(stmt, ast.Assign) and _holds_values(stmt.value, kinds)
-        for target in stmt.targets
-        if isinstance(target, ast.Name)
-    } | {stmt.name for stmt in tree.body if isinstance(stmt, ast.ClassDef)}
-    functions = {stmt.name for stmt in tree.body if isinstance(stmt, ast.FunctionDef)}
-    methods = {
-        (cls.name, f".{each.name}")
-        for cls in tree.body
-        if isinstance(cls, ast.ClassDef)
-        for each in cls.body
-        if isinstance(each, ast.FunctionDef)
-        and [path_of(d) for d in each.decorator_list] in ([], [("staticmethod",)])
-    }
-    found: set[str] = set()
-    for function in tree.body:
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
-        for node in walk(function):
-            if node.__class__ not in _FILLING:
-                continue
-            if isinstance(node, ast.Assign | ast.AugAssign) and shared:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if kinds.make(node.value) not in (*_VARIABLE, *_PLAIN):
-                    found |= {t.id for t in targets if isinstance(t, ast.Name)} & shared
-            name, values = _filled(node)
-            if isinstance(node, ast.Call) and path_of(node.func) in methods:
-                continue  # what it puts into the class stands in its own body
-            keeps = name in names or (name in functions and isinstance(node, ast.Assign))
-            if keeps and not all(kinds.make(v) in (*_VARIABLE, *_PLAIN) for v in values):
-                found.add(name or "")
-            if isinstance(node, ast.FunctionDef) and (
-                _fills_a_default(node) or effects.remembers(node)
-            ):
-                found.add(node.name)
-    return frozenset(found)
-
-
-# What ``filled_state`` looks at.
-_FILLING = frozenset({ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef})
-
-
-def _fills_a_default(function: ast.FunctionDef) -> bool:
-    args = function.args
-    named = [*args.posonlyargs, *args.args]
-    lists = {
-        a.arg
-        for a, d in zip(named[len(named) - len(args.defaults) :], args.defaults, strict=True)
-        if isinstance(d, ast.List | ast.Dict | ast.Set)
-    }
-    return bool(lists) and any(_filled(node)[0] in lists for node in walk(function))
-
-
-def _holds_values(value: ast.expr, kinds: Kinds) -> bool:
-    return _is_container(value) or (isinstance(value, ast.Call) and kinds.makes_object(value))
-
-
-def _is_container(value: ast.expr) -> bool:
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-        return value.func.id in ("dict", "list", "set", "defaultdict", "OrderedDict")
-    return isinstance(value, ast.Dict | ast.List | ast.Set)
-
-
-def _filled(node: ast.AST) -> tuple[str | None, list[ast.expr]]:
-    """The name of what is put into, and the values."""
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            if isinstance(target, ast.Subscript | ast.Attribute):
-                if (root := _root(target)) is not None:
-                    return root, [node.value]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.args or node.keywords:
-            return _root(node.func), arguments_of(node)
-    return None, []
