@@ -96,16 +96,17 @@ class Names:
     def references(self) -> Iterator[tuple[ast.expr, str]]:
         """Every longest chain (``a.b.c``, also by ``getattr``) that means an imported thing."""
         if self._references is None:
-            meant = ((chain, self._meant(chain)) for chain in self._scopes.chains)
+            chains = filter(self._may_mean, self._scopes.chains)
+            meant = ((chain, self._meant(chain)) for chain in chains)
             self._references = [(chain, each.path) for chain, each in meant if each is not None]
         return iter(self._references)
 
     def _may_mean(self, expr: ast.expr) -> bool:
         """Whether ``expr`` may mean something, told quickly: most names of a file mean nothing."""
         root: ast.AST = expr
-        while isinstance(root, ast.Attribute):
+        while root.__class__ is ast.Attribute:
             root = root.value
-        if not isinstance(root, ast.Name) or self._scopes.stars:
+        if root.__class__ is not ast.Name or self._scopes.stars:
             return True
         return root.id in self._scopes.imported
 

@@ -75,6 +75,7 @@ class Effects:
         self._named: set[str] = set()
         self._kept: dict[str, list[ast.expr]] = {}
         hooked: list[ast.ClassDef] = []
+        yields = False
         for node in statements(tree):
             if isinstance(node, ast.ClassDef):
                 self._classes[node.name] = node
@@ -91,6 +92,8 @@ class Effects:
                     self.properties.add(f".{node.name}")
                     if any(_is_setter(d) for d in node.decorator_list):
                         self.set_by_code.add(f".{node.name}")
+            elif isinstance(node, ast.Try):
+                yields = yields or _yields(node)
         self.hooked = {
             name
             for name, cls in self._classes.items()
@@ -109,7 +112,10 @@ class Effects:
             name
             for name, cls in self._classes.items()
             if (leave := self.method(cls, "__exit__")) is not None and _gives_more(leave)
-        } | {name for name, made in self._functions.items() if any(map(_yields_in_a_try, made))}
+        }
+        if yields:
+            managers = self._functions.items()
+            self.swallowing |= {n for n, made in managers if any(map(_yields_in_a_try, made))}
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
         self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
@@ -500,10 +506,13 @@ def _gives_more(leave: NamedFunction) -> bool:
 
 def _yields_in_a_try(function: NamedFunction) -> bool:
     """Whether the function, as a manager of a ``with``, may go on where its body was broken off."""
-    tries = (node for node in walk(function) if isinstance(node, ast.Try) and node.handlers)
-    return any(
-        isinstance(inner, ast.Yield) for each in tries for stmt in each.body for inner in walk(stmt)
-    )
+    return any(isinstance(node, ast.Try) and _yields(node) for node in walk(function))
+
+
+def _yields(stmt: ast.Try) -> bool:
+    """Whether it goes on where what it yields in is broken off."""
+    inner = (n for each in stmt.body for n in walk(each)) if stmt.handlers else ()
+    return any(isinstance(node, ast.Yield) for node in inner)
 
 
 def _is_setter(decorator: ast.expr) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from tapemigrate.patterns import late
+from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 
 _WORD = late(r"\w+")
@@ -73,6 +74,7 @@ class Units(Mapping[str, Unit]):
         self._some_later = len(self._all) < len(self._files)
         # What was asked for, with the files that answer: the same names are asked about often.
         self._known: dict[tuple[str, ...] | str, list[Unit | Later]] = {}
+        self._holding: dict[str, list[Unit | Later]] = {}
 
     def __getitem__(self, name: str) -> Unit:
         unit = parsed(self._files[name])
@@ -115,13 +117,18 @@ class Units(Mapping[str, Unit]):
         """All of them by name, for whoever can tell from their texts which need not be parsed."""
         return list(self._files.items())
 
-    def at(self, is_place: Callable[[str], object], name: str = "") -> Iterator[Unit]:
-        """The files of whose paths ``is_place`` is true, and in which ``name`` may stand."""
-        for filename, file in self._files.items():
-            if is_place(filename) and (name in file.text or not file.text.isascii()):
-                unit = parsed(file)
-                if unit is not None:
-                    yield unit
+    def at(self, is_place: Callable[[str], object]) -> Iterator[Unit]:
+        """The files of whose paths ``is_place`` is true."""
+        return _each(file for path, file in self._files.items() if is_place(path))
+
+    def holding(self, module: str, name: str = "") -> Iterator[Unit]:
+        """Those in which ``name``, imported from ``module``, may be made."""
+        if module not in self._holding:
+            files = self._files.items()
+            self._holding[module] = [file for path, file in files if may_hold(path, module)]
+        # In a text beyond ASCII the name may be written in another way.
+        near = self._holding[module]
+        return _each(f for f in near if name in f.text or not f.text.isascii())
 
     def _of(self, is_wanted: Callable[[Later], bool]) -> list[Unit | Later]:
         files = self._files.values()

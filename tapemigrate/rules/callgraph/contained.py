@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
-from functools import partial
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
@@ -16,7 +15,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descent import means_class
 from tapemigrate.rules.callgraph.instances import Finder
-from tapemigrate.rules.callgraph.places import may_hold, split_path
+from tapemigrate.rules.callgraph.places import split_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.shape_evidence import global_values
@@ -99,7 +98,7 @@ class _Contents(Finder):
     def _given_elsewhere(self, path: str, depth: int) -> None:
         """What a function of another module gives: ``net = nets.make()``."""
         module, name = split_path(path)
-        for home in self._project.units.at(partial(may_hold, module=module), name):
+        for home in self._project.units.holding(module, name):
             for function in self._project.effects(home).functions(name):
                 inner = self._project.view(home, function)
                 for end in inner.flow.returns if depth < self.depth else ():
@@ -109,7 +108,7 @@ class _Contents(Finder):
     def _imported(self, path: str, depth: int) -> None:
         """An object that another module holds: ``nets.net``."""
         module, name = split_path(path)
-        for home in self._project.units.at(partial(may_hold, module=module), name):
+        for home in self._project.units.holding(module, name):
             if depth < self.depth and global_values(home, name):
                 self._global(self._project.view(home, home.tree), name, depth + 1)
 

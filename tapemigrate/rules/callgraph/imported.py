@@ -10,7 +10,6 @@ from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import (
     import_path,
     is_module,
-    may_hold,
     nearness,
     split_path,
     stem,
@@ -68,7 +67,7 @@ def missing_folders(project: Project, path: str, user: Unit, home: Unit) -> str:
 def _handing_on(project: Project, module: str, user: Unit) -> list[Unit]:
     """The files of ``module``; all of the package, where its own file is not at hand."""
     exact = list(project.units.at(_places(project, module, user).__contains__))
-    return exact or list(project.units.at(lambda name: may_hold(name, module)))
+    return exact or list(project.units.holding(module))
 
 
 def _places(project: Project, module: str, user: Unit) -> frozenset[str]:

@@ -10,7 +10,6 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from functools import partial
 from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -18,7 +17,7 @@ from tapemigrate.flow.functions import shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.places import import_path, may_hold
+from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import named_by
@@ -226,8 +225,7 @@ class Ancestry:
             return
         if (imported := self._imported(view, made)) is not None:
             module, _, name = imported.rpartition(".")
-            places = partial(may_hold, module=module)
-            for unit in self._project.units.at(places, name):
+            for unit in self._project.units.holding(module, name):
                 inner = self._project.view(unit, unit.tree)
                 yield from (_Step(inner, d, None, False) for d in inner.flow.given(name))
                 yield from self._returned(unit, name)

@@ -6,7 +6,6 @@ import ast
 import builtins
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
-from functools import partial
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
@@ -14,7 +13,6 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.contained import Contents, contained
-from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
@@ -263,7 +261,7 @@ def _of_module(project: Project, path: str, inside: set[ast.AST]) -> Contents:
     module, _, name = path.rpartition(".")
     if not module or is_of_library(path) or gives_no_tensors(path):
         return Contents()
-    homes = project.units.at(partial(may_hold, module=module), name)
+    homes = project.units.holding(module, name)
     value = ast.Name(name, ast.Load())
     return _all(
         contained(project, project.view(home, home.tree), value, inside)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.globals_read import run_in
@@ -66,7 +64,7 @@ def _is_of_user(path: str) -> bool:
 def _is_plain(project: Project, path: str) -> bool:
     """Whether a file at hand shows that it is a function, a class or a Python value."""
     module, _, name = path.rpartition(".")
-    for unit in project.units.at(partial(may_hold, module=module), name):
+    for unit in project.units.holding(module, name):
         flow, kinds = (top := project.view(unit, unit.tree)).flow, top.kinds
         if made := [d for d in flow.defs.values() if d.path == (name,)]:
             return all(

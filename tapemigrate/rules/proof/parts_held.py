@@ -23,7 +23,6 @@ from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
-from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.kept_results import Class, above, called_in, method_of
@@ -408,7 +407,7 @@ class PartsHeld:
         view = place.view
         if path is not None:
             module = path.rpartition(".")[0]
-            for home in self._project.units.at(partial(may_hold, module=module), name):
+            for home in self._project.units.holding(module, name):
                 own = [s for s in home.tree.body if isinstance(s, NamedFunction)]
                 yield from (
                     (_Place(self._project.view(home, each), None), False)

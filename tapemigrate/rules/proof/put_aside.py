@@ -10,7 +10,6 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.definitions import Kind
@@ -21,7 +20,6 @@ from tapemigrate.flow.paths import looked_up, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of
 from tapemigrate.rules.project import Project, View
@@ -195,7 +193,7 @@ class PutAside:
         if is_of_library(path) or gives_no_tensors(path):
             return
         module, _, name = path.rpartition(".")
-        homes = list(project.units.at(partial(may_hold, module=module), name))
+        homes = list(project.units.holding(module, name))
         for home in homes:
             setters = _setters(project, home, name) if home is not unit else None
             if setters is not None:

@@ -13,7 +13,7 @@ from tapemigrate.rules.tfe.imports import Binding, unneeded
 from tapemigrate.rules.tfe.scopes import Scopes
 from tapemigrate.rules.tfe.symbols import CODE, is_contrib_eager
 from tapemigrate.source.span import Span
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import statements
 from tapemigrate.suppression import Suppressions
 from tapemigrate.tape.plan import Op, ReplaceStatement
 
@@ -48,7 +48,8 @@ def _silenced(unit: Unit, group: Group, silenced: Suppressions) -> bool:
 
 
 def _statements_at(unit: Unit, spans: set[Span]) -> list[ast.stmt]:
-    return [n for n in walk(unit.tree) if isinstance(n, ast.stmt) and unit.lines.span(n) in spans]
+    stmts = statements(unit.tree) if spans else []
+    return [n for n in stmts if isinstance(n, ast.stmt) and unit.lines.span(n) in spans]
 
 
 def _code_and_reason(mine: Sequence[Binding], groups: Sequence[Group]) -> tuple[str, str]:
