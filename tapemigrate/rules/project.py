@@ -384,6 +384,8 @@ class Project:
     def _means_something_else(self, unit: Unit, node: ast.Name | ast.Attribute) -> bool:
         """Whether the name is a local variable here, or belongs to a library."""
         if isinstance(node, ast.Attribute):
+            if (path_of(node) or ("",))[0] == "self":
+                return False  # told without the meaning of all names, which takes long
             return (unit.names.qualified(node) or "").startswith(_FOREIGN)
         scope = self.scope_of(unit, node)
         if isinstance(scope, ast.Module):
