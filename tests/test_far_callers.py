@@ -89,3 +89,24 @@ def test_files_are_not_looked_at_without_end(
     messages = [d.message for r in outcome.results for d in r.diagnostics]
     assert len(messages) == 1
     assert ("one of more files than are looked at may call it" in messages[0]) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("old.ipynb", "from helper import slope\nprint 'slope', slope(1, 2)\n", "old.ipynb`"),
+        ("old.ipynb", "from helper import slopes\nprint 'slopes', slopes(1, 2)\n", None),
+        ("old.py", "# coding: klingon\nfrom helper import slope\nslope(1, 2)\n", "old.py`"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(
+    tmp_path: Path, name: str, text: str, told: str | None
+) -> None:
+    (tmp_path / "helper.py").write_text(HELPER)
+    (tmp_path / "probes.py").write_text(PROBE)
+    whole = notebook(text) if name.endswith(".ipynb") else text
+    (tmp_path / name).write_text(whole)
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    (message,) = [d.message for r in outcome.results for d in r.diagnostics if d.code == "TM101"]
+    assert told is None or f"{told}, which cannot be read, may call it" in message, message
+    assert "more files than are looked at" not in message

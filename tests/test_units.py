@@ -12,6 +12,7 @@ from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later, Units
 from tapemigrate.settings import Settings
 from tapemigrate.source import SourceError, SourceFile, parse
+from tapemigrate.source.decoding import UNKNOWN
 
 MODEL = """\
 import tensorflow as tf
@@ -150,7 +151,10 @@ def test_one_after_the_other_is_parsed() -> None:
         ({"a.py": "loss(x)\n"}, ""),
         ({"a.py": "def losses(:\n"}, ""),
         ({"a.py": "def losses(:\n", "b.py": BROKEN}, "`b.py`, which cannot be read,"),
-        ({"": "\0"}, "one of more files than are looked at"),
+        ({"": UNKNOWN}, "one of more files than are looked at"),
+        ({"a.py": UNKNOWN}, "`a.py`, which cannot be read,"),
+        ({"a.py": UNKNOWN + "print loss(x)"}, "`a.py`, which cannot be read,"),
+        ({"a.py": UNKNOWN + "print gloss(x)"}, ""),
     ],
 )
 def test_who_may_call_and_cannot_be_read(texts: dict[str, str], told: str) -> None:

@@ -27,6 +27,7 @@ from tapemigrate.rules.indexes import (
 )
 from tapemigrate.rules.units import Later, Units
 from tapemigrate.source import SourceFile, parse
+from tapemigrate.source.decoding import UNKNOWN
 from tapemigrate.source.trees import pack, walk
 from tapemigrate.tape.kinds import Kinds
 
@@ -223,13 +224,13 @@ class Project:
         wanted = re.compile(rf"\b(?:{'|'.join(map(re.escape, named))})\b")
         for filename, file in self._unread:
             if isinstance(file, Later):
-                asked = not filename or file.is_parsed or file.may_have(named)
+                asked = file.text == UNKNOWN or file.is_parsed or file.may_have(named)
                 if not asked or file.unit is not None:
                     continue
                 text = file.text
             else:
                 text = file
-            if not filename or (any(name in text for name in named) and wanted.search(text)):
+            if text == UNKNOWN or (any(name in text for name in named) and wanted.search(text)):
                 return f"`{filename}`, which cannot be read," if filename else _ONE_OF_MANY
         return ""
 

@@ -11,13 +11,11 @@ from tapemigrate.results import FileResult, failure, in_order, plain_result, res
 from tapemigrate.running import garbage
 from tapemigrate.running.cache import digest
 from tapemigrate.running.deep import call_with_room
-from tapemigrate.running.reading import read
+from tapemigrate.running.reading import read, searchable
 from tapemigrate.running.silencing import silenced
 from tapemigrate.running.tasks import Task
 from tapemigrate.settings import ALWAYS_REPORTED, Settings
-from tapemigrate.source.decoding import SourceError, SourceFile, decode, encode
-
-_UNSEEN = SourceFile("", "\0")
+from tapemigrate.source.decoding import UNKNOWN, SourceError, SourceFile, decode, encode
 
 
 def analyse(task: Task) -> list[FileResult]:
@@ -212,8 +210,10 @@ def context_bytes(path: str) -> bytes | None:
 
 @lru_cache(maxsize=256)
 def _context_file(path: str, data: bytes | None) -> SourceFile:
-    """What cannot be read does not parse: it is unseen."""
+    """What cannot be read does not parse, and no more is known of it than its words."""
+    if data is None:
+        return SourceFile(path, UNKNOWN)
     try:
-        return decode(data, path) if data is not None else _UNSEEN
+        return decode(data, path)
     except SourceError:
-        return _UNSEEN
+        return SourceFile(path, UNKNOWN + searchable(path, data).decode("utf-8", "replace"))

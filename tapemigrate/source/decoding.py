@@ -27,6 +27,9 @@ _OTHER_SIGNATURES = (
 )
 _ASCII = bytes(range(128))
 
+#: The text of a file of which nothing is known. No text that begins so parses.
+UNKNOWN = "\0"
+
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
