@@ -89,9 +89,9 @@ class Diagnostic:
         return self.location.row if self.comment_row is None else self.comment_row
 
 
-#: Before a name: where an attribute of that name is given a value.
+#: Before a name in ``Handed``: where an attribute of that name is given a value.
 SET = "="
-#: Before a name: only if its module gives it a value. Functions are given to nobody.
+#: Before a name in ``Links.givers``: only if its module gives it a value, as no function is.
 MADE = "="
 
 
