@@ -19,6 +19,7 @@ from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.returned import given, gives_what_was, place_of
 from tapemigrate.tape.symbols import (
     AFFINE,
+    ALWAYS_VARIABLE,
     ANY_VARIABLE_LISTS,
     COLLECTING,
     FILTERS,
@@ -73,10 +74,18 @@ class Kinds:
     """Reads kinds and effects off the source of one file."""
 
     def __init__(
-        self, names: Names, effects: Effects, changing: Callable[[str], bool] | None = None
+        self,
+        names: Names,
+        effects: Effects,
+        changing: Callable[[str], bool] | None = None,
+        getters: bool = False,
     ) -> None:
-        """``changing`` tells whether a method of that name changes its object, in any file."""
+        """``changing`` tells whether a method of that name changes its object, in any file.
+
+        ``getters``: ``get_variable`` may give what a custom getter computes.
+        """
         self._names = names
+        self._getters = getters
         self._effects = effects
         self._changing = changing or effects.sets_parts
         self._tensors: dict[str, bool] = {}
@@ -160,6 +169,8 @@ class Kinds:
         if name in GETTERS:
             return self._collection(call)
         if name in VARIABLE:
+            if self._getters and name not in ALWAYS_VARIABLE:
+                return Make.UNKNOWN
             frozen = name.endswith("local_variable") or not _trainable(call)
             return Make.FROZEN if frozen else Make.VARIABLE
         if name in FILTERS:

@@ -15,7 +15,7 @@ from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.indexes import effects_of, kinds_of
 from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.values.attributes import (
     contents,
@@ -445,7 +445,7 @@ def filled_state(unit: Unit) -> frozenset[str]:
     """
     tree = unit.tree
     effects = effects_of(unit)
-    kinds = Kinds(unit.names, effects)
+    kinds = kinds_of(unit)
     names = {
         target.id
         for stmt in tree.body
