@@ -10,7 +10,7 @@ from enum import Enum
 
 from tapemigrate.flow.definitions import Def, Effect
 from tapemigrate.flow.effects import CHANGERS, Effects, Filled
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
@@ -353,6 +353,16 @@ class Kinds:
         if len(functions) != 1 or [a.arg for a in functions[0].args.args[:1]] == ["self"]:
             return None  # a method is not called by its name alone
         return functions[0]
+
+    def may_run(self, call: ast.Call) -> list[NamedFunction]:
+        """The functions of this file that the call is seen to run, by their names or by others."""
+        if (function := self.called(call)) is not None:
+            return [function]
+        path = path_of(call.func)
+        if path is None or self._names.qualified(call.func) is not None:
+            return []
+        names = self._effects.callables.named(path[-1].lstrip("."))
+        return [each for name in sorted(names) for each in self._effects.functions(name)]
 
     def _collection(self, call: ast.Call) -> Make:
         key = call.args[0] if call.args else None
