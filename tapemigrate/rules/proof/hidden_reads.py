@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
-from tapemigrate.rules.callgraph.other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions

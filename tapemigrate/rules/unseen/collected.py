@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
-from tapemigrate.rules.callgraph.other_names import run_by_other_names
+from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.request import Refusal
