@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from tapemigrate.flow.callables import Callables
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.memory import remembers
@@ -74,6 +75,7 @@ class Effects:
         self.set_by_code: set[str] = set()
         self._named: set[str] = set()
         self._kept: dict[str, list[ast.expr]] = {}
+        self._given: dict[str, list[ast.expr]] = {}
         hooked: list[ast.ClassDef] = []
         yields = False
         for node in statements(tree):
@@ -85,6 +87,8 @@ class Effects:
                     self.tuples.add(node.name)
             elif isinstance(node, ast.Assign):
                 self._assigned(node)
+            elif isinstance(node, ast.For):
+                self._gives(node.target, node.iter)
             elif isinstance(node, NamedFunction):
                 self._named |= {a.arg for a in parameters(node.args)}
                 self._functions.setdefault(node.name, []).append(node)
@@ -120,6 +124,8 @@ class Effects:
         self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
         self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
         self._called: bool | None = None
+        #: What calls may run by other names than those of functions.
+        self.callables = Callables(self._functions, self._given, self._kept)
 
     @property
     def reuses_variables(self) -> bool:
@@ -141,6 +147,16 @@ class Effects:
         for target in stmt.targets:
             if isinstance(target, ast.Attribute):
                 self._kept.setdefault(target.attr, []).append(stmt.value)
+            else:
+                self._gives(target, stmt.value)
+
+    def _gives(self, target: ast.expr, value: ast.expr) -> None:
+        """``target``, or a part of it, is given ``value``, or a part of that."""
+        if isinstance(target, ast.Name):
+            self._given.setdefault(target.id, []).append(value)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                self._gives(part, value)
 
     def is_own(self, name: str) -> bool:
         """Whether a function of the file has that name, or what one is handed, or keeps by it."""
@@ -284,6 +300,8 @@ class Effects:
             )
         if name is not None and name in self._classes:
             return False
+        if name is not None and any(map(self.keeps_state, self.callables.named(name))):
+            return True
         if self._called is None:
             self._called = self.sets_parts("__call__")
         return self._called
@@ -293,8 +311,9 @@ class Effects:
         return self._outside.of(name, self._outside_names)
 
     def _outside_names(self, name: str) -> frozenset[str]:
-        found = (self._outside_of(function) for function in self._functions.get(name, ()))
-        return frozenset().union(*found)
+        names = (name, *sorted(self.callables.named(name)))
+        functions = (function for each in names for function in self._functions.get(each, ()))
+        return frozenset().union(*map(self._outside_of, functions))
 
     def filled(self, call: ast.Call, name: str, bound: int = 0) -> Filled:
         """What functions called ``name`` set or put into the arguments of ``call``.

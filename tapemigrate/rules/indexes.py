@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.tape.kinds import puts_nothing
+from tapemigrate.tape.kinds import Kinds, puts_nothing
 
 
 def effects_of(unit: Unit) -> Effects:
@@ -21,6 +21,11 @@ def effects_of(unit: Unit) -> Effects:
 
 def _effects(unit: Unit) -> Effects:
     return Effects(unit.tree, partial(puts_nothing, unit.names))
+
+
+def kinds_of(unit: Unit, changing: Callable[[str], bool] | None = None) -> Kinds:
+    """What expressions of ``unit`` make; ``changing``: of any file, see there."""
+    return Kinds(unit.names, effects_of(unit), changing, "custom_getter" in unit.text)
 
 
 def imported_names(unit: Unit) -> frozenset[str]:

@@ -22,6 +22,7 @@ from tapemigrate.rules.indexes import (
     effects_of,
     extending,
     imported_names,
+    kinds_of,
     reads,
     set_attributes,
 )
@@ -271,7 +272,7 @@ class Project:
         """The flow of ``scope``, made once."""
         if scope not in self._views:
             effects = self.effects(unit)
-            kinds = Kinds(unit.names, effects, self.changing)
+            kinds = kinds_of(unit, self.changing)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
             properties, hooked = self._computing()

@@ -10,7 +10,7 @@ from enum import Enum
 
 from tapemigrate.flow.definitions import Def, Effect
 from tapemigrate.flow.effects import CHANGERS, Effects, Filled
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
@@ -19,6 +19,7 @@ from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.returned import given, gives_what_was, place_of
 from tapemigrate.tape.symbols import (
     AFFINE,
+    ALWAYS_VARIABLE,
     ANY_VARIABLE_LISTS,
     COLLECTING,
     FILTERS,
@@ -73,10 +74,18 @@ class Kinds:
     """Reads kinds and effects off the source of one file."""
 
     def __init__(
-        self, names: Names, effects: Effects, changing: Callable[[str], bool] | None = None
+        self,
+        names: Names,
+        effects: Effects,
+        changing: Callable[[str], bool] | None = None,
+        getters: bool = False,
     ) -> None:
-        """``changing`` tells whether a method of that name changes its object, in any file."""
+        """``changing`` tells whether a method of that name changes its object, in any file.
+
+        ``getters``: ``get_variable`` may give what a custom getter computes.
+        """
         self._names = names
+        self._getters = getters
         self._effects = effects
         self._changing = changing or effects.sets_parts
         self._tensors: dict[str, bool] = {}
@@ -160,6 +169,8 @@ class Kinds:
         if name in GETTERS:
             return self._collection(call)
         if name in VARIABLE:
+            if self._getters and name not in ALWAYS_VARIABLE:
+                return Make.UNKNOWN
             frozen = name.endswith("local_variable") or not _trainable(call)
             return Make.FROZEN if frozen else Make.VARIABLE
         if name in FILTERS:
@@ -342,6 +353,16 @@ class Kinds:
         if len(functions) != 1 or [a.arg for a in functions[0].args.args[:1]] == ["self"]:
             return None  # a method is not called by its name alone
         return functions[0]
+
+    def may_run(self, call: ast.Call) -> list[NamedFunction]:
+        """The functions of this file that the call is seen to run, by their names or by others."""
+        if (function := self.called(call)) is not None:
+            return [function]
+        path = path_of(call.func)
+        if path is None or self._names.qualified(call.func) is not None:
+            return []
+        names = self._effects.callables.named(path[-1].lstrip("."))
+        return [each for name in sorted(names) for each in self._effects.functions(name)]
 
     def _collection(self, call: ast.Call) -> Make:
         key = call.args[0] if call.args else None

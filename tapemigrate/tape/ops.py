@@ -19,6 +19,7 @@ from tapemigrate.tape.syntax import is_plain, only_iterates, runs_code
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VALUES = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.MUTATE)
+_UNSEEN = (Make.UNKNOWN, Make.VARIABLE, Make.FROZEN)
 _NO_OPS = (Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
 
 
@@ -50,9 +51,9 @@ class Ops:
         return self.may_hide_a_source(made)
 
     def calls_unseen(self, value: ast.expr) -> bool:
-        """Whether an expression calls code that may read a source unseen."""
+        """Whether an expression calls code that may read a source unseen, or makes a variable."""
         calls = [n for n in walk(value) if isinstance(n, ast.Call)]
-        return any(self._kinds.make(c) is Make.UNKNOWN or self._is_layer(c) for c in calls)
+        return any(self._kinds.make(c) in _UNSEEN or self._is_layer(c) for c in calls)
 
     def is_only_read(self, target: ast.expr) -> bool:
         """Whether reading it runs no op: it may be one of a list, as ``tf.gradients`` gives."""

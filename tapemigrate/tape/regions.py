@@ -249,7 +249,7 @@ class RegionFinder:
         calls = [n for n in nodes if isinstance(n, ast.Call)]
         # What a module has is called, or read: ``CACHE[0]``.
         foreign = any(map(self._is_of_module, nodes))
-        own = any(self._kinds.called(c) is not None for c in calls)
+        own = any(map(self._kinds.may_run, calls))
         if not foreign and not own:
             return first
         for index, stmt in enumerate(block.body[:first]):
@@ -257,7 +257,7 @@ class RegionFinder:
             if not isinstance(value, ast.Call):
                 continue
             alone = isinstance(stmt, ast.Expr) and self._is_of_module(value.func)
-            if (foreign and alone) or (own and fills_state(self._kinds.called(value))):
+            if (foreign and alone) or (own and any(map(fills_state, self._kinds.may_run(value)))):
                 if backward(self._flow.uses_in(value)).made & cut:
                     return index
         return first

@@ -496,6 +496,11 @@ class SourceReader:
                 replace(x, defs=defs) if x.fresh and not x.defs else x for x in found.leaves
             ]
             return found
+        if isinstance(value, ast.BoolOp | ast.IfExp):
+            found = self.read(value, depth + 1)
+            if found.leaves and not found.refusal and all(x.variables for x in found.leaves):
+                found.leaves = [replace(x, defs=x.defs | defs) for x in found.leaves]
+                return found
         if value is not None and path_of(value) is not None:
             found = self.read(value, depth + 1)
             if len(found.leaves) == 1 and found.single is not False:

@@ -28,9 +28,12 @@ ANY_VARIABLE_LISTS = frozenset(
 GETTERS = ("get_collection", "get_collection_ref")
 # Lists some of the variables that it is given.
 FILTERS = frozenset({"contrib.framework.filter_variables", "contrib.slim.filter_variables"})
+# What makes a variable whatever scope it stands in.
+ALWAYS_VARIABLE = frozenset(
+    {"Variable", "contrib.eager.Variable", "ResourceVariable", "VariableV1"}
+)
 VARIABLE = frozenset(
-    {"Variable", "get_variable", "contrib.eager.Variable", "contrib.framework.variable"}
-    | {"ResourceVariable", "VariableV1"}
+    {*ALWAYS_VARIABLE, "get_variable", "contrib.framework.variable"}
     | {"contrib.slim.variable", "contrib.slim.model_variable", "contrib.framework.model_variable"}
     | {"get_local_variable", "contrib.slim.local_variable", "contrib.framework.local_variable"}
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -78,17 +79,19 @@ def _stored(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
     unit, effects = view.unit, project.effects(view.unit)
     pending = list(run)
     read: set[str] = set()
-    loaded = unit.once(_loaded)
+    loaded, filled = unit.once(_loaded), unit.once(filled_state)
     while pending:
         node = pending.pop()
         if node not in loaded:
             names = (n for n in walk(node) if isinstance(n, ast.Name))
             loaded[node] = frozenset(n.id for n in names if isinstance(n.ctx, ast.Load))
+            if filled:
+                loaded[node] |= run_by_other_names(unit, node)
         new = loaded[node] - read
         read |= new
         pending += [s for name in new for f in effects.functions(name) for s in f.body]
     shared = shared_state(project).read_by(project, unit, run)
-    kept = (read & unit.once(filled_state)) | shared | found_aside(project, view, run)
+    kept = (read & filled) | shared | found_aside(project, view, run)
     if not kept or isinstance(view.scope, ast.Module):
         return kept
     # What a function gives a value itself is followed from there.

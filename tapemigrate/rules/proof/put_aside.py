@@ -21,13 +21,13 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.indexes import effects_of, kinds_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
 from tapemigrate.source.trees import arguments_of, kept, walk
-from tapemigrate.tape.kinds import INDEPENDENT, Kinds
+from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.returned import gives_what_was
 from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 
@@ -478,7 +478,7 @@ def _puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]
 
     ``parts``: where an attribute is set, that, and not what it is set on.
     """
-    kinds = Kinds(unit.names, effects_of(unit))
+    kinds = kinds_of(unit)
     nodes: Sequence[ast.Attribute | ast.Subscript | ast.Call]
     nodes = (*unit.nodes(ast.Attribute), *unit.nodes(ast.Subscript), *unit.nodes(ast.Call))
     for node in nodes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
+from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.request import Refusal
@@ -45,7 +46,7 @@ class Collected:
         if self._readers is None:
             tops = self._unit.definitions
             found = {n.name for n in tops if self._reads_itself(n)}
-            uses = {n: {_last(each) for each in self._names_in(n)} for n in tops if found}
+            uses = {n: self._runs(n) for n in tops if found}
             while new := {n.name for n in uses if uses[n] & found} - found:
                 found |= new
             self._readers = frozenset(found)
@@ -64,6 +65,8 @@ class Collected:
                 if _last(name) in functions or self._is_foreign(name):
                     through = ast.unparse(name)
                     break
+            if functions and not through:
+                through = min(functions & run_by_other_names(self._unit, root), default="")
         return through and f"the graph collection that `{through}` asks for holds"
 
     def _names_in(self, root: ast.AST) -> Iterator[ast.Name | ast.Attribute]:
@@ -73,6 +76,10 @@ class Collected:
             if isinstance(node, ast.Name | ast.Attribute):
                 if not isinstance(parents.get(node), ast.Attribute):
                     yield node
+
+    def _runs(self, root: ast.AST) -> set[str | None]:
+        """The last names of what ``root`` runs, or may run."""
+        return {*map(_last, self._names_in(root)), *run_by_other_names(self._unit, root)}
 
     def _reads_itself(self, root: ast.AST) -> bool:
         """Whether ``root`` asks for one without another function of the file."""

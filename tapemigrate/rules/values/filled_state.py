@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.indexes import effects_of, kinds_of
 from tapemigrate.rules.values.provenance import PLAIN, VARIABLE, root_of
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Kinds
@@ -23,7 +23,7 @@ def filled_state(unit: Unit) -> frozenset[str]:
     """
     tree = unit.tree
     effects = effects_of(unit)
-    kinds = Kinds(unit.names, effects)
+    kinds = kinds_of(unit)
     names = {
         target.id
         for stmt in tree.body

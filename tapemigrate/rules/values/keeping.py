@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.indexes import effects_of, kinds_of
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
@@ -51,7 +51,7 @@ def keeping(unit: Unit) -> frozenset[str]:
     found: set[str] = set()
     for cls in unit.nodes(ast.ClassDef):
         for method in _methods(unit, cls):
-            set_here = dict(_set(method, Kinds(unit.names, effects_of(unit))))
+            set_here = dict(_set(method, kinds_of(unit)))
             own = Counter(n.attr for n in walk(method) if _is_load(n)) if set_here else Counter()
             if any(read[name] > own[name] for name in set_here) or (
                 set_here and _is_read_before(method, set_here)
@@ -67,7 +67,7 @@ def set_by_methods(unit: Unit) -> frozenset[str]:
 
 def _all_set(unit: Unit) -> dict[str, set[str]]:
     """By the names of methods: what they set."""
-    kinds = Kinds(unit.names, effects_of(unit))
+    kinds = kinds_of(unit)
     found: dict[str, set[str]] = {}
     for cls in unit.nodes(ast.ClassDef):
         for method in _methods(unit, cls):

@@ -8,11 +8,11 @@ from collections import defaultdict
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of, reads
+from tapemigrate.rules.indexes import kinds_of, reads
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import INDEPENDENT, Kinds
+from tapemigrate.tape.kinds import INDEPENDENT
 
 # Through how many methods it is looked whether constructors alone call them.
 _DEPTH = 4
@@ -64,14 +64,10 @@ def _is_constructor(project: Project, method: str, depth: int = _DEPTH) -> bool:
 
 def _is_op(unit: Unit, value: ast.expr) -> bool:
     """Whether arithmetic is done with what is unknown."""
-    kinds = unit.once(_kinds)
+    kinds = unit.once(kinds_of)
     return any(
         isinstance(node, ast.BinOp) and kinds.make(node) not in INDEPENDENT for node in walk(value)
     )
-
-
-def _kinds(unit: Unit) -> Kinds:
-    return Kinds(unit.names, effects_of(unit))
 
 
 def _set_later(unit: Unit) -> dict[str, list[tuple[str, ast.expr | None]]]:
