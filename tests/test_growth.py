@@ -80,6 +80,20 @@ def f_{k}(x):
 """,
     before="state = {}\n",
 )
+TAKEN_BACK = repeated(
+    """
+        if way == {k}:
+            x = start + {k}.0 * g
+""",
+    before="""
+
+def attack(x, model, steps, way):
+    for _ in range(steps):
+        start = x
+        g = tf.gradients(model(x), [x])[0]
+        x = x + g
+""",
+)
 WORKLOADS = {
     "statements": (generated.statements, 60),
     "calls": (generated.calls, 40),
@@ -92,6 +106,7 @@ WORKLOADS = {
     "classes": (CLASSES, 10),
     "variables": (VARIABLES, 10),
     "state": (STATE, 10),
+    "values taken back": (TAKEN_BACK, 10),
 }
 
 

@@ -87,9 +87,12 @@ class SourceReader:
         self._by_name = by_name
         self._filled_here = filled_here
         self._late = BuiltLate(flow, kinds)
+        self._named: dict[tuple[ast.expr, int], Sources] = {}
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
         """What ``node`` stands for at its place."""
+        if depth == 0:
+            self._named.clear()  # what is known of classes may have grown since
         if depth > 12:
             return Sources(refusal="the sources pass through too many names to follow")
         match node:
@@ -127,7 +130,11 @@ class SourceReader:
                 ]
                 return Sources(base.leaves, False if whole else None, base.refusal, base.listed)
             return Sources(refusal=FRESH)
-        return self._path(node, text_of(path), depth)
+        # A name that is given its own value again, on several ways, is met once more on each.
+        known = self._named.get((node, depth))
+        if known is None:
+            known = self._named[node, depth] = self._path(node, text_of(path), depth)
+        return replace(known, leaves=[*known.leaves], references=[*known.references])
 
     def _display(self, node: ast.List | ast.Tuple, depth: int) -> Sources:
         found = Sources(single=False, listed=isinstance(node, ast.List))

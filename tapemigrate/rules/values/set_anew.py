@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
+from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import of_one_object
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
+
+_LIBRARIES = ("tensorflow.", "keras.")
 
 
 def may_be_set_anew(
@@ -40,26 +46,46 @@ def may_be_set_anew(
         if not isinstance(func, ast.Attribute) or path_of(func.value) != (view.kinds.self_name,):
             return True
         called.add(func.attr)
-    return _reach(called, methods, setters)
+    return _reach(called, methods, setters, partial(_stands_for, project, view))
 
 
 def _reach(
-    called: set[str], methods: dict[str, list[NamedFunction]], setters: set[NamedFunction]
+    called: set[str],
+    methods: dict[str, list[NamedFunction]],
+    setters: set[NamedFunction],
+    stands_for: Callable[[str, bool], set[str] | None],
 ) -> bool:
-    """Whether methods of these names run one of ``setters``, or what cannot be seen."""
+    """Whether methods of these names run one of ``setters``, or what cannot be seen.
+
+    ``stands_for``: what may run by a name which is none itself, and is called, or handed on.
+    """
     pending = list(called)
+    read: set[str] = set()
     while pending:
-        found = methods.get(pending.pop(), [])
-        if not found or not setters.isdisjoint(found):
+        name = pending.pop()
+        found = methods.get(name, [])
+        if not setters.isdisjoint(found):
             return True
+        more: set[str] = set()
+        if not found:
+            others = stands_for(name, True)
+            if others is None:
+                return True
+            more |= others
         for each in found:
             named = _named(each)
             if named is None:
                 return True
-            # What is only read is a method, or what a method has set.
-            more = {name for name, calls in named if calls or name in methods} - called
-            pending += more
-            called |= more
+            more |= {name for name, calls in named if calls or name in methods}
+            # What is only read is a method, or what a method has set: that may be one as well.
+            for value in {name for name, calls in named if not calls} - methods.keys() - read:
+                read.add(value)
+                others = stands_for(value, False)
+                if others is None:
+                    return True
+                more |= others.intersection(methods)
+        pending += more - called
+        called |= more
     return False
 
 
@@ -96,3 +122,78 @@ def _named(method: NamedFunction) -> set[tuple[str, bool]] | None:
         found.add((node.attr, node in called))
     names = (n for n in nodes if isinstance(n, ast.Name) and n not in held)
     return None if any(n.id in (me, "super", "setattr") for n in names) else found
+
+
+def _stands_for(project: Project, view: View, name: str, called: bool) -> set[str] | None:
+    """The methods that ``self.name`` may be, as ``self.act = tf.nn.relu`` is none.
+
+    None: it may be something else that knows the object; where it is not called, a function.
+    """
+    family = {cls for _, cls in of_one_object(project, view.cls)} if view.cls is not None else set()
+    stores = [(u, n) for u, n in project.stores(name) if not _is_of_another(project, u, n, family)]
+    hidden = not stores or set_by_text(project, view.unit, name) or _is_of_class(project, name)
+    if called and hidden:
+        return None
+    found: set[str] = set()
+    for unit, node in stores:
+        stmt = unit.parents.get(node)
+        if not isinstance(stmt, ast.Assign) or stmt.targets != [node]:
+            if called:
+                return None
+            continue
+        path = path_of(stmt.value) or ()
+        if len(path) == 2 and path[:1] == path_of(node.value):
+            found.add(path[1].lstrip("."))
+            continue
+        unsure = _may_know_the_object if called else _is_function_here
+        if unsure(project, unit, stmt.value):
+            return None
+    return found
+
+
+def _is_function_here(project: Project, unit: Unit, value: ast.expr) -> bool:
+    """Whether it is a function that is written in the method."""
+    if isinstance(value, ast.Name):
+        uses = project.view(unit, project.scope_of(unit, value)).flow.reads.get(value, frozenset())
+        return any(use.made.kind is Kind.FUNCTION for use in uses)
+    return isinstance(value, ast.Lambda)
+
+
+def _is_of_another(
+    project: Project, unit: Unit, node: ast.Attribute, family: set[ast.ClassDef]
+) -> bool:
+    """Whether it is ``self.name`` of a class that is none of ``family``."""
+    scope = project.scope_of(unit, node)
+    owner = unit.parents.get(scope)
+    if not isinstance(scope, NamedFunction) or not isinstance(owner, ast.ClassDef):
+        return False
+    me = [a.arg for a in scope.args.args[:1]]
+    return owner not in family and isinstance(node.value, ast.Name) and [node.value.id] == me
+
+
+def _is_of_class(project: Project, name: str) -> bool:
+    """Whether a class has something of that name itself."""
+    return any(
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        for unit in project.units.having(name)
+        for cls in unit.nodes(ast.ClassDef)
+        for stmt in cls.body
+        if not isinstance(stmt, NamedFunction)
+        for n in ast.walk(stmt)
+    )
+
+
+def _may_know_the_object(project: Project, unit: Unit, value: ast.expr) -> bool:
+    """Whether it is more than None, a function of a library, or what the module has by its name."""
+    if isinstance(value, ast.Constant):
+        return value.value is not None
+    if (unit.names.qualified(value) or "").startswith(_LIBRARIES):
+        return False
+    scope = project.scope_of(unit, value)
+    holder = unit.parents.get(scope)
+    if not isinstance(value, ast.Name) or not isinstance(holder, ast.ClassDef):
+        return True
+    # A closure of the method, or what it was given, may have the object; so may an outer function.
+    uses = project.view(unit, scope).flow.reads.get(value, frozenset())
+    outermost = isinstance(unit.parents.get(holder), ast.Module)
+    return not outermost or {use.made.kind for use in uses} != {Kind.ENTRY}
