@@ -6,9 +6,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum, auto
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.source.trees import arguments_of, walk
+
+
+class _Use(Enum):
+    """What is done with a name: it is called, handed on, or what its function gives is."""
+
+    CALLED = auto()
+    HANDED = auto()
+    GIVES = auto()
+
+
+_Step = tuple[str, _Use]
 
 
 class Callables:
@@ -24,70 +36,82 @@ class Callables:
         self._functions = functions
         self._given = given
         self._kept = kept
-        self._known: dict[str, frozenset[str]] = {}
+        self._steps: dict[_Step, frozenset[_Step]] = {}
+        self._known: dict[_Step, frozenset[str]] = {}
 
     def named(self, name: str) -> frozenset[str]:
         """The functions that run where ``name`` is called, if it is none of a function itself."""
         if name in self._functions or name not in self._given:
             return frozenset()
-        if name not in self._known:
-            self._known[name] = frozenset(self._by_name(name, set(), True))
-        return self._known[name]
+        return self._reached((name, _Use.CALLED))
 
-    def called(self, func: ast.expr) -> Iterator[str]:
+    def called(self, func: ast.expr) -> frozenset[str]:
         """The functions that run where the value of ``func`` is called."""
-        return self._of(func, set(), True)
+        return frozenset().union(*map(self._reached, _steps(func, _Use.CALLED)))
 
-    def handed(self, argument: ast.expr) -> Iterator[str]:
+    def handed(self, argument: ast.expr) -> frozenset[str]:
         """The functions that ``argument`` hands on: one that makes it has run before."""
-        return self._of(argument, set(), False)
+        return frozenset().union(*map(self._reached, _steps(argument, _Use.HANDED)))
 
-    def _by_name(self, name: str, seen: set[str], made: bool) -> Iterator[str]:
-        if name in seen:
-            return
-        seen.add(name)
-        if name in self._functions:
-            yield name
-            if made:
-                yield from self._given_by(name, seen)
-        for value in (*self._given.get(name, ()), *self._kept.get(name, ())):
-            yield from self._of(value, seen, made)
+    def _reached(self, start: _Step) -> frozenset[str]:
+        if start not in self._known:
+            met, pending = {start}, [start]
+            while pending:
+                new = self._further(pending.pop()) - met
+                met |= new
+                pending += new
+            run = {name for name, use in met if use is not _Use.GIVES}
+            self._known[start] = frozenset(run & self._functions.keys())
+        return self._known[start]
 
-    def _given_by(self, name: str, seen: set[str]) -> Iterator[str]:
-        """The functions that a function of that name gives."""
-        given = f"{name}()"
-        for function in self._functions.get(name, ()) if given not in seen else ():
-            seen.add(given)
+    def _further(self, step: _Step) -> frozenset[_Step]:
+        if step not in self._steps:
+            name, use = step
+            if use is _Use.GIVES:
+                found = {s for value in self._returned(name) for s in _steps(value, _Use.HANDED)}
+            else:
+                values = (*self._given.get(name, ()), *self._kept.get(name, ()))
+                found = {each for value in values for each in _steps(value, use)}
+                if use is _Use.CALLED:
+                    found.add((name, _Use.GIVES))
+            self._steps[step] = frozenset(found)
+        return self._steps[step]
+
+    def _returned(self, name: str) -> Iterator[ast.expr]:
+        for function in self._functions.get(name, ()):
             for node in walk(function):
                 if isinstance(node, ast.Return) and node.value is not None:
-                    yield from self._of(node.value, seen, False)
+                    yield node.value
 
-    def _of(self, value: ast.expr, seen: set[str], made: bool) -> Iterator[str]:
-        """``made``: what gives the value may give a function that it makes, or picks."""
-        match value:
-            case ast.Name():
-                yield from self._by_name(value.id, seen, made)
-            case ast.Attribute():
-                yield from self._by_name(value.attr, seen, made)
-                if isinstance(value.value, ast.Call):
-                    yield from self._of(value.value, seen, False)
-            case ast.Lambda():
-                for node in walk(value.body):
-                    if isinstance(node, ast.Call):
-                        yield from self._of(node.func, seen, True)
-            case ast.Call():
-                for argument in arguments_of(value):
-                    yield from self._of(argument, seen, False)
-                if made:
-                    yield from self._of(value.func, seen, True)
-                elif isinstance(value.func, ast.Name):
-                    yield from self._given_by(value.func.id, seen)
-            case ast.Subscript() | ast.Starred():
-                yield from self._of(value.value, seen, made)
-            case ast.IfExp():
-                yield from self._of(value.body, seen, made)
-                yield from self._of(value.orelse, seen, made)
-            case ast.BoolOp() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
-                parts = value.elts if isinstance(value, ast.List | ast.Tuple | ast.Set) else ()
-                for part in parts or getattr(value, "values", ()):
-                    yield from self._of(part, seen, made)
+
+def _steps(value: ast.expr, use: _Use) -> Iterator[_Step]:
+    """The names by which a value runs functions. What gives one may make it, or pick it."""
+    match value:
+        case ast.Name():
+            yield value.id, use
+        case ast.Attribute():
+            yield value.attr, use
+            if isinstance(value.value, ast.Call):
+                yield from _steps(value.value, _Use.HANDED)
+        case ast.Lambda():
+            for node in walk(value.body):
+                if isinstance(node, ast.Call):
+                    yield from _steps(node.func, _Use.CALLED)
+        case ast.Call():
+            for argument in arguments_of(value):
+                yield from _steps(argument, _Use.HANDED)
+            if use is _Use.CALLED:
+                yield from _steps(value.func, use)
+            elif isinstance(value.func, ast.Name):
+                yield value.func.id, _Use.GIVES
+        case ast.Subscript() | ast.Starred():
+            yield from _steps(value.value, use)
+        case ast.IfExp():
+            yield from _steps(value.body, use)
+            yield from _steps(value.orelse, use)
+        case ast.BoolOp() | ast.Dict():
+            for part in value.values:
+                yield from _steps(part, use)
+        case ast.List() | ast.Tuple() | ast.Set():
+            for part in value.elts:
+                yield from _steps(part, use)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
@@ -19,7 +19,7 @@ from tapemigrate.tape.syntax import is_plain, only_iterates, runs_code
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VALUES = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.MUTATE)
-_UNSEEN = (Make.UNKNOWN, Make.VARIABLE, Make.FROZEN)
+_VARIABLE = (Make.VARIABLE, Make.FROZEN)
 _NO_OPS = (Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
 
 
@@ -51,9 +51,18 @@ class Ops:
         return self.may_hide_a_source(made)
 
     def calls_unseen(self, value: ast.expr) -> bool:
-        """Whether an expression calls code that may read a source unseen, or makes a variable."""
-        calls = [n for n in walk(value) if isinstance(n, ast.Call)]
-        return any(self._kinds.make(c) in _UNSEEN or self._is_layer(c) for c in calls)
+        """Whether an expression calls code that may read a source unseen.
+
+        It may be an op on a variable that is made in its arguments.
+        """
+        alone = {*_as_they_are(value)}
+        for call in (n for n in walk(value) if isinstance(n, ast.Call)):
+            make = self._kinds.make(call)
+            if make is Make.UNKNOWN or self._is_layer(call):
+                return True
+            if make in _VARIABLE and call not in alone:
+                return True
+        return False
 
     def is_only_read(self, target: ast.expr) -> bool:
         """Whether reading it runs no op: it may be one of a list, as ``tf.gradients`` gives."""
@@ -184,7 +193,7 @@ class Ops:
         if self.is_barren(made):
             return False
         make = self.make(made)
-        if make in (Make.VARIABLE, Make.FROZEN):
+        if make in _VARIABLE:
             return True
         value = made.value
         if value is None:
@@ -214,3 +223,18 @@ class Ops:
     def _is_code(self, owner: ast.expr) -> bool:
         """Whether what a method hangs on is a module, or the object whose method is analysed."""
         return path_of(owner) == (self._kinds.self_name,) or self._kinds.name(owner) is not None
+
+
+def _as_they_are(value: ast.expr) -> Iterator[ast.expr]:
+    """What is given a name, or is put in a list or dict that is, by itself."""
+    match value:
+        case ast.List() | ast.Tuple() | ast.Set():
+            for part in value.elts:
+                yield from _as_they_are(part)
+        case ast.Dict():
+            for part in value.values:
+                yield from _as_they_are(part)
+        case ast.ListComp():
+            yield from _as_they_are(value.elt)
+        case _:
+            yield value

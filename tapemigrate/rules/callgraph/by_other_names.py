@@ -49,4 +49,4 @@ def _handed(unit: Unit) -> frozenset[str]:
     given = [a for call in unit.nodes(ast.Call) for a in arguments_of(call)]
     for args in unit.nodes(ast.arguments):
         given += [d for d in (*args.defaults, *args.kw_defaults) if d is not None]
-    return frozenset(name for value in given for name in callables.handed(value))
+    return frozenset().union(*map(callables.handed, given))
