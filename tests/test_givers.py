@@ -278,3 +278,63 @@ def test_layers_of_another_file(
     write(tmp_path, "layers.py", LAYER.format(made=made, scale=scale))
     write(tmp_path, "model.py", LAYERED)
     assert applicability(tmp_path) == expected
+
+
+MEMORY = """\
+import functools
+import tensorflow as tf
+
+kept = {{}}
+
+
+{code}
+"""
+READER = """\
+import tensorflow as tf
+
+import nets
+
+
+def slopes():
+    loss = tf.reduce_sum(nets.mlp(tf.zeros([4, 2])) ** 2)
+    return tf.gradients(loss, tf.trainable_variables())
+"""
+PRODUCT = 'tf.matmul(x, tf.get_variable("w", [2, 3]))'
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (
+            f"def mlp(x):\n    if 1 not in kept:\n        kept[1] = {PRODUCT}\n    return kept[1]",
+            "unsafe",
+        ),
+        (f"def mlp(x):\n    return kept.setdefault(1, {PRODUCT})", "unsafe"),
+        (f"@functools.lru_cache()\ndef mlp(x):\n    return {PRODUCT}", "unsafe"),
+        (
+            "def mlp(x):\n    global last\n    if 'last' not in globals():\n"
+            f"        last = {PRODUCT}\n    return last",
+            "unsafe",
+        ),
+        (f"def mlp(x, made=[]):\n    made.append({PRODUCT})\n    return made[0]", "unsafe"),
+        (
+            "def mlp(x):\n    if not hasattr(mlp, 'h'):\n"
+            f"        mlp.h = {PRODUCT}\n    return mlp.h",
+            "unsafe",
+        ),
+        (
+            "def weight():\n    if 1 not in kept:\n        w = tf.get_variable('w', [2, 3])\n"
+            "        kept[1] = w\n    return kept[1]\n\n\n"
+            "def mlp(x):\n    return tf.matmul(x, weight())",
+            "safe",
+        ),
+        (f"def mlp(x):\n    return {PRODUCT}", "safe"),
+        (f'def note(n):\n    kept["n"] = 3\n\n\ndef mlp(x):\n    return {PRODUCT}', "safe"),
+    ],
+)
+def test_a_network_of_another_file_that_keeps_what_it_computed(
+    tmp_path: Path, code: str, expected: str
+) -> None:
+    write(tmp_path, "nets.py", MEMORY.format(code=code))
+    write(tmp_path, "main.py", READER)
+    assert applicability(tmp_path) == expected

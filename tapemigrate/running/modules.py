@@ -26,6 +26,22 @@ _COMMENT = late(rb"#[^\n]*|[()\\]")
 _DOTTED = late(rb"[\w.]+")
 _LIBRARY = sys.stdlib_module_names
 
+# What a module holds that its functions can put something into, or set anew.
+_HELD = late(
+    rb"(?m)^(\w+)[ \t]*(?::[^\n=]*)?=[ \t]*"
+    rb"(?:\{|\[|None\b|[\w.]*(?:[dD]ict|[lL]ist|[sS]et|deque|Namespace|object)\()"
+)
+_TOP = late(rb"(?m)^(?:def|class)[ \t]+(\w+)")
+# Where they do so; the last one of a line counts.
+_PUT = late(
+    rb"(?m)^[ \t]+(?:[^\n#]*[^\w\n#.])?(\w+)(?:\[[^\n]*\][ \t]*=[^=]|"
+    rb"\.(?:add|append|appendleft|extend|insert|setdefault|update)\()"
+)
+_SET = late(rb"(?m)^[ \t]+(\w+)\.\w+[ \t]*=[^=]")
+_REMEMBERS = late(
+    rb"(?m)^[ \t]+global[ \t]|^@[\w.]*(?:cache|memo)|^def[^\n]*=[ \t]*(?:\{|\[|[dD]ict\(|list\()"
+)
+
 
 class Modules:
     """The files that import paths mean, among ``everything``."""
@@ -81,8 +97,20 @@ class Modules:
 
 
 def _gives(path: str, name: str) -> bool:
-    """Whether the module gives the name a value: functions are no objects that keep anything."""
-    return re.search(rb"(?m)^%b[ \t]*=[^=]" % re.escape(name.encode()), _data(path)) is not None
+    """Whether the module gives the name a value, or has a function of it, which may keep one."""
+    data, word = _data(path), re.escape(name.encode())
+    if re.search(rb"(?m)^%b[ \t]*=[^=]" % word, data) is not None:
+        return True
+    return re.search(rb"(?m)^def[ \t]+%b\b" % word, data) is not None and _keeps(data)
+
+
+def _keeps(data: bytes) -> bool:
+    """Whether functions of the text may keep something from call to call."""
+    return (
+        _REMEMBERS.search(data) is not None
+        or not {*_HELD.findall(data)}.isdisjoint(_PUT.findall(data))
+        or not {*_TOP.findall(data)}.isdisjoint(_SET.findall(data))
+    )
 
 
 class _Table(NamedTuple):

@@ -56,13 +56,32 @@ def filled_state(unit: Unit) -> frozenset[str]:
             if isinstance(node, ast.Call) and path_of(node.func) in methods:
                 continue  # what it puts into the class stands in its own body
             keeps = name in names or (name in functions and isinstance(node, ast.Assign))
-            if keeps and not all(kinds.make(v) in (*VARIABLE, *PLAIN) for v in values):
+            if keeps and not all(_is_uncomputed(v, function, shared, kinds) for v in values):
                 found.add(name or "")
             if isinstance(node, ast.FunctionDef) and (
                 _fills_a_default(node) or effects.remembers(node)
             ):
                 found.add(node.name)
     return frozenset(found)
+
+
+def _is_uncomputed(value: ast.expr, function: ast.AST, shared: set[str], kinds: Kinds) -> bool:
+    """Whether it is a number, a variable, or a name that the function gives to such alone."""
+    if kinds.make(value) in (*VARIABLE, *PLAIN):
+        return True
+    if not isinstance(value, ast.Name) or value.id in shared:
+        return False
+    nodes = walk(function)
+    bound: list[ast.AST] = [n for n in nodes if isinstance(n, ast.arg) and n.arg == value.id]
+    names = (n for n in nodes if isinstance(n, ast.Name) and n.id == value.id)
+    bound += [n for n in names if not isinstance(n.ctx, ast.Load)]
+    given = [
+        stmt.value
+        for stmt in nodes
+        if isinstance(stmt, ast.Assign) and stmt.targets[0] in bound and len(stmt.targets) == 1
+    ]
+    made = [kinds.make(each) for each in given]
+    return 0 < len(bound) == len(given) and all(make in (*VARIABLE, *PLAIN) for make in made)
 
 
 def _fills_a_default(function: ast.FunctionDef) -> bool:
