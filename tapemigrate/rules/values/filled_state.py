@@ -9,7 +9,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, kinds_of
 from tapemigrate.rules.values.provenance import PLAIN, VARIABLE, root_of
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.kinds import Kinds, Make
 
 # What ``filled_state`` looks at.
 _FILLING = frozenset({ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef})
@@ -66,7 +66,7 @@ def filled_state(unit: Unit) -> frozenset[str]:
 
 
 def _is_uncomputed(value: ast.expr, function: ast.AST, shared: set[str], kinds: Kinds) -> bool:
-    """Whether it is a number, a variable, or a name that the function gives to such alone."""
+    """Whether it is a number, a variable, or a name that the function gives to variables alone."""
     if kinds.make(value) in (*VARIABLE, *PLAIN):
         return True
     if not isinstance(value, ast.Name) or value.id in shared:
@@ -80,8 +80,9 @@ def _is_uncomputed(value: ast.expr, function: ast.AST, shared: set[str], kinds: 
         for stmt in nodes
         if isinstance(stmt, ast.Assign) and stmt.targets[0] in bound and len(stmt.targets) == 1
     ]
-    made = [kinds.make(each) for each in given]
-    return 0 < len(bound) == len(given) and all(make in (*VARIABLE, *PLAIN) for make in made)
+    # A list by a name may have something else put into it.
+    alone = all(kinds.make(each) in (Make.VARIABLE, Make.FROZEN) for each in given)
+    return 0 < len(bound) == len(given) and alone
 
 
 def _fills_a_default(function: ast.FunctionDef) -> bool:
