@@ -32,11 +32,7 @@ _HELD = late(
     rb"(?:\{|\[|None\b|[\w.]*(?:[dD]ict|[lL]ist|[sS]et|deque|Namespace|object)\()"
 )
 _TOP = late(rb"(?m)^(?:def|class)[ \t]+(\w+)")
-# Where they do so; the last one of a line counts.
-_PUT = late(
-    rb"(?m)^[ \t]+(?:[^\n#]*[^\w\n#.])?(\w+)(?:\[[^\n]*\][ \t]*=[^=]|"
-    rb"\.(?:add|append|appendleft|extend|insert|setdefault|update)\()"
-)
+_PUT = rb"\b(?:%b)(?:\[[^\n]*\][ \t]*=[^=]|\.(?:add|append\w*|extend|insert|setdefault|update)\()"
 _SET = late(rb"(?m)^[ \t]+(\w+)\.\w+[ \t]*=[^=]")
 _REMEMBERS = late(
     rb"(?m)^[ \t]+global[ \t]|^@[\w.]*(?:cache|memo)|^def[^\n]*=[ \t]*(?:\{|\[|[dD]ict\(|list\()"
@@ -51,6 +47,7 @@ class Modules:
         self._projects = projects
         self._named: dict[str, list[str]] = {}
         self._given: dict[tuple[str, str], bool] = {}
+        self._keeping: dict[str, bool] = {}
         self._tables: dict[str, _Table] = {}
 
     def meant(self, user: str, givers: Iterable[str]) -> Iterator[str]:
@@ -71,9 +68,18 @@ class Modules:
                     pending += [(path, of, mark + further, steps + 1) for of, further in led]
 
     def _gives(self, path: str, name: str) -> bool:
+        """Whether the module gives the name a value, or has a function of it that may keep one."""
         if (path, name) not in self._given:
-            self._given[path, name] = _gives(path, name)
+            data, word = _data(path), re.escape(name.encode())
+            given = re.search(rb"(?m)^%b[ \t]*=[^=]" % word, data) is not None
+            defined = re.search(rb"(?m)^def[ \t]+%b\b" % word, data) is not None
+            self._given[path, name] = given or (defined and self._keeps(path, data))
         return self._given[path, name]
+
+    def _keeps(self, path: str, data: bytes) -> bool:
+        if path not in self._keeping:
+            self._keeping[path] = _keeps(data)
+        return self._keeping[path]
 
     def _table(self, path: str) -> _Table:
         if path not in self._tables:
@@ -96,21 +102,16 @@ class Modules:
                 yield path
 
 
-def _gives(path: str, name: str) -> bool:
-    """Whether the module gives the name a value, or has a function of it, which may keep one."""
-    data, word = _data(path), re.escape(name.encode())
-    if re.search(rb"(?m)^%b[ \t]*=[^=]" % word, data) is not None:
-        return True
-    return re.search(rb"(?m)^def[ \t]+%b\b" % word, data) is not None and _keeps(data)
-
-
 def _keeps(data: bytes) -> bool:
     """Whether functions of the text may keep something from call to call."""
-    return (
-        _REMEMBERS.search(data) is not None
-        or not {*_HELD.findall(data)}.isdisjoint(_PUT.findall(data))
-        or not {*_TOP.findall(data)}.isdisjoint(_SET.findall(data))
-    )
+    if _REMEMBERS.search(data) is not None:
+        return True
+    if not {*_TOP.findall(data)}.isdisjoint(_SET.findall(data)):
+        return True
+    held = b"|".join(sorted({*_HELD.findall(data)}))
+    puts = re.finditer(_PUT % held, data) if held else ()
+    lines = (data.rfind(b"\n", 0, put.start()) + 1 for put in puts)
+    return any(data[line : line + 1] in b" \t" for line in lines)
 
 
 class _Table(NamedTuple):
