@@ -89,10 +89,8 @@ class Diagnostic:
         return self.location.row if self.comment_row is None else self.comment_row
 
 
-#: Before a name in ``Handed``: where an attribute of that name is given a value.
+#: Before a name: where an attribute of that name is given a value.
 SET = "="
-#: Before a name in ``Links.givers``: only if its module gives it a value, as no function is.
-MADE = "="
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +116,8 @@ class Links:
 
     ``imports`` are the modules, packages and names that it imports, ``givers`` the modules of the
     functions and classes that give what it differentiates by, that are handed the objects in which
-    it does so, and that its classes extend, as imports write them. After a colon may stand the name
-    of which the module is one, with ``MADE`` before that of what may be an object.
+    it does so, that its classes extend, and of what else it uses, as imports write them. After a
+    colon may stand the name that it uses of the module.
     """
 
     names: frozenset[str] = frozenset()

@@ -316,6 +316,23 @@ PRODUCT = 'tf.matmul(x, tf.get_variable("w", [2, 3]))'
             f"        last = {PRODUCT}\n    return last",
             "unsafe",
         ),
+        (
+            "class State(object):\n    made = []\n\n\nstate = State()\n\n\ndef mlp(x):\n"
+            f"    if not state.made:\n        state.made.append({PRODUCT})\n"
+            "    return state.made[0]",
+            "unsafe",
+        ),
+        (
+            "first = made = {}\n\n\ndef mlp(x):\n    if 1 not in made:\n"
+            f"        made[1] = {PRODUCT}\n    return made[1]",
+            "unsafe",
+        ),
+        (
+            "def keep(f):\n    made = {}\n\n    def inner(x):\n        if 1 not in made:\n"
+            "            made[1] = f(x)\n        return made[1]\n\n    return inner\n\n\n"
+            f"@keep\ndef mlp(x):\n    return {PRODUCT}",
+            "unsafe",
+        ),
         (f"def mlp(x, made=[]):\n    made.append({PRODUCT})\n    return made[0]", "unsafe"),
         (
             "def mlp(x):\n    if not hasattr(mlp, 'h'):\n"

@@ -1,4 +1,4 @@
-"""The files in which imported classes and objects are made, and the classes that those extend.
+"""The files in which imported names are made, and the classes that those extend.
 
 They are read off the bytes, so that most of a tree is never parsed.
 """
@@ -6,12 +6,10 @@ They are read off the bytes, so that most of a tree is never parsed.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tapemigrate.model import MADE
 from tapemigrate.patterns import late
 from tapemigrate.running.imports import statements_in
 from tapemigrate.running.projects import Projects
@@ -26,18 +24,6 @@ _COMMENT = late(rb"#[^\n]*|[()\\]")
 _DOTTED = late(rb"[\w.]+")
 _LIBRARY = sys.stdlib_module_names
 
-# What a module holds that its functions can put something into, or set anew.
-_HELD = late(
-    rb"(?m)^(\w+)[ \t]*(?::[^\n=]*)?=[ \t]*"
-    rb"(?:\{|\[|None\b|[\w.]*(?:[dD]ict|[lL]ist|[sS]et|deque|Namespace|object)\()"
-)
-_TOP = late(rb"(?m)^(?:def|class)[ \t]+(\w+)")
-_PUT = rb"\b(?:%b)(?:\[[^\n]*\][ \t]*=[^=]|\.(?:add|append\w*|extend|insert|setdefault|update)\()"
-_SET = late(rb"(?m)^[ \t]+(\w+)\.\w+[ \t]*=[^=]")
-_REMEMBERS = late(
-    rb"(?m)^[ \t]+global[ \t]|^@[\w.]*(?:cache|memo)|^def[^\n]*=[ \t]*(?:\{|\[|[dD]ict\(|list\()"
-)
-
 
 class Modules:
     """The files that import paths mean, among ``everything``."""
@@ -46,8 +32,6 @@ class Modules:
         self._everything = everything
         self._projects = projects
         self._named: dict[str, list[str]] = {}
-        self._given: dict[tuple[str, str], bool] = {}
-        self._keeping: dict[str, bool] = {}
         self._tables: dict[str, _Table] = {}
 
     def meant(self, user: str, givers: Iterable[str]) -> Iterator[str]:
@@ -60,26 +44,10 @@ class Modules:
                 if (path, name) in seen:
                     continue
                 seen.add((path, name))
-                mark, plain = name[: name.startswith(MADE)], name.removeprefix(MADE)
-                if not mark or self._gives(path, plain):
-                    yield path
-                if plain and steps < _MOST_STEPS:
-                    led = _origins(self._table(path), plain)
-                    pending += [(path, of, mark + further, steps + 1) for of, further in led]
-
-    def _gives(self, path: str, name: str) -> bool:
-        """Whether the module gives the name a value, or has a function of it that may keep one."""
-        if (path, name) not in self._given:
-            data, word = _data(path), re.escape(name.encode())
-            given = re.search(rb"(?m)^%b[ \t]*=[^=]" % word, data) is not None
-            defined = re.search(rb"(?m)^def[ \t]+%b\b" % word, data) is not None
-            self._given[path, name] = given or (defined and self._keeps(path, data))
-        return self._given[path, name]
-
-    def _keeps(self, path: str, data: bytes) -> bool:
-        if path not in self._keeping:
-            self._keeping[path] = _keeps(data)
-        return self._keeping[path]
+                yield path
+                if name and steps < _MOST_STEPS:
+                    led = _origins(self._table(path), name)
+                    pending += [(path, of, further, steps + 1) for of, further in led]
 
     def _table(self, path: str) -> _Table:
         if path not in self._tables:
@@ -100,18 +68,6 @@ class Modules:
             # Of Python's own modules none is meant, unless one of that name lies nearer.
             if module.partition(".")[0] not in _LIBRARY or nearness(user, module, path) >= 0:
                 yield path
-
-
-def _keeps(data: bytes) -> bool:
-    """Whether functions of the text may keep something from call to call."""
-    if _REMEMBERS.search(data) is not None:
-        return True
-    if not {*_TOP.findall(data)}.isdisjoint(_SET.findall(data)):
-        return True
-    held = b"|".join(sorted({*_HELD.findall(data)}))
-    puts = re.finditer(_PUT % held, data) if held else ()
-    lines = (data.rfind(b"\n", 0, put.start()) + 1 for put in puts)
-    return any(data[line : line + 1] in b" \t" for line in lines)
 
 
 class _Table(NamedTuple):

@@ -10,7 +10,6 @@ import ast
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.model import MADE
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.places import import_path, split_path
@@ -44,23 +43,26 @@ def givers(view: View, requests: list[Request]) -> frozenset[str]:
                 paths.add(view.unit.names.qualified(maker) or "")
     paths |= view.unit.once(_classes_made)
     own = {_named(path) for path in paths if path and not is_of_library(path)}
-    own |= view.unit.once(_objects) | view.unit.once(_taken_whole)
+    own |= view.unit.once(_used) | view.unit.once(_taken_whole)
     return frozenset(filter(None, own))
 
 
-def _named(path: str, mark: str = "") -> str:
+def _named(path: str) -> str:
     module, name = split_path(path)
     above, cls = split_path(module)
     if cls[:1].isupper() and above:
         module, name = above, cls  # ``nets.Maker.make``
-    return f"{module}:{mark}{name}" if module else ""
+    return f"{module}:{name}" if module else ""
 
 
-def _objects(unit: Unit) -> frozenset[str]:
-    """What the file may have of other modules' objects: ``from nets import net``, ``nets.net``."""
+def _used(unit: Unit) -> frozenset[str]:
+    """What the file uses of other modules, classes aside: ``from nets import net``, ``nets.net``.
+
+    Objects may keep what was computed, and so may functions.
+    """
     users = {path for _, path in unit.names.references() if not is_of_library(path)}
     names = (p for p in users if not gives_no_tensors(p) and not p.rpartition(".")[2][:1].isupper())
-    return frozenset(_named(path, MADE) for path in names)
+    return frozenset(_named(path) for path in names)
 
 
 def _taken_whole(unit: Unit) -> frozenset[str]:
