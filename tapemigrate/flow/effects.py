@@ -89,6 +89,8 @@ class Effects:
                 self._assigned(node)
             elif isinstance(node, ast.For):
                 self._gives(node.target, node.iter)
+            elif isinstance(node, ast.AnnAssign) and node.value is not None:
+                self._gives(node.target, node.value)
             elif isinstance(node, NamedFunction):
                 self._named |= {a.arg for a in parameters(node.args)}
                 self._functions.setdefault(node.name, []).append(node)

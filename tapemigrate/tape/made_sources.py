@@ -8,7 +8,6 @@ from collections.abc import Callable
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
-from tapemigrate.flow.slices import origins
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
 from tapemigrate.tape.symbols import short
@@ -177,18 +176,24 @@ class MadeSources:
         )
 
     def _sum(self, value: ast.BinOp, defs: frozenset[Def], text: str, number: bool) -> Sources:
-        """``a + b``: a tensor if one of the two is, a list if both are, else the one or the other.
+        """``a + b + c``: a tensor if one of them is, a list if all are, else the one or the other.
 
-        Lists that calls give may hold variables that live elsewhere.
+        Lists may hold variables that live elsewhere.
         """
-        sides = (value.left, value.right)
-        known = any(self._kinds.make(side) is not Make.UNKNOWN for side in sides)
+        known = any(self._kinds.make(each) is not Make.UNKNOWN for each in summands(value))
         if known or not isinstance(value.op, ast.Add) or number:
             return Sources([Leaf(defs, text, outside=False, many=False)], True)
-        behind = [d.value for d in origins(self._flow.uses_in(value)) if d.value is not None]
-        called = any(isinstance(n, ast.Call) for n in [*ast.walk(value), *behind])
-        leaf = Leaf(defs, text, called, None, found=self.may_find(value))
+        leaf = Leaf(defs, text, True, None, found=self.may_find(value))
         return Sources([leaf], self._evidence(text, value))
+
+
+def summands(value: ast.expr) -> list[ast.expr]:
+    """What is added up: ``a``, ``b`` and ``c`` of ``a + b + c``."""
+    found: list[ast.expr] = []
+    while isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        found += summands(value.right)
+        value = value.left
+    return [value, *found]
 
 
 def _index_of(made: Def) -> int | None:

@@ -27,8 +27,10 @@ def filled_state(unit: Unit) -> frozenset[str]:
     names = {
         target.id
         for stmt in tree.body
-        if isinstance(stmt, ast.Assign) and _holds_values(stmt.value, kinds)
-        for target in stmt.targets
+        if isinstance(stmt, ast.Assign | ast.AnnAssign)
+        and stmt.value is not None
+        and _holds_values(stmt.value, kinds)
+        for target in (stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target])
         if isinstance(target, ast.Name)
     } | {stmt.name for stmt in tree.body if isinstance(stmt, ast.ClassDef)}
     functions = {stmt.name for stmt in tree.body if isinstance(stmt, ast.FunctionDef)}

@@ -13,6 +13,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.made_sources import summands
 from tapemigrate.tape.symbols import short
 
 _ONE = (Make.LEAF, Make.TENSOR, Make.VARIABLE, Make.FROZEN)
@@ -96,13 +97,12 @@ class ShapeEvidence:
         match parent:
             case ast.BinOp(op=ast.Add()) if self._are_sources(view, parent):
                 return None
+            case ast.BinOp(op=ast.Add()):
+                return True if self._is_arithmetic(view, parent, node) else None
             case ast.BinOp():
                 other = parent.right if parent.left is node else parent.left
-                if isinstance(parent.op, ast.Add | ast.Mult) and isinstance(
-                    other, ast.List | ast.ListComp | ast.Tuple | ast.Constant | ast.Name
-                ):
-                    plain = isinstance(parent.op, ast.Mult) or isinstance(other, ast.Constant)
-                    return True if plain and not _is_int(other) else None
+                if isinstance(parent.op, ast.Mult) and _is_int(other):
+                    return None
                 return True
             case ast.UnaryOp():
                 return True if isinstance(parent.op, ast.USub) else None
@@ -126,6 +126,21 @@ class ShapeEvidence:
             case ast.Call() if parent.func is not node:
                 return self._argument(view, parent, node, None, depth)
         return None
+
+    def _is_arithmetic(self, view: View, joined: ast.BinOp, node: ast.expr) -> bool:
+        """Whether something is added to ``node`` that is no list: lists are joined so as well."""
+        while isinstance(above := view.unit.parents.get(joined), ast.BinOp):
+            if not isinstance(above.op, ast.Add):
+                return True
+            joined = above
+        return any(
+            (isinstance(each, ast.BinOp) and not _repeats(each))
+            or isinstance(each, ast.UnaryOp)
+            or (isinstance(each, ast.Constant) and not _is_int(each))
+            or view.kinds.make(each) in _ONE
+            for each in summands(joined)
+            if each is not node
+        )
 
     def _are_sources(self, view: View, joined: ast.BinOp) -> bool:
         """``tf.gradients(y, a + b)``: nothing depends on a sum that is made there, but on lists."""
@@ -257,6 +272,11 @@ class ShapeEvidence:
         if not values or len(values) != len(uses):
             return None
         return self._verdict(view, values)
+
+
+def _repeats(value: ast.BinOp) -> bool:
+    """``[None] * 3``."""
+    return isinstance(value.left, ast.List) or isinstance(value.right, ast.List)
 
 
 def _is_int(node: ast.expr) -> bool:
