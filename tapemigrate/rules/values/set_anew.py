@@ -9,13 +9,12 @@ from functools import partial
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
-
-_LIBRARIES = ("tensorflow.", "keras.")
 
 
 def may_be_set_anew(
@@ -187,7 +186,7 @@ def _may_know_the_object(project: Project, unit: Unit, value: ast.expr) -> bool:
     """Whether it is more than None, a function of a library, or what the module has by its name."""
     if isinstance(value, ast.Constant):
         return value.value is not None
-    if (unit.names.qualified(value) or "").startswith(_LIBRARIES):
+    if is_of_library(unit.names.qualified(value)):
         return False
     scope = project.scope_of(unit, value)
     holder = unit.parents.get(scope)
