@@ -14,14 +14,49 @@ from tapemigrate.tape.recipes import SOURCE, THREAD
 from tapemigrate.tape.request import Refusal, Request
 
 
-def may_be_passed_in(target: ast.expr, flow: Flow) -> bool:
-    """Whether a name that this function also computes may still hold what was passed."""
+def may_be_passed_in(target: ast.expr, flow: Flow, sources: Set[Def], loops: Set[ast.stmt]) -> bool:
+    """Whether what this function also computes may still be what was passed, on some path.
+
+    One of the ``sources`` that is passed is no target that the caller computed. ``loops`` are those
+    round the gradient call.
+    """
     for part in target.elts if isinstance(target, ast.List | ast.Tuple) else [target]:
-        if isinstance(part, ast.Name):
-            found = {d.kind for d in origins(flow.reads.get(part, frozenset()))}
-            if Kind.PARAM in found and len(found) > 1:
+        if isinstance(part, ast.Name | ast.IfExp):
+            held = _held(part, flow) - sources
+            others = [each for each in held if not _is_passed(each)]
+            if not others or len(others) == len(held):
+                continue
+            own = any(map(_is_passed, origins(flow.reads.get(part, frozenset()))))
+            # ``h = x; for …: h = f(h)``: nobody means the loop that never runs.
+            if own or not all(isinstance(d, Def) and d.loops - loops for d in others):
                 return True
     return False
+
+
+def _is_passed(held: Def | ast.expr) -> bool:
+    return isinstance(held, Def) and held.kind is Kind.PARAM
+
+
+def _held(node: ast.expr, flow: Flow) -> Set[Def | ast.expr]:
+    """What a name may hold, seen through other names for it: ``a = b``, ``b if c else d``."""
+    found: set[Def | ast.expr] = set()
+    seen: set[Def | ast.expr] = set()
+    stack: list[Def | ast.expr] = [node]
+    while stack:
+        current = stack.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        match current:
+            case ast.Name():
+                stack += origins(flow.reads.get(current, frozenset()))
+            case ast.IfExp():
+                stack += [current.body, current.orelse]
+            case Def(kind=Kind.ASSIGN, value=ast.Name() | ast.IfExp() as value):
+                stack.append(value)
+            case _:
+                found.add(current)
+    return found
 
 
 def together(name: str) -> Refusal:

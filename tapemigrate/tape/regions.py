@@ -195,7 +195,9 @@ class RegionFinder:
         itself: bool,
     ) -> Refusal | None:
         """Where the target, or a part of it, was computed, if that was not in this scope."""
-        if may_be_passed_in(request.target, self._flow):
+        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        loops = frozenset(self._blocks.loops_around(request.stmt))
+        if may_be_passed_in(request.target, self._flow, cut, loops):
             return Refusal(
                 f"the target `{ast.unparse(request.target)}` may be the parameter's own value, "
                 "whose forward pass ran in the caller",
@@ -203,7 +205,6 @@ class RegionFinder:
                 threads=True,
             )
         below = self._flow.uses_in(base(request.target))
-        cut = {d for leaf in sources.leaves for d in leaf.defs}
         unmade = not any(d.stmt or d in cut for d in origins(below))
         if below and below != target and unmade and not recorded:
             # Only the index is made here.
