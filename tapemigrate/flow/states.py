@@ -214,7 +214,9 @@ class States:
                 joined[key] = held
                 continue
             parts = [s.get(key) for s in alive]
-            if any(p is None for p in parts) and (len(key) > 1 or key[0] in self._shared):
+            # Where parts have not changed, there is nothing to look up for them.
+            looked_up = key[0] in self._shared if len(key) == 1 else key[-1] != PARTS
+            if looked_up and any(p is None for p in parts):
                 parts = [self.lookup(s, key) for s in alive]
             joined[key] = NONE.union(*(p for p in parts if p is not None))
         return joined
