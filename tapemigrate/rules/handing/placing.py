@@ -12,6 +12,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules import cells
 from tapemigrate.rules.callgraph.callbacks import callers
+from tapemigrate.rules.handing.asked_of_passed import is_passed_on_from_outside
 from tapemigrate.rules.handing.asked_tapes import asks_a_tape_from_outside
 from tapemigrate.rules.handing.finding_regions import finder_of
 from tapemigrate.rules.handing.higher import HIGHER, is_elsewhere, on_kept_tape
@@ -248,7 +249,10 @@ class Places:
             region = self._danger.unseen(run) or self._uncached(region, run)
             if isinstance(region, Region) and (what := self._danger.collected(run)):
                 region = self._before(region, requests, kept, what)
-        if isinstance(region, Region) and asks_a_tape_from_outside(region, self._view):
+        if isinstance(region, Region) and (
+            asks_a_tape_from_outside(region, self._view)
+            or is_passed_on_from_outside(region, self._view)
+        ):
             return HIGHER
         if isinstance(region, Region):
             verdict = self.judge.judge(region, recorded)
