@@ -46,6 +46,7 @@ CHOSEN = (
     "the call itself chooses between sources, which a tape has to watch before they are used; "
     "give what is chosen a name ahead of the forward pass"
 )
+REPEATED = "unless `{0}` is a number, `{1}` is no list of sources but one tensor"
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
@@ -108,6 +109,12 @@ class SourceReader:
                 joined = self._joined(node, depth)
                 if joined is not None:
                     return joined
+            case ast.BinOp(op=ast.Mult()):
+                if (repeated := self._repeated(node, depth)) is not None:
+                    return repeated
+            case ast.BinOp(op=ast.Sub() | ast.BitOr() | ast.BitAnd() | ast.BitXor()):
+                if (some := self._of_sets(node, depth)) is not None:
+                    return some
             case ast.Call():
                 return self._call(node, depth)
             case ast.IfExp():
@@ -182,6 +189,40 @@ class SourceReader:
             found.nested |= part.nested
             found.listed &= part.listed
         return found
+
+    def _repeated(self, node: ast.BinOp, depth: int) -> Sources | None:
+        """``a * 2`` of a list, None where it is no list."""
+        for side, times in ((node.left, node.right), (node.right, node.left)):
+            part = self.read(side, depth + 1)
+            if part.used:
+                return part
+            if part.single is False and self._is_count(times):
+                return part
+            if part.single is False and not part.refusal:
+                return Sources(refusal=REPEATED.format(ast.unparse(times), ast.unparse(node)))
+        return None
+
+    def _of_sets(self, node: ast.BinOp, depth: int) -> Sources | None:
+        """``set(a) - set(b)`` of variables, None where it is no set."""
+        sides = [self.read(side, depth + 1) for side in (node.left, node.right)]
+        if any(side.single is not False or side.refusal for side in sides):
+            return None
+        leaves = [x for side in sides for x in side.leaves]
+        if any(x.watch is not None for x in leaves):
+            return Sources(refusal=f"which tensors `{ast.unparse(node)}` holds cannot be seen")
+        return Sources(leaves, False)
+
+    def _is_count(self, node: ast.expr) -> bool:
+        """Whether it is a number, written out or by a name."""
+        made = origins(self._flow.reads.get(node, frozenset()))
+        if made and all(d.kind is Kind.ASSIGN and d.path == path_of(node) for d in made):
+            return all(d.value is not None and self._is_whole(d.value) for d in made)
+        return self._is_whole(node)
+
+    def _is_whole(self, node: ast.expr) -> bool:
+        return self._kinds.make(node) is Make.PYTHON and not any(
+            isinstance(n, ast.Constant) and isinstance(n.value, float) for n in ast.walk(node)
+        )
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, depth: int) -> Sources:
         generator = node.generators[0]
@@ -529,9 +570,11 @@ class SourceReader:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             if value.func.attr == "values" and not value.args:
                 return self.read(value, depth + 1)
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        if isinstance(value, ast.BinOp):
             found = self.read(value, depth + 1)
-            return found if found.single is False and not found.refusal else None
+            if isinstance(value.op, ast.Add):
+                return found if found.single is False and not found.refusal else None
+            return None if found.refusal == FRESH else found
         if isinstance(value, ast.IfExp):
             found = self.read(value, depth + 1)
             return found if found.leaves and not found.refusal else None
