@@ -11,6 +11,7 @@ from typing import Any
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.source.trees import top_level
 from tapemigrate.tape.kinds import Kinds, puts_nothing
 
 
@@ -37,6 +38,27 @@ def imported_names(unit: Unit) -> frozenset[str]:
         brought = (e for e, _ in unit.names.references() if unit.names.reference_kind(e) == "star")
         found |= {path[0] for each in brought if (path := path_of(each)) is not None}
     return frozenset(found)
+
+
+def given_at_top(unit: Unit) -> dict[str, list[ast.expr]]:
+    """What names of the module are given as it runs, by name; of what is unpacked, what is seen."""
+    found: dict[str, list[ast.expr]] = {}
+    for stmt in top_level(unit.tree):
+        if not isinstance(stmt, ast.Assign | ast.AnnAssign) or stmt.value is None:
+            continue
+        targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+        pending = [(target, stmt.value) for target in targets]
+        for target, value in pending:  # which grows meanwhile
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(value)
+            elif isinstance(target, ast.Tuple | ast.List):
+                if isinstance(value, ast.ListComp | ast.GeneratorExp):
+                    values = [value.elt] * len(target.elts)
+                else:
+                    values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+                if len(values) == len(target.elts):
+                    pending += zip(target.elts, values, strict=True)
+    return found
 
 
 def reads(unit: Unit) -> dict[str, list[ast.Name | ast.Attribute]]:

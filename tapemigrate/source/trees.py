@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 _T = TypeVar("_T")
@@ -102,6 +102,21 @@ def statements(tree: ast.Module) -> list[ast.AST]:
     return found
 
 
+def top_level(tree: ast.AST) -> Sequence[ast.stmt]:
+    """The statements that run as the module does: also those in its ``if`` and ``try`` blocks."""
+    return kept(tree, _top_level)
+
+
+def _top_level(tree: ast.AST) -> tuple[ast.stmt, ...]:
+    found: list[ast.AST] = [tree]
+    blocks = _BLOCKS
+    for each in found:  # which grows meanwhile
+        if each is tree or each.__class__ not in _SCOPES:
+            for name in blocks[each.__class__]:
+                found += getattr(each, name, ())
+    return tuple(each for each in found if isinstance(each, ast.stmt))
+
+
 def declarations(body: Sequence[ast.AST]) -> list[ast.Global | ast.Nonlocal]:
     """The ``global`` and ``nonlocal`` statements of the scope that has the body."""
     found: list[ast.Global | ast.Nonlocal] = []
@@ -134,6 +149,18 @@ def kept(node: ast.AST, make: Callable[[ast.AST], _T]) -> _T:
     if make not in known:
         known[make] = make(node)
     return known[make]
+
+
+def parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
+    """What is given a value where ``target`` is: ``a``, and ``b.c``, of ``a, [b.c]``."""
+    match target:
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            for each in elts:
+                yield from parts_of_target(each)
+        case ast.Starred(value=value):
+            yield from parts_of_target(value)
+        case _:
+            yield target
 
 
 def arguments_of(call: ast.Call) -> list[ast.expr]:

@@ -10,6 +10,7 @@ from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
+from tapemigrate.source.trees import top_level
 
 
 def means_class(
@@ -23,7 +24,7 @@ def means_class(
         return unit is home and isinstance(node, ast.Name)
     stars = {
         leads_to(project, import_path(stmt, node.id), unit, home, cls.name)
-        for stmt in unit.tree.body
+        for stmt in top_level(unit.tree)
         if isinstance(stmt, ast.ImportFrom) and stmt.names[0].name == "*"
     }
     return True if True in stars else None if None in stars else False

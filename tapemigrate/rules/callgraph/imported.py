@@ -16,6 +16,7 @@ from tapemigrate.rules.callgraph.places import (
 )
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
+from tapemigrate.source.trees import top_level
 
 # Through how many packages an imported name is followed.
 MOST_PACKAGES = 4
@@ -42,7 +43,7 @@ def leads_to(
             leads_to(project, import_path(stmt, alias.name), unit, home, name, most - 1)
             for unit in _handing_on(project, module, user)
             if last in unit.text and unit is not home
-            for stmt in unit.tree.body
+            for stmt in top_level(unit.tree)
             if isinstance(stmt, ast.ImportFrom)
             for alias in stmt.names
             if last == (alias.asname or alias.name)

@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
+from tapemigrate.source.trees import top_level
 
 
 class Resolver:
@@ -126,11 +127,11 @@ class Resolver:
             return None
         if path is not None:
             return self.is_path(unit, path)
-        if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in unit.tree.body):
+        if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in top_level(unit.tree)):
             return False
         stars = {
             self.is_path(unit, import_path(n, node.id))
-            for n in unit.tree.body
+            for n in top_level(unit.tree)
             if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"
         }
         return True if True in stars else None if None in stars else False

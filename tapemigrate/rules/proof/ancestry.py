@@ -26,7 +26,7 @@ from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_in import calls_of, put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import argument_for, attribute_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import place_of
 from tapemigrate.tape.same import value_may_be
@@ -245,7 +245,7 @@ class Ancestry:
 
     def _returned(self, unit: Unit, name: str) -> Iterator[_Step]:
         """What a function of another file gives, beside what it is handed."""
-        for stmt in unit.tree.body:
+        for stmt in top_level(unit.tree):
             if isinstance(stmt, ast.FunctionDef) and stmt.name == name:
                 inner = self._project.view(unit, stmt)
                 yield from (_Step(inner, None, v, True) for v in _given_back(inner, None))

@@ -30,7 +30,7 @@ from tapemigrate.rules.values.attributes import contents, sets_without_name
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import argument_for, assigned_in
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import gives_no_tensors
 
@@ -408,7 +408,7 @@ class PartsHeld:
         if path is not None:
             module = path.rpartition(".")[0]
             for home in self._project.units.holding(module, name):
-                own = [s for s in home.tree.body if isinstance(s, NamedFunction)]
+                own = [s for s in top_level(home.tree) if isinstance(s, NamedFunction)]
                 yield from (
                     (_Place(self._project.view(home, each), None), False)
                     for each in own

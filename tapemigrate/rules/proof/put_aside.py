@@ -20,8 +20,9 @@ from tapemigrate.flow.paths import looked_up, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of, kinds_of
+from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
@@ -276,7 +277,34 @@ def _setters(project: Project, unit: Unit, name: str) -> _Setters | None:
         return None
     others = (u for u in project.units.having(name) if u is not unit)
     found: _Setters = frozenset().union(*(u.once(_put_into_imported).get(name, ()) for u in others))
+    for call, scope in unit.once(_handed_over).get(name, ()):
+        path = unit.names.qualified(call.func) or ""
+        called = path.rpartition(".")[2]
+        for home in project.units.defining(called):
+            filled = effects_of(home).filled(call, called).surely
+            if any(path_of(each) == (name,) for each in filled):
+                if leads_to(project, path, unit, home, called) is not False:
+                    found |= {scope}
     return found or None
+
+
+def _handed_over(unit: Unit) -> dict[str, list[tuple[ast.Call, ast.AST]]]:
+    """What of the module is handed to functions of other files, beside what may be a tensor."""
+    found: dict[str, list[tuple[ast.Call, ast.AST]]] = defaultdict(list)
+    holding, kinds = unit.once(_holding), kinds_of(unit)
+    for call in unit.nodes(ast.Call):
+        handed = [a for a in arguments_of(call) if isinstance(a, ast.Name) and a.id in holding]
+        path = unit.names.qualified(call.func) if handed else None
+        if path is None or is_of_library(path):
+            continue
+        scope: ast.AST | None = unit.parents.get(call)
+        while scope is not None and not isinstance(scope, NamedFunction):
+            scope = unit.parents.get(scope)
+        others = [kinds.make(a) for a in arguments_of(call) if a not in handed]
+        if scope is not None and not INDEPENDENT.issuperset(others):
+            for each in handed:
+                found[each.id].append((call, scope))
+    return dict(found)
 
 
 def _functions(unit: Unit, name: str) -> Iterator[_Called]:
@@ -403,29 +431,24 @@ def _base(node: ast.expr) -> str:
 
 def _holding(unit: Unit) -> frozenset[str]:
     """The names of the module that something may be put into."""
-    makes = ast.Call | ast.Dict | ast.List | ast.Set
-    return frozenset(
-        target.id
-        for stmt in unit.tree.body
-        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, makes)
-        for target in stmt.targets
-        if isinstance(target, ast.Name)
-    )
+    makes = ast.Call | ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.BinOp
+    given = unit.once(given_at_top)
+    return frozenset(n for n in given if any(isinstance(value, makes) for value in given[n]))
 
 
 def _keeping_objects(unit: Unit) -> frozenset[str]:
     """The names of the module that hold objects whose methods keep what they make."""
     effects, methods = effects_of(unit), unit.once(keeping)
     found: set[str] = set()
-    for stmt in unit.tree.body:
-        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
-            made = effects.functions((path_of(stmt.value.func) or ("",))[-1].lstrip("."))
-            cls = effects.class_named((path_of(stmt.value.func) or ("",))[-1].lstrip("."))
+    for name, values in unit.once(given_at_top).items():
+        for value in (v for v in values if isinstance(v, ast.Call)):
+            called = (path_of(value.func) or ("",))[-1].lstrip(".")
+            made, cls = effects.functions(called), effects.class_named(called)
             members = [m for each in effects.lineage(cls) for m in each.body] if cls else []
             if any(getattr(m, "name", "") in methods for m in members) or any(
                 map(_kept_by_inner, made)
             ):
-                found |= {t.id for t in stmt.targets if isinstance(t, ast.Name)}
+                found.add(name)
     return frozenset(found)
 
 

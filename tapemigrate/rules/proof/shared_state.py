@@ -14,7 +14,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.shape_evidence import global_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 
 
@@ -96,7 +96,7 @@ class SharedState:
 def _functions(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
     """The functions of a module itself, by name."""
     found: dict[str, list[ast.FunctionDef]] = {}
-    for stmt in unit.tree.body:
+    for stmt in top_level(unit.tree):
         if isinstance(stmt, ast.FunctionDef):
             found.setdefault(stmt.name, []).append(stmt)
     return found
@@ -137,7 +137,7 @@ def _owner(unit: Unit, node: ast.expr) -> str | None:
     if path is not None:
         return None if is_of_library(path) else path.rpartition(".")[2]
     if isinstance(node, ast.Name):
-        classes = (stmt.name for stmt in unit.tree.body if isinstance(stmt, ast.ClassDef))
+        classes = (stmt.name for stmt in top_level(unit.tree) if isinstance(stmt, ast.ClassDef))
         return node.id if node.id in classes else None
     return None
 

@@ -10,6 +10,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import top_level
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.lookups import Lookups
@@ -71,7 +72,7 @@ class Siblings:
             (unit, stmt)
             for unit in self._project.units.defining(name)
             if f"def {name}(" in unit.text and may_hold(unit.filename, module)
-            for stmt in unit.tree.body
+            for stmt in top_level(unit.tree)
             if isinstance(stmt, ast.FunctionDef) and stmt.name == name
         ]
         return [self._project.view(*found[0])] if len(found) == 1 else []

@@ -9,7 +9,7 @@ from typing import Any
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.collected import ASKING, COLLECTED, Collected
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.plan import Insert, Op
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.symbols import short
@@ -428,13 +428,15 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
     """The functions and classes that ``unit`` has for others and that run what no tape records."""
     here = Hazards(unit, None, False, [], {})
     found: dict[str, Refusal] = {}
-    defined = [top for top in unit.tree.body if isinstance(top, ast.FunctionDef | ast.ClassDef)]
+    defined = [
+        top for top in top_level(unit.tree) if isinstance(top, ast.FunctionDef | ast.ClassDef)
+    ]
     for top in defined if _may_hold(unit, _BY_HAND) else ():
         for node in walk(top):
             refusal = here.made_by_hand(node)
             if refusal is not None:
                 found[top.name] = refusal
-    for stmt in unit.tree.body if "Defun" in unit.text else ():
+    for stmt in top_level(unit.tree) if "Defun" in unit.text else ():
         if isinstance(stmt, ast.Assign) and any(map(_is_defun, _calls_in(stmt))):
             found |= dict.fromkeys((t.id for t in stmt.targets if isinstance(t, ast.Name)), _DEFUN)
     tops = {top.name for top in defined}
@@ -444,8 +446,10 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
 
 def uses_of_own(unit: Unit) -> dict[str, frozenset[str]]:
     """Of each function and class of ``unit`` what of the module's own it names."""
-    tops = [n for n in unit.tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
-    given = [t for stmt in unit.tree.body if isinstance(stmt, ast.Assign) for t in stmt.targets]
+    tops = [n for n in top_level(unit.tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)]
+    given = [
+        t for stmt in top_level(unit.tree) if isinstance(stmt, ast.Assign) for t in stmt.targets
+    ]
     names = {top.name for top in tops} | {t.id for t in given if isinstance(t, ast.Name)}
     return {
         top.name: frozenset(n.id for n in walk(top) if isinstance(n, ast.Name) and n.id in names)

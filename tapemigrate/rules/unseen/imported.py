@@ -14,7 +14,7 @@ from tapemigrate.rules.project import View
 from tapemigrate.rules.proof.new_graph import graph_around
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.values.shape_evidence import global_values
-from tapemigrate.source.trees import arguments_of
+from tapemigrate.source.trees import arguments_of, top_level
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
 
@@ -173,7 +173,7 @@ def _is_known(unit: Unit, path: Path) -> bool:
     stores = [n for n in unit.nodes(ast.Name) if n.id == name and not isinstance(n.ctx, ast.Load)]
     if stores:
         return len(stores) == len(global_values(unit, name)) and len(path) == 1
-    top = [getattr(stmt, "name", None) for stmt in unit.tree.body]
+    top = [getattr(stmt, "name", None) for stmt in top_level(unit.tree)]
     return name in top or _imports(unit, name) or hasattr(builtins, name)
 
 

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
+from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of, kinds_of
+from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.values.provenance import PLAIN, VARIABLE, root_of
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, parts_of_target, top_level, walk
 from tapemigrate.tape.kinds import Kinds, Make
 
 # What ``filled_state`` looks at.
 _FILLING = frozenset({ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef})
+# What a call makes into which something may be put.
+_CONTAINERS = frozenset(
+    {"dict", "list", "set", "defaultdict", "OrderedDict", "deque", "fromkeys", "ChainMap", "local"}
+    | {"Queue", "LifoQueue", "PriorityQueue", "SimpleNamespace", "Namespace", "WeakValueDictionary"}
+    | {"WeakKeyDictionary", "empty", "full"}
+)
+_LOOKING = frozenset({"get", "setdefault", "values", "items"})
+_TYPES = (("list",), ("dict",), ("set",))
+_INSERTING = frozenset(
+    {"heapq.heappush", "heapq.heappushpop", "heapq.heapreplace", "operator.setitem"}
+    | {"bisect.insort", "bisect.insort_left", "bisect.insort_right"}
+)
+# Ahead of a name that is set on the module: no name of Python's holds it.
+_OF_MODULE = "."
 
 
 def filled_state(unit: Unit) -> frozenset[str]:
@@ -21,50 +37,98 @@ def filled_state(unit: Unit) -> frozenset[str]:
     Dicts, lists and objects at module level, classes, and functions that have a list for a default,
     or attributes.
     """
-    tree = unit.tree
+    top = top_level(unit.tree)
     effects = effects_of(unit)
     kinds = kinds_of(unit)
     names = {
-        target.id
-        for stmt in tree.body
-        if isinstance(stmt, ast.Assign | ast.AnnAssign)
-        and stmt.value is not None
-        and _holds_values(stmt.value, kinds)
-        for target in (stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target])
-        if isinstance(target, ast.Name)
-    } | {stmt.name for stmt in tree.body if isinstance(stmt, ast.ClassDef)}
-    functions = {stmt.name for stmt in tree.body if isinstance(stmt, ast.FunctionDef)}
+        name
+        for name, values in unit.once(given_at_top).items()
+        if any(_holds_values(value, kinds) for value in values)
+    }
+    names |= {stmt.name for stmt in top if isinstance(stmt, ast.ClassDef)}
+    functions = {stmt.name for stmt in top if isinstance(stmt, ast.FunctionDef)}
     methods = {
         (cls.name, f".{each.name}")
-        for cls in tree.body
+        for cls in top
         if isinstance(cls, ast.ClassDef)
         for each in cls.body
         if isinstance(each, ast.FunctionDef)
         and [path_of(d) for d in each.decorator_list] in ([], [("staticmethod",)])
     }
+    pushing = {
+        name: root
+        for name, values in unit.once(given_at_top).items()
+        for value in values
+        if isinstance(value, ast.Attribute) and value.attr in CHANGERS
+        if (root := root_of(value)) in names and root is not None
+    }
     found: set[str] = set()
-    for function in tree.body:
+    for function in top:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
+        other_names = _other_names(function, names)
         for node in walk(function):
             if node.__class__ not in _FILLING:
                 continue
             if isinstance(node, ast.Assign | ast.AugAssign) and shared:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if kinds.make(node.value) not in (*VARIABLE, *PLAIN):
-                    found |= {t.id for t in targets if isinstance(t, ast.Name)} & shared
-            name, values = _filled(node)
+                    parts = (part for target in targets for part in parts_of_target(target))
+                    found |= {t.id for t in parts if isinstance(t, ast.Name)} & shared
             if isinstance(node, ast.Call) and path_of(node.func) in methods:
                 continue  # what it puts into the class stands in its own body
-            keeps = name in names or (name in functions and isinstance(node, ast.Assign))
-            if keeps and not all(_is_uncomputed(v, function, shared, kinds) for v in values):
-                found.add(name or "")
+            filled = list(_filled(unit, node))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                if node.func.id in pushing:
+                    filled.append((pushing[node.func.id], arguments_of(node)))
+            for named, values in filled:
+                name = named
+                if named in other_names and _changes(node):
+                    name = other_names[named]
+                keeps = name in names or name.startswith(_OF_MODULE)
+                keeps |= name in functions and isinstance(node, ast.Assign)
+                if keeps and not all(_is_uncomputed(v, function, shared, kinds) for v in values):
+                    found.add(name.removeprefix(_OF_MODULE))
             if isinstance(node, ast.FunctionDef) and (
-                _fills_a_default(node) or effects.remembers(node)
+                _fills_a_default(unit, node) or effects.remembers(node)
             ):
                 found.add(node.name)
     return frozenset(found)
+
+
+def _other_names(function: ast.AST, names: set[str]) -> dict[str, str]:
+    """Names by which a function has what ``names`` stand for, or what is in there."""
+    found: dict[str, str] = {}
+    for node in walk(function):
+        match node:
+            case ast.arguments():
+                named = [*node.posonlyargs, *node.args]
+                given = zip(named[len(named) - len(node.defaults) :], node.defaults, strict=True)
+                found |= {
+                    a.arg: d.id for a, d in given if isinstance(d, ast.Name) and d.id in names
+                }
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.For(target=ast.Name(id=name), iter=value)
+            ):
+                root = root_of(value)
+                root = found.get(root or "", root)
+                if root in names and root is not None and not _computes(value):
+                    found[name] = root
+    return found
+
+
+def _computes(value: ast.expr) -> bool:
+    """Whether something is called that is no look into a container."""
+    calls = (node for node in walk(value) if isinstance(node, ast.Call))
+    return any(getattr(call.func, "attr", "") not in _LOOKING for call in calls)
+
+
+def _changes(node: ast.AST) -> bool:
+    """Whether it is no call, or one that puts something into its object."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return not isinstance(func, ast.Attribute) or func.attr in CHANGERS
 
 
 def _is_uncomputed(value: ast.expr, function: ast.AST, shared: set[str], kinds: Kinds) -> bool:
@@ -87,7 +151,7 @@ def _is_uncomputed(value: ast.expr, function: ast.AST, shared: set[str], kinds: 
     return 0 < len(bound) == len(given) and alone
 
 
-def _fills_a_default(function: ast.FunctionDef) -> bool:
+def _fills_a_default(unit: Unit, function: ast.FunctionDef) -> bool:
     args = function.args
     named = [*args.posonlyargs, *args.args]
     lists = {
@@ -95,7 +159,9 @@ def _fills_a_default(function: ast.FunctionDef) -> bool:
         for a, d in zip(named[len(named) - len(args.defaults) :], args.defaults, strict=True)
         if isinstance(d, ast.List | ast.Dict | ast.Set)
     }
-    return bool(lists) and any(_filled(node)[0] in lists for node in walk(function))
+    return bool(lists) and any(
+        name in lists for node in walk(function) for name, _ in _filled(unit, node)
+    )
 
 
 def _holds_values(value: ast.expr, kinds: Kinds) -> bool:
@@ -103,19 +169,61 @@ def _holds_values(value: ast.expr, kinds: Kinds) -> bool:
 
 
 def _is_container(value: ast.expr) -> bool:
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-        return value.func.id in ("dict", "list", "set", "defaultdict", "OrderedDict")
-    return isinstance(value, ast.Dict | ast.List | ast.Set)
+    if isinstance(value, ast.Call):
+        return (path_of(value.func) or ("",))[-1].lstrip(".") in _CONTAINERS
+    if isinstance(value, ast.BinOp):
+        return _is_container(value.left) or _is_container(value.right)
+    return isinstance(
+        value, ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp
+    )
 
 
-def _filled(node: ast.AST) -> tuple[str | None, list[ast.expr]]:
-    """The name of what is put into, and the values."""
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            if isinstance(target, ast.Subscript | ast.Attribute):
-                if (root := root_of(target)) is not None:
-                    return root, [node.value]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.args or node.keywords:
-            return root_of(node.func), arguments_of(node)
-    return None, []
+def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
+    """The names of what is put into, and the values; those of the module itself are marked."""
+    match node:
+        case ast.Assign() | ast.AugAssign():
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                for each in parts_of_target(target):
+                    if isinstance(each, ast.Subscript | ast.Attribute):
+                        yield _owner(each.value, _key(each)), [node.value]
+        case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=key), value]):
+            yield _owner(owner, str(key)), [value]
+        case ast.Call(func=ast.Attribute() as func) if node.args or node.keywords:
+            if _is_module(func.value):
+                for keyword in node.keywords:
+                    yield _owner(func.value, keyword.arg or ""), [keyword.value]
+            elif unit.names.qualified(func) in _INSERTING:
+                yield root_of(node.args[0]) or "", node.args[1:]
+            elif path_of(func.value) in _TYPES:
+                yield root_of(arguments_of(node)[0]) or "", arguments_of(node)[1:]
+            else:
+                yield root_of(func) or "", arguments_of(node)
+        case ast.Call(func=ast.Name(id=name)):
+            handed = effects_of(unit).filled(node, name).surely
+            for each in handed:
+                yield root_of(each) or "", [a for a in arguments_of(node) if a is not each]
+
+
+def _key(target: ast.Subscript | ast.Attribute) -> str:
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    return str(target.slice.value) if isinstance(target.slice, ast.Constant) else ""
+
+
+def _owner(owner: ast.expr, key: str) -> str:
+    """The name of what has ``key`` set: of the module, that is the key."""
+    return _OF_MODULE + key if _is_module(owner) else root_of(owner) or ""
+
+
+def _is_module(owner: ast.expr) -> bool:
+    """``globals()``, ``sys.modules[__name__]``"""
+    match owner:
+        case ast.Call(func=ast.Name(id="globals")):
+            return True
+        case ast.Call(func=ast.Name(id="vars"), args=[inner]):
+            return _is_module(inner)
+        case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
+            return True
+        case ast.Attribute(attr="__dict__", value=inner):
+            return _is_module(inner)
+    return False

@@ -10,6 +10,7 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -367,17 +368,7 @@ def _element(value: ast.expr) -> ast.expr:
 
 def global_values(unit: Unit, name: str) -> list[ast.expr]:
     """What module-level statements assign to ``name``."""
-    return unit.once(_globals).get(name, [])
-
-
-def _globals(unit: Unit) -> dict[str, list[ast.expr]]:
-    found: dict[str, list[ast.expr]] = {}
-    for stmt in unit.tree.body:
-        if isinstance(stmt, ast.Assign):
-            for target in stmt.targets:
-                if isinstance(target, ast.Name):
-                    found.setdefault(target.id, []).append(stmt.value)
-    return found
+    return unit.once(given_at_top).get(name, [])
 
 
 def _is_of_class(call: ast.Call, own: str) -> bool:

@@ -15,7 +15,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values
 from tapemigrate.rules.values.held_variables import given_by_object
 from tapemigrate.rules.values.shape_evidence import attribute_values
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import Make
 
 # Through how many such functions one is followed.
@@ -124,7 +124,7 @@ def _function(project: Project, view: View, call: ast.Call) -> tuple[Unit, ast.F
     name = path.rpartition(".")[2]
     found: list[tuple[Unit, ast.FunctionDef]] = []
     for unit in project.units.defining(name):
-        for node in unit.tree.body if f"def {name}" in unit.text else ():
+        for node in top_level(unit.tree) if f"def {name}" in unit.text else ():
             if isinstance(node, ast.FunctionDef) and node.name == name:
                 meant = leads_to(project, path, view.unit, unit, name)
                 if meant is None:
