@@ -17,7 +17,9 @@ from tapemigrate.rules.callgraph.descent import means_class
 from tapemigrate.rules.callgraph.instances import Finder
 from tapemigrate.rules.callgraph.places import split_path
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.symbols import gives_no_tensors
@@ -28,17 +30,21 @@ _PUTS = frozenset({"append", "add", "insert", "extend", "update", "setdefault"})
 
 @dataclass(slots=True)
 class Contents:
-    """The classes of objects; ``is_hidden``: one of them is of the user's, and not at hand."""
+    """The classes of objects; ``is_hidden``: one of them is of the user's, and not at hand.
+
+    ``is_unknown``: there may be others, of whichever class.
+    """
 
     classes: list[tuple[Unit, ast.ClassDef]] = field(default_factory=list)
     is_hidden: bool = False
+    is_unknown: bool = False
 
 
 def contained(project: Project, view: View, node: ast.expr, inside: Set[ast.AST]) -> Contents:
     """The classes of all objects in ``node`` that are not made ``inside``."""
     finder = _Contents(project, view.unit, inside)
     finder.value(view, node, 0)
-    return Contents(finder.found.classes, finder.is_hidden)
+    return Contents(finder.found.classes, finder.is_hidden, bool(finder.found.stray))
 
 
 class _Contents(Finder):
@@ -65,6 +71,9 @@ class _Contents(Finder):
             case ast.Call() if value not in self._inside:
                 parts = arguments_of(value)
                 super().value(view, value, depth)
+            case ast.Attribute() if path_of(value) is None:
+                parts = [value.value]
+                self.stray(view, value)  # it may hold another object
             case _:
                 if not isinstance(value, ast.Call):
                     self._named(view, value, depth)
@@ -143,6 +152,12 @@ class _Contents(Finder):
     def path(self, view: View, path: Path, depth: int) -> None:
         """An element, or a part, is among what the whole has."""
         own = path[0] == view.kinds.self_name
+        around = None if own else outer_definitions(self._project, view, path[:1])
+        if around is not None and path[0] not in view.flow.own_names:
+            outer, made = around
+            for each in made if depth < self.depth else ():
+                self._definition(outer, each, ast.Name(path[0], ast.Load()), depth + 1)
+            return
         super().path(view, path[: 2 if own else 1], depth)
 
     def _attribute(self, view: View, name: str, depth: int) -> None:
@@ -157,6 +172,8 @@ class _Contents(Finder):
                         self.value(inner, value, depth + 1)
 
     def _global(self, view: View, name: str, depth: int) -> None:
+        if name not in view.unit.once(bound_names):
+            return  # a function, or a class
         super()._global(view, name, depth)
         for path, _, value in view.unit.once(_puts).get(name, ()):
             if path == (name,):

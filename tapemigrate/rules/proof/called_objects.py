@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
@@ -19,7 +19,7 @@ from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.held import own_methods
 from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, method_of
-from tapemigrate.rules.proof.parts_held import Held, PartsHeld
+from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, Held, PartsHeld
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.made_objects import making
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
@@ -60,6 +60,34 @@ class Keeping:
         if read is not None and read.held is Held.UNKNOWN:
             self.assumed.append(f"{read.text} was not computed from {self.shown}")
         return read is not None and read.held is Held.COMPUTED
+
+    def may_be_read(self, project: Project, made: Contents, method: str) -> bool:
+        """Whether an object of which the class is not known may have such a method.
+
+        Then its class is one of those at hand that have a method of that name.
+        """
+        if not made.is_unknown:
+            return False
+        perhaps = replace(self, assumed=[])
+        names = RUN_WHEN_CALLED if method == "__call__" else (method,)
+        known = {
+            each: None
+            for name in names
+            for unit in project.units.defining(name)
+            for each in unit.once(_having).get(name, ())
+        }
+        found = ((project.units[home], cls) for home, cls in known)
+        return any(perhaps.is_read(each, [method]) or perhaps.assumed for each in found)
+
+
+def _having(unit: Unit) -> dict[str, list[tuple[str, ast.ClassDef]]]:
+    """The classes by the names of their methods, with the file."""
+    found: dict[str, list[tuple[str, ast.ClassDef]]] = {}
+    for cls in unit.nodes(ast.ClassDef):
+        for stmt in cls.body:
+            if isinstance(stmt, NamedFunction):
+                found.setdefault(stmt.name, []).append((unit.filename, cls))
+    return found
 
 
 def computed_when_made(
@@ -114,8 +142,10 @@ def computed_when_made(
             continue
         own = [(view.unit, view.cls)] if whole and view.cls is not None else []
         inner = Contents(own) if own else _contents(project, view, node, made_here)
-        if _is_called(view.unit, node) and _is_hidden(project, inner, _method(view, node)):
-            assumed.append(_elsewhere(view, node))
+        if _is_called(view.unit, node):
+            method = _method(view, node)
+            if _is_hidden(project, inner, method) or keeping.may_be_read(project, inner, method):
+                assumed.append(_elsewhere(view, node))
         for made_of in inner.classes:
             # Looked for late: it leads into other files.
             named = _called_in(project, view, run) if named is None else named
@@ -204,8 +234,10 @@ def _read_in_methods(
             if not values or all(value in inside for value in values):
                 continue
             found = contained(project, inner, node, inside)
-            if _is_called(view.unit, node) and _is_hidden(project, found, _method(inner, node)):
-                keeping.assumed.append(_elsewhere(view, node))
+            if _is_called(view.unit, node):
+                name = _method(inner, node)
+                if _is_hidden(project, found, name) or keeping.may_be_read(project, found, name):
+                    keeping.assumed.append(_elsewhere(view, node))
             for made_of in found.classes:
                 # Looked for late: it leads into other files.
                 called = _called_in(project, view, [*run, *methods]) if called is None else called

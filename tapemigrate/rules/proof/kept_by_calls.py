@@ -17,6 +17,7 @@ from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
+from tapemigrate.rules.proof.kept_results import leads_up, methods_of
 from tapemigrate.rules.proof.verdicts import names_of
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT
@@ -65,18 +66,23 @@ def _outlives(view: View, owner: ast.expr) -> bool:
 
 def _keeps(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
     """Whether the method uses what an earlier call of it put on the object, by itself or others."""
-    effects = project.effects(unit)
-    pending, met = [name], set[str]()
+    lineage = [(unit, each) for each in project.effects(unit).lineage(cls)]
+    pending, met, upward = [name], set[ast.AST](), set[str]()
     while pending:
         each = pending.pop()
-        method = effects.method(cls, each)
-        if method is None or each in met:
+        methods = [m for _, m in methods_of(lineage, each, each in upward) if m not in met]
+        if not methods:
             continue
-        met.add(each)
+        pending.append(each)
+        method = methods[0]
+        met.add(method)
         view = project.view(unit, method)
         me = view.kinds.self_name
         set_here = set(_set(project, view, me))
         for node in walk(method):
+            if isinstance(node, ast.Attribute) and leads_up(lineage, node.value):
+                upward.add(node.attr)
+                pending.append(node.attr)
             if not isinstance(node, ast.Attribute) or path_of(node.value) != (me,):
                 continue
             if isinstance(node.ctx, ast.Load):

@@ -78,24 +78,32 @@ class KeptResults:
         # Keras and Sonnet call these for whoever calls the object.
         pending = ["__call__", "call", "_build"] if name == "__call__" else [name]
         met: set[ast.AST] = set()
+        upward = set[str]()
         while pending:
             each = pending.pop(0)
-            home, method = method_of(lineage, each)
-            if home is None or method is None:
+            found = methods_of(lineage, each, each in upward)
+            if not found:
                 read[each] = None
-            elif method not in met:
+            for home, method in found:
+                if method in met:
+                    continue
                 met.add(method)
                 me = self.project.view(home, method).kinds.self_name
                 for node in (looked_up(n) or n for n in walk(method)):
-                    if isinstance(node, ast.Attribute) and path_of(node.value) == (me,):
+                    if not isinstance(node, ast.Attribute):
+                        continue
+                    if leads_up(lineage, node.value):
+                        upward.add(node.attr)
+                        pending.append(node.attr)
+                    elif path_of(node.value) == (me,):
                         if isinstance(node.ctx, ast.Load):
                             pending.append(node.attr)
                         else:
                             given.add(node.attr)
         kept = [each for each in read if each not in given and met]
-        found = next((each for each in kept if self._is_kept(lineage, each, depth)), "")
-        if found or depth <= 0:
-            return found
+        first = next((each for each in kept if self._is_kept(lineage, each, depth)), "")
+        if first or depth <= 0:
+            return first
         called = {name for method in met for name in called_in(method)}
         own = ((each, part) for each in kept for part in self._parts(lineage, each))
         return next(
@@ -256,6 +264,26 @@ def called_in(method: ast.AST) -> Iterator[str]:
             yield "__call__"
             if isinstance(node.func, ast.Attribute):
                 yield node.func.attr
+
+
+def methods_of(
+    lineage: list[Class], name: str, inherited: bool
+) -> list[tuple[Unit, NamedFunction]]:
+    """The method of that name, and, where they may run as well, those that it overrides."""
+    found = [
+        (unit, stmt)
+        for unit, cls in lineage
+        for stmt in cls.body
+        if isinstance(stmt, NamedFunction) and stmt.name == name
+    ]
+    return found if inherited else found[:1]
+
+
+def leads_up(lineage: list[Class], owner: ast.expr) -> bool:
+    """Whether it is a class of ``lineage``: ``super().forward(x)``, ``Base.forward(self, x)``."""
+    if isinstance(owner, ast.Call):
+        return path_of(owner.func) == ("super",)
+    return path_of(owner) in {(cls.name,) for _, cls in lineage}
 
 
 def method_of(lineage: list[Class], name: str) -> tuple[Unit, NamedFunction] | tuple[None, None]:

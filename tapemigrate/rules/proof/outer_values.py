@@ -121,6 +121,8 @@ class OuterValues:
                         traced.add(self._tracer.value(holder, each.value))
                 if traced.network:
                     return wrong(text, "computed in the enclosing function", "the variables")
+                if traced.calls or traced.blind:
+                    return f"`{text}` was not computed from {names_of(leaves)}"
                 continue
             for source in leaf.defs:
                 defs = holder.flow.defs.values()

@@ -25,7 +25,14 @@ from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.kept_results import Class, above, called_in, method_of
+from tapemigrate.rules.proof.kept_results import (
+    Class,
+    above,
+    called_in,
+    leads_up,
+    method_of,
+    methods_of,
+)
 from tapemigrate.rules.values.attributes import contents, sets_without_name
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
@@ -46,8 +53,8 @@ _HOLDING = frozenset(
     {"dict", "list", "tuple", "set", "zip", "sorted", "reversed", "enumerate", "map", "filter"}
     | {"partial", "deque", "OrderedDict", "iter", "next", "getattr"}
 )
-# Keras and Sonnet call these for whoever calls the object.
-_RUN_WHEN_CALLED = ("__call__", "call", "_build")
+#: Keras and Sonnet call these for whoever calls the object.
+RUN_WHEN_CALLED = ("__call__", "call", "_build")
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 # Through how many objects it is looked what their methods read.
 _DEPTH = 4
@@ -149,26 +156,33 @@ class PartsHeld:
         self, lineage: list[Class], name: str
     ) -> tuple[set[str], list[tuple[Unit, NamedFunction]]]:
         """The attributes that a method reads and does not set, and the methods that run for it."""
-        pending = list(_RUN_WHEN_CALLED) if name == "__call__" else [name]
+        pending = list(RUN_WHEN_CALLED) if name == "__call__" else [name]
         read: set[str] = set()
         given: set[str] = set()
         met: dict[NamedFunction, Unit] = {}
+        upward = set[str]()
         while pending:
             each = pending.pop()
-            home, method = method_of(lineage, each)
-            if home is None or method is None:
+            found = methods_of(lineage, each, each in upward)
+            if not found:
                 read.add(each)
-            elif method not in met:
+            for home, method in found:
+                if method in met:
+                    continue
                 met[method] = home
                 me = self._project.view(home, method).kinds.self_name
-                own = {(me,), *((cls.name,) for _, cls in lineage)}
                 for node in (looked_up(n) or n for n in walk(method)):
-                    if isinstance(node, ast.Attribute) and path_of(node.value) in own:
-                        if isinstance(node.ctx, ast.Load):
-                            pending += [] if _is_only_filled(home, node) else [node.attr]
-                        else:
-                            given.add(node.attr)
-        read -= {*given, *_RUN_WHEN_CALLED, name}
+                    if not isinstance(node, ast.Attribute):
+                        continue
+                    up = leads_up(lineage, node.value)
+                    if not up and path_of(node.value) != (me,):
+                        continue
+                    if not isinstance(node.ctx, ast.Load):
+                        given.add(node.attr)
+                    elif not _is_only_filled(home, node):
+                        pending.append(node.attr)
+                        upward |= {node.attr} if up else set()
+        read -= {*given, *RUN_WHEN_CALLED, name}
         return {n for n in read if not n.startswith("__")}, [(u, m) for m, u in met.items()]
 
     def _parts(self, lineage: list[Class], name: str) -> Iterator[Class]:

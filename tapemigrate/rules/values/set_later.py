@@ -11,12 +11,12 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import kinds_of, reads
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.computed import Computed
+from tapemigrate.rules.values.shape_evidence import is_dict_of_object
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import INDEPENDENT
 
 # Through how many methods it is looked whether constructors alone call them.
 _DEPTH = 4
-_DICTS = ("__dict__", "vars")
 
 
 def may_be_computed_later(project: Project, name: str) -> bool:
@@ -84,7 +84,7 @@ def _set_later(unit: Unit) -> dict[str, list[tuple[str, ast.expr | None]]]:
             found[node.attr].append((method, _value(unit, node)))
     for sub in unit.nodes(ast.Subscript):
         if isinstance(sub.ctx, ast.Store) and isinstance(sub.slice, ast.Constant):
-            if _is_dict(sub.value):
+            if is_dict_of_object(sub.value):
                 found[str(sub.slice.value)].append(("", _value(unit, sub)))
     for call in unit.nodes(ast.Call):
         match call:
@@ -93,7 +93,7 @@ def _set_later(unit: Unit) -> dict[str, list[tuple[str, ast.expr | None]]]:
             case ast.Call(func=ast.Attribute(attr="__setattr__"), args=[*_, name, value]):
                 pass
             case ast.Call(func=ast.Attribute(value=owner, attr="update"), keywords=handed):
-                for each in handed if _is_dict(owner) else ():
+                for each in handed if is_dict_of_object(owner) else ():
                     found[each.arg or ""].append(("", each.value))
                 continue
             case _:
@@ -113,12 +113,6 @@ def _scope(unit: Unit, node: ast.AST) -> NamedFunction | None:
 def _is_on_self(node: ast.Attribute, scope: NamedFunction) -> bool:
     own = scope.args.args
     return bool(own) and path_of(node.value) == (own[0].arg,)
-
-
-def _is_dict(node: ast.expr) -> bool:
-    """``o.__dict__``, ``vars(o)``"""
-    named = node.func if isinstance(node, ast.Call) else node
-    return (path_of(named) or ("",))[-1].lstrip(".") in _DICTS
 
 
 def _value(unit: Unit, target: ast.expr) -> ast.expr | None:

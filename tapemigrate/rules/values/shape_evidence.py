@@ -313,7 +313,28 @@ def _assigned_in(cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
         for target, given in _bindings(node):
             for name, value in _assigned_values(target, given):
                 found.setdefault(name, []).append(value)
+        for name, value in _set_by_text(node):
+            found.setdefault(name, []).append(value)
     return found
+
+
+def _set_by_text(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What is set without an attribute: ``self.__dict__["h"] = h``, ``vars(self).update(h=h)``."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript(value=owner, slice=ast.Constant(value=str(name)))]):
+            if is_dict_of_object(owner):
+                yield name, node.value
+        case ast.Call(func=ast.Attribute(value=owner, attr="update"), keywords=handed):
+            if is_dict_of_object(owner):
+                yield from ((each.arg, each.value) for each in handed if each.arg is not None)
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), value]):
+            yield name, value
+
+
+def is_dict_of_object(node: ast.expr) -> bool:
+    """``o.__dict__``, ``vars(o)``"""
+    named = node.func if isinstance(node, ast.Call) else node
+    return (path_of(named) or ("",))[-1].lstrip(".") in ("__dict__", "vars")
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
