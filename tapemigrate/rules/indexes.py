@@ -24,9 +24,12 @@ def _effects(unit: Unit) -> Effects:
     return Effects(unit.tree, partial(puts_nothing, unit.names))
 
 
-def kinds_of(unit: Unit, changing: Callable[[str], bool] | None = None) -> Kinds:
-    """What expressions of ``unit`` make; ``changing``: of any file, see there."""
-    return Kinds(unit.names, effects_of(unit), changing, "custom_getter" in unit.text)
+def kinds_of(
+    unit: Unit, changing: Callable[[str], bool] | None = None, getters: bool = False
+) -> Kinds:
+    """What expressions of ``unit`` make; ``changing`` and ``getters``: of any file, see there."""
+    getters = getters or "custom_getter" in unit.text
+    return Kinds(unit.names, effects_of(unit), changing, getters)
 
 
 def imported_names(unit: Unit) -> frozenset[str]:

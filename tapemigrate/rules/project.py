@@ -17,6 +17,7 @@ from tapemigrate.flow.effects import HOOKS, Effects
 from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.getters import under_getters
 from tapemigrate.rules.indexes import (
     bound_names,
     effects_of,
@@ -200,6 +201,7 @@ class Project:
         self._views: dict[Scope, View] = {}
         self._mentions: dict[str, Mentions] = {}
         self._methods: dict[str, bool] = {}
+        self._under_getters: frozenset[str] | None = None
         self._hooks: tuple[frozenset[str], frozenset[str]] | None = None
         self._assigned: dict[
             str, list[tuple[Unit, ast.Attribute, ast.expr, ast.ClassDef | None]]
@@ -272,7 +274,9 @@ class Project:
         """The flow of ``scope``, made once."""
         if scope not in self._views:
             effects = self.effects(unit)
-            kinds = kinds_of(unit, self.changing)
+            if self._under_getters is None:
+                self._under_getters = under_getters(self.units)
+            kinds = kinds_of(unit, self.changing, unit.filename in self._under_getters)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
             properties, hooked = self._computing()
