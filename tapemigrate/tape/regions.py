@@ -39,6 +39,7 @@ from tapemigrate.tape.syntax import (
     is_elif_test,
     is_kept_generator,
     repetitions,
+    runs_ahead,
 )
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
@@ -112,7 +113,8 @@ class RegionFinder:
         own = [d for d in nodes if d.stmt is request.stmt and self._ops.makes_ops(d)]
         # ``y = gradients(y, x)`` in a loop asks for what it gave the round before.
         again = any(holds(d, request.call) for d in own)
-        beside = any(d.kind is Kind.COMPREHENSION for d in own)
+        ahead = any(runs_ahead(d, request.call) for d in nodes if d.stmt is request.stmt)
+        beside = ahead or any(d.kind is Kind.COMPREHENSION for d in own)
         if not inline and not again and not beside:
             statements.discard(request.stmt)
         statements = self._after_sources(statements, sources)
@@ -158,6 +160,7 @@ class RegionFinder:
         hoist = inside = False
         if inline:
             hoist = request.stmt is block.body[call] and self._hoistable(request) and last < call
+            hoist = hoist and not ahead
             inside = not hoist
             last = call - 1 if hoist else call
             first = min(first, call)

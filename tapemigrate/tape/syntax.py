@@ -234,6 +234,15 @@ def holds(made: Def, call: ast.Call) -> bool:
     return root is not None and any(n is call for n in walk(root))
 
 
+def runs_ahead(made: Def, call: ast.Call) -> bool:
+    """Whether the same statement makes it ahead of ``call``: ``return net.step(), call``."""
+    value = made.value
+    if made.kind is not Kind.MUTATE or value is None:
+        return False
+    end = (value.end_lineno or value.lineno, value.end_col_offset or value.col_offset)
+    return end <= (call.lineno, call.col_offset)
+
+
 def own_nodes(stmt: ast.stmt) -> list[ast.AST]:
     """The nodes of a statement without those of functions that it defines."""
     found: list[ast.AST] = []
