@@ -144,7 +144,9 @@ def computed_when_made(
         inner = Contents(own) if own else _contents(project, view, node, made_here)
         if _is_called(view.unit, node):
             method = _method(view, node)
-            if _is_hidden(project, inner, method) or keeping.may_be_read(project, inner, method):
+            passed = bool(made) and all(d.kind is Kind.PARAM for d in made)  # judged as such
+            perhaps = not passed and keeping.may_be_read(project, inner, method)
+            if perhaps or _is_hidden(project, inner, method):
                 assumed.append(_elsewhere(view, node))
         for made_of in inner.classes:
             # Looked for late: it leads into other files.

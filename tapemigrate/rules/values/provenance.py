@@ -160,6 +160,9 @@ class Tracer:
             for node in walk(root):
                 if isinstance(node, ast.Call):
                     self._call(view, node, steps)
+                elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+                    # ``Holder().net``: what an object made while it was made itself.
+                    steps.own.calls |= view.kinds.makes_object(node.value)
 
     def _call(self, view: View, call: ast.Call, steps: _Steps) -> None:
         name = view.kinds.name(call.func)
