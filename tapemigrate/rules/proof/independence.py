@@ -50,6 +50,9 @@ _HERE = -1
 _CALLS_BACK = frozenset(
     {"while_loop", "map_fn", "scan", "foldl", "foldr", "vectorized_map", "cond", "case"}
 )
+# Of these, those whose functions get parts of what is handed in, by ops that a gradient goes back
+# through. What goes round a loop is cut off from what it began as.
+_TAKES_APART = _CALLS_BACK - {"while_loop", "cond", "case"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class Independence:
             handed = self._handed_to_tensorflow(unit, node)
             if handed is None:
                 seen = False
-            elif asked.closure is not None and self._reads(handed, asked.same):
+            elif self._hands_in(view, handed, asked):
                 return handed
             else:
                 seen = seen or not sites
@@ -193,6 +196,33 @@ class Independence:
                     # Reading a function's name reads what the function captures as well.
                     if met & closure and not any(d.kind is Kind.FUNCTION for d in met):
                         return True
+        return False
+
+    def _hands_in(self, view: View, site: CallSite, asked: Asked) -> bool:
+        """Whether TensorFlow hands a function what was made of a source that it has from around."""
+        source = asked.source
+        if asked.closure is not None and self._reads(site, asked.same):
+            return True
+        name = short(site.unit.names.qualified(site.call.func))
+        if asked.parameter is None or source.kind is not Kind.ENTRY or name not in _TAKES_APART:
+            return False
+        caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+        attribute = attribute_of(source, view)
+        for argument in arguments_of(site.call):
+            if isinstance(argument, ast.Lambda):
+                continue
+            behind = self._tracer.behind(caller, argument)
+            # Reading a function's name reads what the function captures as well.
+            if any(d.kind is Kind.FUNCTION for d in origins(caller.flow.uses_in(argument))):
+                continue
+            if any(d.path == source.path for d in behind):
+                return True
+            if attribute is not None and view.cls is not None:
+                value = self._tracer.value(caller, argument)
+                if attribute in value.attributes or (
+                    share(self._project, self._tracer, caller, attribute, value)
+                ):
+                    return True
         return False
 
     def _site(self, view: View, site: CallSite, asked: Asked, depth: int) -> bool | CallSite | None:
