@@ -38,13 +38,16 @@ class Contents:
     classes: list[tuple[Unit, ast.ClassDef]] = field(default_factory=list)
     is_hidden: bool = False
     is_unknown: bool = False
+    #: The calls of functions that give it, or a part of it, and where they stand.
+    makers: list[tuple[View, ast.Call]] = field(default_factory=list)
 
 
 def contained(project: Project, view: View, node: ast.expr, inside: Set[ast.AST]) -> Contents:
     """The classes of all objects in ``node`` that are not made ``inside``."""
     finder = _Contents(project, view.unit, inside)
     finder.value(view, node, 0)
-    return Contents(finder.found.classes, finder.is_hidden, bool(finder.found.stray))
+    stray = bool(finder.found.stray)
+    return Contents(finder.found.classes, finder.is_hidden, stray, finder.makers)
 
 
 class _Contents(Finder):
@@ -52,6 +55,7 @@ class _Contents(Finder):
         super().__init__(project, home)
         self._inside = inside
         self.is_hidden = False
+        self.makers: list[tuple[View, ast.Call]] = []
 
     def value(self, view: View, value: ast.expr, depth: int) -> None:
         """Follows all that may be in ``value``."""
@@ -82,6 +86,7 @@ class _Contents(Finder):
             self.value(view, each, depth + 1)
 
     def _made(self, view: View, call: ast.Call, depth: int) -> None:
+        self.makers.append((view, call))
         super()._made(view, call, depth)
         path = view.unit.names.qualified(call.func)
         if path is None:

@@ -14,6 +14,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.contained import Contents, contained
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.globals_read import run_in
@@ -22,7 +23,7 @@ from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, meth
 from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, Held, PartsHeld
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.made_objects import making
-from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
+from tapemigrate.rules.values.shape_evidence import attribute_values, global_values, is_opened
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
@@ -78,6 +79,27 @@ class Keeping:
         }
         found = ((project.units[home], cls) for home, cls in known)
         return any(perhaps.is_read(each, [method]) or perhaps.assumed for each in found)
+
+    def may_be_computed(self, project: Project, made: Contents) -> bool:
+        """Whether a function gave it, or a part of it, that computes with variables it makes.
+
+        What such a function gives may be a function again, which reads what was computed.
+        """
+        if not self.variables:
+            return False
+        for view, call in made.makers:
+            if is_opened(view.unit.parents[call]):
+                continue  # a part of it may be a variable alone
+            name = (path_of(call.func) or ("",))[-1].lstrip(".")
+            path = view.unit.names.qualified(call.func)
+            if not name or name.lstrip("_")[:1].isupper() or is_of_library(path):
+                continue
+            homes = [view.unit] if path is None else project.units.defining(name)
+            for home in homes:
+                for function in project.effects(home).functions(name):
+                    if self.parts.given_by(project.view(home, function)) is Held.COMPUTED:
+                        return True
+        return False
 
 
 def _having(unit: Unit) -> dict[str, list[tuple[str, ast.ClassDef]]]:
@@ -145,7 +167,10 @@ def computed_when_made(
         if _is_called(view.unit, node):
             method = _method(view, node)
             passed = bool(made) and all(d.kind is Kind.PARAM for d in made)  # judged as such
-            perhaps = not passed and keeping.may_be_read(project, inner, method)
+            perhaps = not passed and (
+                keeping.may_be_read(project, inner, method)
+                or keeping.may_be_computed(project, inner)
+            )
             if perhaps or _is_hidden(project, inner, method):
                 assumed.append(_elsewhere(view, node))
         for made_of in inner.classes:
@@ -240,6 +265,10 @@ def _read_in_methods(
                 name = _method(inner, node)
                 if _is_hidden(project, found, name) or keeping.may_be_read(project, found, name):
                     keeping.assumed.append(_elsewhere(view, node))
+            if keeping.may_be_computed(project, found):
+                keeping.assumed.append(
+                    f"`{ast.unparse(node)}` was not computed from {keeping.shown}"
+                )
             for made_of in found.classes:
                 # Looked for late: it leads into other files.
                 called = _called_in(project, view, [*run, *methods]) if called is None else called
@@ -265,7 +294,10 @@ def _read_of_module(
     module = project.view(view.unit, view.unit.tree)
     called: set[str] | None = None
     for name in sorted(objects & read):
-        for made_of in contained(project, module, ast.Name(name, ast.Load()), made_here).classes:
+        held = contained(project, module, ast.Name(name, ast.Load()), made_here)
+        if keeping.may_be_computed(project, held):
+            keeping.assumed.append(f"`{name}` was not computed from {keeping.shown}")
+        for made_of in held.classes:
             called = _called_in(project, view, run) if called is None else called
             if keeping.is_read(made_of, called):
                 return name
@@ -280,7 +312,12 @@ def _objects(unit: Unit) -> frozenset[str]:
         if ((path_of(node.func) or ("",))[-1].lstrip(".")[:1].isupper())
         and not is_of_library(unit.names.qualified(node.func))
     ]
-    found: set[str] = set()
+    found = {
+        name
+        for name, values in unit.once(given_at_top).items()
+        for value in values
+        if isinstance(value, ast.Call) and not is_of_library(unit.names.qualified(value.func))
+    }
     for node in made:
         above: ast.AST | None = node
         while above is not None and not isinstance(above, ast.stmt):

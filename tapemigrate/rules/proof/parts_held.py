@@ -199,6 +199,10 @@ class PartsHeld:
         self._homes[cls] = unit
         return self._held.of(_Attribute(cls, name), self._work_out)
 
+    def given_by(self, function: View) -> Held:
+        """What a function gives, whatever it is handed."""
+        return self._held.of(_Function(_Place(function, None)), self._work_out)
+
     def _work_out(self, key: _Key) -> Held:
         if isinstance(key, _Attribute):
             return self._attribute(key)
