@@ -20,7 +20,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import outer_definitions
-from tapemigrate.rules.values.shape_evidence import global_values
+from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.symbols import gives_no_tensors
 
@@ -73,8 +73,9 @@ class _Contents(Finder):
             case ast.BoolOp(values=parts):
                 pass
             case ast.Call() if value not in self._inside:
-                parts = arguments_of(value)
                 super().value(view, value, depth)
+                self._passed(view, value, depth)
+                return
             case ast.Attribute() if path_of(value) is None:
                 parts = [value.value]
                 self.stray(view, value)  # it may hold another object
@@ -84,6 +85,15 @@ class _Contents(Finder):
                 return
         for each in parts:
             self.value(view, each, depth + 1)
+
+    def _passed(self, view: View, call: ast.Call, depth: int) -> None:
+        """What is passed is among it; but only what a function gives may be the same thing."""
+        stray = self.found.stray
+        for each in arguments_of(call):
+            self.value(view, each, depth + 1)
+        name = (path_of(call.func) or ("",))[-1].lstrip(".")
+        if any(cls.name == name for _, cls in self.found.classes):
+            self.found.stray = stray
 
     def _made(self, view: View, call: ast.Call, depth: int) -> None:
         self.makers.append((view, call))
@@ -166,6 +176,10 @@ class _Contents(Finder):
         super().path(view, path[: 2 if own else 1], depth)
 
     def _attribute(self, view: View, name: str, depth: int) -> None:
+        effects = self._project.effects(view.unit)
+        if view.cls is not None and effects.method(view.cls, name) is not None:
+            if not attribute_values(self._project, view, name):
+                return  # a method
         super()._attribute(view, name, depth)
         known = view.unit.once(_puts).get(f".{name}", ())
         family = self._project.family(view.unit, view.cls) if known and view.cls is not None else ()

@@ -70,15 +70,17 @@ class Keeping:
         if not made.is_unknown:
             return False
         perhaps = replace(self, assumed=[])
-        names = RUN_WHEN_CALLED if method == "__call__" else (method,)
+        names = {method}
+        if method == "__call__":
+            names |= {*RUN_WHEN_CALLED, *_called_by_makers(project, made)}
         known = {
             each: None
-            for name in names
+            for name in sorted(names)
             for unit in project.units.defining(name)
             for each in unit.once(_having).get(name, ())
         }
         found = ((project.units[home], cls) for home, cls in known)
-        return any(perhaps.is_read(each, [method]) or perhaps.assumed for each in found)
+        return any(perhaps.is_read(each, names) or perhaps.assumed for each in found)
 
     def may_be_computed(self, project: Project, made: Contents) -> bool:
         """Whether a function gave it, or a part of it, that computes with variables it makes.
@@ -100,6 +102,17 @@ class Keeping:
                     if self.parts.given_by(project.view(home, function)) is Held.COMPUTED:
                         return True
         return False
+
+
+def _called_by_makers(project: Project, made: Contents) -> set[str]:
+    """The methods that are called in the functions that made it: ``lambda x: net.forward(x)``."""
+    found: set[str] = set()
+    for view, call in made.makers:
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        for function in project.effects(view.unit).functions(name):
+            calls = (n for n in walk(function) if isinstance(n, ast.Call))
+            found |= {n.func.attr for n in calls if isinstance(n.func, ast.Attribute)}
+    return found
 
 
 def _having(unit: Unit) -> dict[str, list[tuple[str, ast.ClassDef]]]:
@@ -344,16 +357,21 @@ def _of_module(project: Project, path: str, inside: set[ast.AST]) -> Contents:
 def _all(contents: Iterable[Contents]) -> Contents:
     found = list(contents)
     return Contents(
-        [each for one in found for each in one.classes], any(one.is_hidden for one in found)
+        [each for one in found for each in one.classes],
+        any(one.is_hidden for one in found),
+        any(one.is_unknown for one in found),
+        [each for one in found for each in one.makers],
     )
 
 
 def _contents(project: Project, view: View, node: ast.expr, inside: set[ast.AST]) -> Contents:
-    if origins(view.flow.reads.get(node, frozenset())) or not isinstance(node, ast.Name):
+    name = (path_of(node) or ("",))[0]
+    own = isinstance(node, ast.Name) or name in view.flow.own_names
+    if origins(view.flow.reads.get(node, frozenset())) or not own:
         return contained(project, view, node, inside)
     # A lambda reads it, or an inner function, where it is called.
     defs = view.flow.defs.values()
-    made = [d for d in defs if d.path == (node.id,) and d.stmt not in inside]
+    made = [d for d in defs if d.path == (name,) and d.stmt not in inside]
     values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
     if any(d.kind in (Kind.PARAM, Kind.ENTRY) for d in made):
         return contained(project, view, node, inside)

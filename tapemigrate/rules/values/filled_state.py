@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 
 from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.functions import free_names
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
@@ -68,6 +70,7 @@ def filled_state(unit: Unit) -> frozenset[str]:
             continue
         shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
         other_names = _other_names(function, names)
+        free = free_names(function)
         for node in walk(function):
             if node.__class__ not in _FILLING:
                 continue
@@ -81,11 +84,13 @@ def filled_state(unit: Unit) -> frozenset[str]:
             filled = list(_filled(unit, node))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 if node.func.id in pushing:
-                    filled.append((pushing[node.func.id], arguments_of(node)))
+                    filled.append((_OF_MODULE + pushing[node.func.id], arguments_of(node)))
             for named, values in filled:
                 name = named
                 if named in other_names and _changes(node):
                     name = other_names[named]
+                elif named not in free and not named.startswith(_OF_MODULE):
+                    continue  # its own, which the module has something else by
                 keeps = name in names or name.startswith(_OF_MODULE)
                 keeps |= name in functions and isinstance(node, ast.Assign)
                 if keeps and not all(_is_uncomputed(v, function, shared, kinds) for v in values):
@@ -200,8 +205,25 @@ def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
                 yield root_of(func) or "", arguments_of(node)
         case ast.Call(func=ast.Name(id=name)):
             handed = effects_of(unit).filled(node, name).surely
-            for each in handed:
-                yield root_of(each) or "", [a for a in arguments_of(node) if a is not each]
+            for each in handed if handed and not _puts_numbers(unit, name) else ():
+                yield root_of(each) or "", [each]
+
+
+def _puts_numbers(unit: Unit, name: str) -> bool:
+    """Whether the functions of a name put nothing but numbers and texts into anything.
+
+    ``counters[layer] += 1`` counts the layers of a name.
+    """
+    kinds = kinds_of(unit)
+    for node in (n for function in effects_of(unit).functions(name) for n in walk(function)):
+        if isinstance(node, ast.Call):
+            if not isinstance(node.func, ast.Name) or not hasattr(builtins, node.func.id):
+                return False
+        elif isinstance(node, ast.Assign | ast.AugAssign) and kinds.make(node.value) not in PLAIN:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(not isinstance(t, ast.Name) for each in targets for t in parts_of_target(each)):
+                return False
+    return True
 
 
 def _key(target: ast.Subscript | ast.Attribute) -> str:
