@@ -40,6 +40,8 @@ class Contents:
     is_unknown: bool = False
     #: The calls of functions that give it, or a part of it, and where they stand.
     makers: list[tuple[View, ast.Call]] = field(default_factory=list)
+    #: Attributes through which it was reached: what is called may be a method, ``net = Net().f``.
+    parts: frozenset[str] = frozenset()
 
 
 def contained(project: Project, view: View, node: ast.expr, inside: Set[ast.AST]) -> Contents:
@@ -47,7 +49,8 @@ def contained(project: Project, view: View, node: ast.expr, inside: Set[ast.AST]
     finder = _Contents(project, view.unit, inside)
     finder.value(view, node, 0)
     stray = bool(finder.found.stray)
-    return Contents(finder.found.classes, finder.is_hidden, stray, finder.makers)
+    parts = frozenset(finder.parts)
+    return Contents(finder.found.classes, finder.is_hidden, stray, finder.makers, parts)
 
 
 class _Contents(Finder):
@@ -56,9 +59,12 @@ class _Contents(Finder):
         self._inside = inside
         self.is_hidden = False
         self.makers: list[tuple[View, ast.Call]] = []
+        self.parts: set[str] = set()
 
     def value(self, view: View, value: ast.expr, depth: int) -> None:
         """Follows all that may be in ``value``."""
+        if depth and isinstance(value, ast.Attribute):
+            self.parts.add(value.attr)
         match value:
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
                 pass

@@ -161,9 +161,10 @@ def computed_when_made(
         imported = view.unit.names.qualified(node)
         if imported is not None:
             met.add(path)
-            for made_of in _of_module(project, imported, made_here).classes:
+            held = _of_module(project, imported, made_here)
+            for made_of in held.classes:
                 named = _called_in(project, view, run) if named is None else named
-                if keeping.is_read(made_of, named):
+                if keeping.is_read(made_of, named | held.parts):
                     return _wrong(ast.unparse(node), leaves)
             continue
         whole = path == (view.kinds.self_name,)
@@ -189,7 +190,7 @@ def computed_when_made(
         for made_of in inner.classes:
             # Looked for late: it leads into other files.
             named = _called_in(project, view, run) if named is None else named
-            if keeping.is_read(made_of, named):
+            if keeping.is_read(made_of, named | inner.parts):
                 return _wrong(ast.unparse(_owner(view, node)), leaves)
     read = _read_in_methods(project, keeping, view, run, made_here)
     read = read or _read_of_module(project, keeping, view, region, made_here)
@@ -285,7 +286,7 @@ def _read_in_methods(
             for made_of in found.classes:
                 # Looked for late: it leads into other files.
                 called = _called_in(project, view, [*run, *methods]) if called is None else called
-                if keeping.is_read(made_of, called):
+                if keeping.is_read(made_of, called | found.parts):
                     return ast.unparse(node)
                 if any(keeping.results.is_kept_by(*made_of, part) for part in sorted(parts)):
                     return ast.unparse(node)
@@ -312,7 +313,7 @@ def _read_of_module(
             keeping.assumed.append(f"`{name}` was not computed from {keeping.shown}")
         for made_of in held.classes:
             called = _called_in(project, view, run) if called is None else called
-            if keeping.is_read(made_of, called):
+            if keeping.is_read(made_of, called | held.parts):
                 return name
     return ""
 
@@ -361,6 +362,7 @@ def _all(contents: Iterable[Contents]) -> Contents:
         any(one.is_hidden for one in found),
         any(one.is_unknown for one in found),
         [each for one in found for each in one.makers],
+        frozenset().union(*(one.parts for one in found)),
     )
 
 
