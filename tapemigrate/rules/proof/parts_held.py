@@ -36,7 +36,7 @@ from tapemigrate.rules.proof.kept_results import (
 from tapemigrate.rules.values.attributes import contents, sets_without_name
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
-from tapemigrate.rules.values.shape_evidence import argument_for, assigned_in
+from tapemigrate.rules.values.shape_evidence import argument_for, assigned_in, attribute_values
 from tapemigrate.source.trees import arguments_of, top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import gives_no_tensors
@@ -308,9 +308,14 @@ class PartsHeld:
         return Held.UNKNOWN
 
     def _captured(self, place: _Place, value: ast.Lambda) -> Held:
-        """A function, as a value, holds what it captures."""
+        """A function, as a value, holds what it captures, and its defaults."""
         found = [self._definition(place, d) for d in origins(place.view.flow.uses_in(value))]
+        found += self._defaults(place, value.args)
         return max((h for h in found if h >= Held.UNKNOWN), default=Held.OBJECTS)
+
+    def _defaults(self, place: _Place, args: ast.arguments) -> list[Held]:
+        """What defaults hold: they are worked out where the function is made."""
+        return [self._value(place, each) for each in (*args.defaults, *args.kw_defaults)]
 
     def _named(self, place: _Place, value: ast.Name | ast.Attribute) -> Held:
         view, path = place.view, path_of(value)
@@ -335,6 +340,8 @@ class PartsHeld:
         me = view.kinds.self_name
         if made.kind is Kind.FUNCTION:
             inside = [self._definition(place, d) for d in origins(made.uses) if d is not made]
+            if isinstance(made.stmt, NamedFunction):
+                inside += self._defaults(place, made.stmt.args)
             return max((h for h in inside if h >= Held.UNKNOWN), default=Held.OBJECTS)
         if made.path == (me,) or made.kind in _CODE or made.path[0] == "<hidden state>":
             return Held.OBJECTS
@@ -402,6 +409,8 @@ class PartsHeld:
             return _objects(given) if name in _HOLDING else _op(given)
         if name in _HOLDING:
             return _objects(given)
+        if name == "reduce" and Held.COMPUTED in given:
+            return Held.COMPUTED  # an op of the elements, or a function that reads them
         if name.lstrip("_")[:1].isupper():
             seen = path is None or classes(self._project).named(name)
             return _objects(given) if seen else Held.UNKNOWN
@@ -409,7 +418,8 @@ class PartsHeld:
             return Held.VARIABLE
         found = list(self._called(place, call, path, name))
         if not found:
-            return self._unseen(place, call, path, given)
+            unseen = self._unseen(place, call, path, given)
+            return unseen if path else max([unseen, *self._made_from(place, call, given)])
         return max(self._of_function(inner, call, given, bound) for inner, bound in found)
 
     def _unseen(self, place: _Place, call: ast.Call, path: str | None, given: list[Held]) -> Held:
@@ -453,6 +463,40 @@ class PartsHeld:
                 inner = self._project.view(unit, method)
                 self._homes[each[1]] = each[0]
                 yield _Place(inner, each[1]), decorators != [("staticmethod",)]
+
+    def _made_from(self, place: _Place, call: ast.Call, given: list[Held]) -> Iterator[Held]:
+        """What the functions give that the called one was made of: ``tf.make_template("f", f)``."""
+        for view, value in self._values_of(place.view, call.func):
+            there = _Place(view, place.cls)
+            if isinstance(value, ast.Lambda):
+                yield self._value(there, value.body)
+            parts = arguments_of(value) if isinstance(value, ast.Call) else []
+            run = {each: list(self._meant(there, each)) for each in parts}
+            others = [self._value(there, each) for each in parts if not run[each]]
+            whole = max([*given, *others], default=Held.NOTHING)
+            for inner, bound in (one for found in run.values() for one in found):
+                assert isinstance(inner.view.scope, NamedFunction)
+                names = [a.arg for a in parameters(inner.view.scope.args)][bound:]
+                names += _open_parameters(inner.view.scope)
+                passed = tuple(sorted(dict.fromkeys(names, whole).items()))
+                yield self._held.of(_Function(inner._replace(given=passed)), self._work_out)
+
+    def _meant(self, place: _Place, value: ast.expr) -> Iterator[tuple[_Place, bool]]:
+        """The functions that a value may be."""
+        path = place.view.unit.names.qualified(value)
+        name = (path or (path_of(value) or ("",))[-1]).rpartition(".")[2].lstrip(".")
+        if name and not is_of_library(path):
+            yield from self._called(place, ast.Call(value, [], []), path, name)
+
+    def _values_of(self, view: View, named: ast.expr) -> Iterator[tuple[View, ast.expr]]:
+        """What the scope, or another method of its object, gave a name."""
+        for made in origins(view.flow.uses_in(named)):
+            if made.kind is Kind.ASSIGN and made.value is not None:
+                yield view, made.value
+            elif made.kind is Kind.ENTRY and made.path[0] == view.kinds.self_name:
+                for value in attribute_values(self._project, view, made.path[1].lstrip(".")):
+                    scope = self._project.scope_of(view.unit, value)
+                    yield self._project.view(view.unit, scope), value
 
     def _class_named(self, unit: Unit, name: str) -> ast.ClassDef | None:
         return self._project.effects(unit).class_named(name)
