@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -19,10 +19,12 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.held import own_methods
+from tapemigrate.rules.proof.hidden_reads import state_read
 from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, method_of
 from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, Held, PartsHeld
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.made_objects import making
+from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values, is_opened
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
@@ -99,7 +101,10 @@ class Keeping:
             homes = [view.unit] if path is None else project.units.defining(name)
             for home in homes:
                 for function in project.effects(home).functions(name):
-                    if self.parts.given_by(project.view(home, function)) is Held.COMPUTED:
+                    maker = project.view(home, function)
+                    if self.parts.given_by(maker) is Held.COMPUTED:
+                        return True
+                    if _reads_state(project, maker, list(_functions_given(maker))):
                         return True
         return False
 
@@ -113,6 +118,23 @@ def _called_by_makers(project: Project, made: Contents) -> set[str]:
             calls = (n for n in walk(function) if isinstance(n, ast.Call))
             found |= {n.func.attr for n in calls if isinstance(n.func, ast.Attribute)}
     return found
+
+
+def _reads_state(project: Project, view: View, run: list[ast.AST]) -> bool:
+    """Whether ``run`` finds what earlier runs of functions put aside, other than variables."""
+    names = state_read(project, view, run) if run else ()
+    return not all(are_variables(project, view.unit, name) for name in names)
+
+
+def _functions_given(maker: View) -> Iterator[ast.AST]:
+    """What may be functions of what a function gives back, not those that it calls."""
+    for node in (n for end in maker.flow.returns if end.value for n in walk(end.value)):
+        above = maker.unit.parents[node]
+        if isinstance(above, ast.Call) and above.func is node:
+            continue
+        imported = isinstance(node, ast.Attribute) and maker.unit.names.qualified(node)
+        if isinstance(node, ast.Lambda | ast.Name) or imported:
+            yield node
 
 
 def _having(unit: Unit) -> dict[str, list[tuple[str, ast.ClassDef]]]:

@@ -47,11 +47,11 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
     before = backward(view.flow.uses_in(region.request.target), sources).made - sources
     run += [d.value for d in before if d.value is not None and d.stmt not in run]
     run += own_methods(project, view, run)
-    kept = _stored(project, view, run)
+    kept = state_read(project, view, run)
     for value in _kept_parts(project, view, run, sources):
         inner = project.view(view.unit, project.scope_of(view.unit, value))
         made = (d.value for d in backward(inner.flow.uses_in(value)).made)
-        kept |= _stored(project, inner, [value, *(v for v in made if v is not None)])
+        kept |= state_read(project, inner, [value, *(v for v in made if v is not None)])
     # A variable's value may change, but no gradient goes through what was assigned to it.
     return [
         f"`{name}` holds nothing that was computed from {names_of(leaves)}"
@@ -74,7 +74,7 @@ def _kept_parts(
                 yield value
 
 
-def _stored(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
+def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
     """What ``run``, and the functions that it calls, read that functions put values into."""
     unit, effects = view.unit, project.effects(view.unit)
     pending = list(run)
