@@ -198,9 +198,18 @@ class SourceReader:
                 return part
             if part.single is False and self._is_count(times):
                 return part
-            if part.single is False and not part.refusal:
+            listed = part.single is False or self._may_be_list(side, depth)
+            if listed and not part.refusal:
                 return Sources(refusal=REPEATED.format(ast.unparse(times), ast.unparse(node)))
         return None
+
+    def _may_be_list(self, node: ast.expr, depth: int) -> bool:
+        """Whether a list was added to it, and it was no tensor: ``ws += [w]``."""
+        return any(
+            isinstance(made.value, _DISPLAYS) and True not in self._begun(made, depth)
+            for made in origins(self._flow.reads.get(node, frozenset()))
+            if made.kind is Kind.AUGMENT
+        )
 
     def _of_sets(self, node: ast.BinOp, depth: int) -> Sources | None:
         """``set(a) - set(b)`` of variables, None where it is no set."""
@@ -439,7 +448,9 @@ class SourceReader:
                 return Sources(refusal=f"`{text}` is made where nothing can watch it")
             return Sources([Leaf(defs, text, outside=False, many=None)], True)
         if made.kind is Kind.AUGMENT:
-            return Sources([Leaf(defs, text, outside=False, many=None)], None)
+            # A list to which something is added, or that is repeated, stays one.
+            listed = not part and self._begun(made, depth) == {False}
+            return Sources([Leaf(defs, text, outside=False, many=None)], False if listed else None)
         make = self._kinds.element(made)
         if make in (Make.VARIABLES, Make.VARIABLE):
             return self._made.variables(make, defs)
@@ -452,6 +463,11 @@ class SourceReader:
         found |= made.kind is Kind.ELEMENT and self._kinds.hands_back(made)
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
+
+    def _begun(self, made: Def, depth: int) -> set[bool | None]:
+        """What was there before the first change in place: single tensors, lists, or either."""
+        begun = [d for d in _lineage(made) if d.kind not in (Kind.AUGMENT, Kind.MUTATE)]
+        return {self._definition(d, text_of(d.path), depth + 1, None).single for d in begun}
 
     def _part_built_late(self, made: Def, text: str, known: Trainable | None) -> Sources | None:
         """A part of an object that is there only once the object was called, after the watching."""
@@ -593,6 +609,20 @@ def _changes(uses: Iterable[Use]) -> set[Def]:
         if made.kind is Kind.MUTATE and made not in found:
             found.add(made)
             pending += made.before
+    return found
+
+
+def _lineage(made: Def) -> set[Def]:
+    """A change in place, the changes before it, and what they began with."""
+    found: set[Def] = set()
+    pending = [made]
+    while pending:
+        each = pending.pop()
+        if each not in found:
+            found.add(each)
+            pending += [use.made for use in each.before]
+            if each.kind is Kind.AUGMENT:
+                pending += [use.made for use in each.uses if use.made.path == each.path]
     return found
 
 
