@@ -21,7 +21,7 @@ from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
-from tapemigrate.rules.callgraph.instances import instances_of
+from tapemigrate.rules.callgraph.instances import instances_at, instances_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -127,7 +127,7 @@ class PartsHeld:
         lineage = list(above(self._project, unit, cls))
         names, methods = self._names(lineage, name)
         if not methods:
-            return None
+            return self._read_by_kept(lineage, name, sources, depth)
         found = [
             Read(f"`{cls.name}.{each}`", self.attribute(unit, cls, each)) for each in sorted(names)
         ]
@@ -150,6 +150,21 @@ class PartsHeld:
                     )
                     if below is not None:
                         return below
+        return None
+
+    def _read_by_kept(
+        self, lineage: list[Class], name: str, sources: Set[str], depth: int
+    ) -> Read | None:
+        """The same of another object's method that is kept: ``self.forward = self.net.forward``."""
+        for unit, cls in lineage if depth > 0 else ():
+            for value in assigned_in(unit, cls).get(name, ()):
+                if not isinstance(value, ast.Attribute):
+                    continue
+                view = self._project.view(unit, self._project.scope_of(unit, value))
+                for each in instances_at(self._project, view, value).classes:
+                    found = self._read(*each, value.attr, sources, depth - 1)
+                    if found is not None:
+                        return found
         return None
 
     def _names(
@@ -468,9 +483,10 @@ class PartsHeld:
         """What the functions give that the called one was made of: ``tf.make_template("f", f)``."""
         for view, value in self._values_of(place.view, call.func):
             there = _Place(view, place.cls)
-            if isinstance(value, ast.Lambda):
-                yield self._value(there, value.body)
             parts = arguments_of(value) if isinstance(value, ast.Call) else []
+            for each in (value, *parts):
+                if isinstance(each, ast.Lambda):
+                    yield self._value(there, each.body)
             run = {each: list(self._meant(there, each)) for each in parts}
             others = [self._value(there, each) for each in parts if not run[each]]
             whole = max([*given, *others], default=Held.NOTHING)
@@ -538,7 +554,10 @@ def _is_only_filled(unit: Unit, node: ast.Attribute) -> bool:
 
 def _op(given: Iterable[Held]) -> Held:
     """What an op makes of values."""
-    most = max(given, default=Held.NOTHING)
+    of = list(given)
+    if Held.VARIABLE in of:
+        return Held.COMPUTED
+    most = max(of, default=Held.NOTHING)
     return most if most in (Held.NOTHING, Held.UNKNOWN) else Held.COMPUTED
 
 
