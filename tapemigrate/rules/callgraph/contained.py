@@ -54,6 +54,9 @@ def contained(project: Project, view: View, node: ast.expr, inside: Set[ast.AST]
 
 
 class _Contents(Finder):
+    # Through functions, containers, names and attributes: a few more steps than an object alone.
+    depth = 9
+
     def __init__(self, project: Project, home: Unit, inside: Set[ast.AST]) -> None:
         super().__init__(project, home)
         self._inside = inside
@@ -94,6 +97,9 @@ class _Contents(Finder):
 
     def _passed(self, view: View, call: ast.Call, depth: int) -> None:
         """What is passed is among it; but only what a function gives may be the same thing."""
+        match call:
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(part)), *_]):
+                self.parts.add(part)
         stray = self.found.stray
         for each in arguments_of(call):
             self.value(view, each, depth + 1)

@@ -84,8 +84,8 @@ class Finder:
 
     def path(self, view: View, path: Path, depth: int) -> None:
         """A parameter, an attribute of ``self``, or a name of the module."""
-        if depth > _DEPTH or (view.scope, path) in self._seen:
-            if depth > _DEPTH:
+        if depth > self.depth or (view.scope, path) in self._seen:
+            if depth > self.depth:
                 self.stray(view, view.scope)
             return
         self._seen.add((view.scope, path))
@@ -108,7 +108,7 @@ class Finder:
 
     def value(self, view: View, value: ast.expr, depth: int) -> None:
         """An expression in the scope of ``view``."""
-        if depth > _DEPTH:
+        if depth > self.depth:
             self.stray(view, value)
         elif isinstance(value, ast.Call):
             self._made(view, value, depth)

@@ -20,7 +20,7 @@ from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.held import own_methods
 from tapemigrate.rules.proof.hidden_reads import state_read
-from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, method_of
+from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, called_in, method_of
 from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, Held, PartsHeld
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.made_objects import making
@@ -74,7 +74,7 @@ class Keeping:
         perhaps = replace(self, assumed=[])
         names = {method}
         if method == "__call__":
-            names |= {*RUN_WHEN_CALLED, *_called_by_makers(project, made)}
+            names |= {*RUN_WHEN_CALLED, *made.parts, *_called_by_makers(project, made)}
         known = {
             each: None
             for name in sorted(names)
@@ -104,7 +104,25 @@ class Keeping:
                     maker = project.view(home, function)
                     if self.parts.given_by(maker) is Held.COMPUTED:
                         return True
-                    if _reads_state(project, maker, list(_functions_given(maker))):
+                    given = list(_functions_given(maker))
+                    if _reads_state(project, maker, given):
+                        return True
+                    if self._calls_objects(project, maker, given):
+                        return True
+        return False
+
+    def _calls_objects(self, project: Project, maker: View, given: list[ast.AST]) -> bool:
+        """Whether functions made in ``maker`` call objects of it, and these read what they kept."""
+        inner = {n.name: n for n in walk(maker.scope) if isinstance(n, NamedFunction)}
+        perhaps = replace(self, assumed=[])
+        for each in given:
+            function = inner.get(each.id) if isinstance(each, ast.Name) else each
+            if not isinstance(function, NamedFunction | ast.Lambda):
+                continue
+            called = {*RUN_WHEN_CALLED, *called_in(function)}
+            for node in (n for n in walk(function) if isinstance(n, ast.Name)):
+                for made_of in _contents(project, maker, node, set()).classes:
+                    if perhaps.is_read(made_of, called) or perhaps.assumed:
                         return True
         return False
 

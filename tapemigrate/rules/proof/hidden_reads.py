@@ -47,11 +47,11 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
     before = backward(view.flow.uses_in(region.request.target), sources).made - sources
     run += [d.value for d in before if d.value is not None and d.stmt not in run]
     run += own_methods(project, view, run)
-    kept = state_read(project, view, run)
+    kept = _stored(project, view, run)
     for value in _kept_parts(project, view, run, sources):
         inner = project.view(view.unit, project.scope_of(view.unit, value))
         made = (d.value for d in backward(inner.flow.uses_in(value)).made)
-        kept |= state_read(project, inner, [value, *(v for v in made if v is not None)])
+        kept |= _stored(project, inner, [value, *(v for v in made if v is not None)])
     # A variable's value may change, but no gradient goes through what was assigned to it.
     return [
         f"`{name}` holds nothing that was computed from {names_of(leaves)}"
@@ -91,7 +91,12 @@ def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]
         read |= new
         pending += [s for name in new for f in effects.functions(name) for s in f.body]
     shared = shared_state(project).read_by(project, unit, run)
-    kept = (read & filled) | shared | found_aside(project, view, run)
+    return (read & filled) | shared | found_aside(project, view, run)
+
+
+def _stored(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
+    """The same but for what the scope itself puts there."""
+    kept = state_read(project, view, run)
     if not kept or isinstance(view.scope, ast.Module):
         return kept
     # What a function gives a value itself is followed from there.
