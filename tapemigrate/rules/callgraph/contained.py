@@ -20,7 +20,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import outer_definitions
-from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
+from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.symbols import gives_no_tensors
 
@@ -188,10 +188,6 @@ class _Contents(Finder):
         super().path(view, path[: 2 if own else 1], depth)
 
     def _attribute(self, view: View, name: str, depth: int) -> None:
-        effects = self._project.effects(view.unit)
-        if view.cls is not None and effects.method(view.cls, name) is not None:
-            if not attribute_values(self._project, view, name):
-                return  # a method
         super()._attribute(view, name, depth)
         known = view.unit.once(_puts).get(f".{name}", ())
         family = self._project.family(view.unit, view.cls) if known and view.cls is not None else ()

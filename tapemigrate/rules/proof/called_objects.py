@@ -208,7 +208,7 @@ def computed_when_made(
                     return _wrong(ast.unparse(node), leaves)
             continue
         whole = path == (view.kinds.self_name,)
-        if whole and not _is_handed_on(view, node):
+        if (whole and not _is_handed_on(view, node)) or _is_method(project, view, path):
             continue
         met.add(path)
         made = origins(view.flow.reads.get(node, frozenset()))
@@ -433,6 +433,19 @@ def _is_untouched(project: Project, view: View, region: Region, made: frozenset[
         if any(isinstance(n, ast.Name) and n.id == each.path[0] for n in between):
             return False
     return bool(made)
+
+
+def _is_method(project: Project, view: View, path: Path) -> bool:
+    """Whether it is a method of the object itself, which nothing else takes the place of."""
+    if path[0] != view.kinds.self_name or len(path) < 2 or view.cls is None:
+        return False
+    name = path[1].lstrip(".")
+    if attribute_values(project, view, name) or project.foreign_stores(view.unit, view.cls, name):
+        return False
+    known = classes(project)
+    below = [each for cls in known.extending(view.cls.name) for each in known.named(cls)]
+    lines = [above(project, view.unit, view.cls), *([each] for each in below)]
+    return any(method_of(list(line), name)[1] is not None for line in lines)
 
 
 def _is_handed_on(view: View, node: ast.expr) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import free_names
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.values.provenance import PLAIN, VARIABLE, root_of
@@ -93,7 +94,9 @@ def filled_state(unit: Unit) -> frozenset[str]:
                     continue  # its own, which the module has something else by
                 keeps = name in names or name.startswith(_OF_MODULE)
                 keeps |= name in functions and isinstance(node, ast.Assign)
-                if keeps and not all(_is_uncomputed(v, function, shared, kinds) for v in values):
+                if keeps and not all(
+                    _is_uncomputed(unit, v, function, shared, kinds) for v in values
+                ):
                     found.add(name.removeprefix(_OF_MODULE))
             if isinstance(node, ast.FunctionDef) and (
                 _fills_a_default(unit, node) or effects.remembers(node)
@@ -136,9 +139,11 @@ def _changes(node: ast.AST) -> bool:
     return not isinstance(func, ast.Attribute) or func.attr in CHANGERS
 
 
-def _is_uncomputed(value: ast.expr, function: ast.AST, shared: set[str], kinds: Kinds) -> bool:
+def _is_uncomputed(
+    unit: Unit, value: ast.expr, function: ast.AST, shared: set[str], kinds: Kinds
+) -> bool:
     """Whether it is a number, a variable, or a name that the function gives to variables alone."""
-    if kinds.make(value) in (*VARIABLE, *PLAIN):
+    if kinds.make(value) in (*VARIABLE, *PLAIN) or is_of_library(unit.names.qualified(value)):
         return True
     if not isinstance(value, ast.Name) or value.id in shared:
         return False
