@@ -22,6 +22,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import arguments_of
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import gives_no_tensors
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
@@ -82,8 +83,11 @@ class _Contents(Finder):
             case ast.BoolOp(values=parts):
                 pass
             case ast.Call() if value not in self._inside:
+                stray = self.found.stray
                 super().value(view, value, depth)
                 self._passed(view, value, depth)
+                if view.kinds.make(value) is not Make.UNKNOWN:
+                    self.found.stray = stray  # a tensor, a number: no object
                 return
             case ast.Attribute() if path_of(value) is None:
                 parts = [value.value]

@@ -316,9 +316,18 @@ def _read_in_methods(
                 continue
             found = contained(project, inner, node, inside)
             if _is_called(view.unit, node):
-                name = _method(inner, node)
-                if _is_hidden(project, found, name) or keeping.may_be_read(project, found, name):
-                    keeping.assumed.append(_elsewhere(view, node))
+                names = {_method(inner, node)}
+            elif found.is_unknown and isinstance(view.unit.parents.get(node), ast.Return):
+                # Whoever asks the method for it may call it.
+                called = _called_in(project, view, [*run, *methods]) if called is None else called
+                names = called
+            else:
+                names = set()
+            if any(
+                _is_hidden(project, found, name) or keeping.may_be_read(project, found, name)
+                for name in sorted(names)
+            ):
+                keeping.assumed.append(_elsewhere(view, node))
             if keeping.may_be_computed(project, found):
                 keeping.assumed.append(
                     f"`{ast.unparse(node)}` was not computed from {keeping.shown}"
