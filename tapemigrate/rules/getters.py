@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.places import import_path
+from tapemigrate.rules.callgraph.places import import_path, steps_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.units import Units
 from tapemigrate.source.trees import walk
@@ -19,8 +19,11 @@ def under_getters(units: Units) -> frozenset[str]:
     """The names of the files that those import which set such a getter, through any number."""
     pending = [unit for unit in units.having(_KEYWORD, _SETTER) if unit.once(_sets_getter)]
     found: set[str] = set()
+    steps = {step for name, _ in units.files() for step in steps_of(name)} if pending else set()
     while pending:
         for path in pending.pop().once(_imports):
+            if path.rpartition(".")[2] not in steps:
+                continue
             for unit in units.holding(path):
                 if unit.filename not in found:
                     found.add(unit.filename)
