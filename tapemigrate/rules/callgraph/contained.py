@@ -22,7 +22,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import arguments_of
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.symbols import gives_no_tensors
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
@@ -86,8 +86,8 @@ class _Contents(Finder):
                 stray = self.found.stray
                 super().value(view, value, depth)
                 self._passed(view, value, depth)
-                if view.kinds.make(value) is not Make.UNKNOWN:
-                    self.found.stray = stray  # a tensor, a number: no object
+                if view.kinds.make(value) in INDEPENDENT:
+                    self.found.stray = stray  # a number, a variable: no object
                 return
             case ast.Attribute() if path_of(value) is None:
                 parts = [value.value]
