@@ -186,3 +186,30 @@ def test_parts_that_are_asked_keep_nothing() -> None:
     assert of_files(a=hidden.format(asked="pass")) == "unsafe"
     kept = "if self.last is None:\n            self.last = tf.sin(x)\n        x = self.last"
     assert of_files(a=ASKED.format(asked=kept)) == "unsafe"
+
+
+ABSTRACT = (
+    LAYER.format(made="tf.exp(self.rho)", scale="self.scale")
+    + """
+
+class Model(object):
+    def slopes(self):
+        y = self._forward(2.0)
+        return tf.gradients(y, tf.trainable_variables())
+
+
+class Stacked(Model):
+    def _forward(self, x):
+        return Layer("rho")(x)
+"""
+)
+
+
+@pytest.mark.parametrize(("more", "asked"), [("", False), ("\n\nModel()._forward = OTHER\n", True)])
+def test_a_method_that_a_subclass_has_is_no_object_but_what_takes_its_place_may_be_one(
+    more: str, asked: bool
+) -> None:
+    files = {"model.py": decode((ABSTRACT + more).encode(), "model.py")}
+    (diagnostic,) = analyse(files, Settings(), rewrite=False).diagnostics
+    said = "`self._forward` runs its forward pass where it is called" in diagnostic.message
+    assert said is asked
