@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tapemigrate.runner import run
+from tapemigrate.running import facts
+from tapemigrate.running.facts import Question
 from tapemigrate.running.passing import Passing, passing
 from tapemigrate.running.texts import FOREIGN
 from tapemigrate.settings import Settings
@@ -105,8 +107,12 @@ def test_the_files_are_followed(tmp_path: Path) -> None:
         }
         return {word: found.get(word, []) for word in words}
 
-    assert passing({paths["ops.py"]: frozenset({"swish"})}, find) == {
+    def running(asked: list[tuple[str, frozenset[str]]]) -> list[frozenset[str]]:
+        questions = [Question(facts.RUNNING, *each) for each in asked]
+        return [found[0] if (found := facts.answer(q)) else frozenset() for q in questions]
+
+    assert passing({paths["ops.py"]: frozenset({"swish"})}, find, running) == {
         paths["layers.py"]: Passing(frozenset({"dense"}), (paths["ops.py"],)),
         paths["nets.py"]: Passing(frozenset({"net"}), (paths["layers.py"], paths["ops.py"])),
     }
-    assert passing({}, find) == {}
+    assert passing({}, find, running) == {}

@@ -68,7 +68,7 @@ def _excerpt(line: str, each: Diagnostic) -> tuple[str, str]:
 
 
 def _expand(text: str) -> str:
-    return "".join("    " if char == "\t" else printable(char) for char in text)
+    return "    ".join(map(printable, text.split("\t")))
 
 
 def _columns(text: str) -> int:

@@ -13,6 +13,7 @@ from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.running import garbage, stored
 from tapemigrate.running.cache import Cache, digest, key_of
 from tapemigrate.running.deep import call_with_room
+from tapemigrate.running.passing import running_in
 from tapemigrate.running.reading import read
 from tapemigrate.source.decoding import SourceFile, decode
 
@@ -106,3 +107,5 @@ HIDDEN: Kind[Hidden | None] = Kind("hidden", _hidden, stored.plain_hidden, store
 HANDING_ON: Kind[frozenset[Handed] | None] = Kind(
     "handing on", _handing_on, _plain_handed, stored.handed, None
 )
+#: The functions and classes that use one of the names asked about.
+RUNNING: Kind[frozenset[str]] = Kind("running", running_in, sorted, frozenset, frozenset())

@@ -63,6 +63,10 @@ def with_others(
                 parsed.add(name)
             yield packages.narrowed(name, each or ())
 
+    def running(using: list[tuple[str, frozenset[str]]]) -> Iterator[frozenset[str]]:
+        asked = [Question(facts.RUNNING, *each, cache) for each in using]
+        return (each for _, each in answers(asked))
+
     def together(one: str, two: str) -> bool:
         same = one in allowed and allowed[one] == allowed.get(two)
         return same and not is_notebook(one) and not is_notebook(two)
@@ -86,7 +90,7 @@ def with_others(
     marked = choice.marked(links, hidden_in)
     making = list(choice.making) if links else []
     held = zip(making, hidden_in(making), strict=True)
-    passed = passing({path: h.names for path, h in held if h is not None}, find)
+    passed = passing({path: h.names for path, h in held if h is not None}, find, running)
     reached = choice.reached(links, passed)
     modules = Modules(paths, projects)
     found: dict[str, Task] = {}

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from tapemigrate.running.reading import read
 from tapemigrate.running.texts import FOREIGN
-from tapemigrate.source.decoding import SourceError, decode, is_notebook
+from tapemigrate.source.decoding import SourceFile, is_notebook
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.trees import statements, walk
 
@@ -19,6 +18,8 @@ _MOST_MENTIONS = 60
 
 #: The files in which each of some words stands.
 Find = Callable[[Collection[str]], Mapping[str, Collection[str]]]
+#: What files have that runs something of some names: pairs of both, in order. See ``running_in``.
+Running = Callable[[list[tuple[str, frozenset[str]]]], Iterable[frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +30,23 @@ class Passing:
     through: tuple[str, ...]
 
 
-def passing(making: Mapping[str, frozenset[str]], find: Find) -> dict[str, Passing]:
+def passing(
+    making: Mapping[str, frozenset[str]], find: Find, running: Running
+) -> dict[str, Passing]:
     """The files through which others reach the functions that ``making`` tells of files."""
     found: dict[str, Passing] = {}
     ahead = {path: Passing(names, ()) for path, names in making.items() if names}
     for _ in range(_MOST_STEPS if ahead else 0):
         words = {FOREIGN + name for each in ahead.values() for name in each.names}
-        places = find(words)
+        users = {u: paths for u, paths in _users(ahead, find(words)).items() if u not in found}
+        asked = [
+            (user, frozenset().union(*(ahead[path].names for path in users[user])))
+            for user in sorted(users)
+        ]
         nearer: dict[str, Passing] = {}
-        for user, givers in sorted(_users(ahead, places).items()):
-            names = _running(user, {n for path in givers for n in ahead[path].names})
-            if names and user not in found:
-                behind = (each for path in givers for each in (path, *ahead[path].through))
+        for (user, _), names in zip(asked, running(asked), strict=True):
+            if names:
+                behind = (each for path in users[user] for each in (path, *ahead[path].through))
                 nearer[user] = Passing(names, tuple(dict.fromkeys(behind)))
         found |= nearer
         ahead = nearer
@@ -60,12 +66,13 @@ def _users(
     return users
 
 
-def _running(path: str, names: Iterable[str]) -> frozenset[str]:
-    """The functions and classes of a file that use one of ``names``, through each other too."""
-    try:
-        tree = parse(decode(read(path), path).text, path)
-    except SourceError:
-        return frozenset()
+def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
+    """The functions and classes of a file that use one of ``names``, through each other too.
+
+    Raises:
+        SourceError: where it does not parse.
+    """
+    tree = parse(file.text, file.filename)
     tops = [s for s in tree.body if isinstance(s, ast.FunctionDef | ast.ClassDef)]
     used = {top.name: {_last(node) for node in walk(top)} for top in tops}
     imports = (s for s in statements(tree) if isinstance(s, ast.Import | ast.ImportFrom))
