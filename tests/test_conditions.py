@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapemigrate.rules.conditions import right_if
+from tapemigrate.rules.conditions import apart, right_if
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,28 @@ from tapemigrate.rules.conditions import right_if
             "; right if `update`, called in a.py, line 3 and b.py, line 4, is a method of the "
             "files at hand",
         ),
+        (
+            [
+                f"`f`, called in a.py, line {n}, is a method of the files at hand"
+                for n in range(1, 6)
+            ],
+            "; right if `f`, called in a.py, line 1, a.py, line 2, a.py, line 3 and 2 other "
+            "places, is a method of the files at hand",
+        ),
     ],
 )
 def test_names_of_which_the_same_is_assumed_stand_together(
     assumptions: list[str], told: str
 ) -> None:
     assert right_if(assumptions) == told
+
+
+def test_assumptions_are_told_apart() -> None:
+    assumptions = ["`a` and `b`, parameters, were not computed from `x`", "`z` is a list"]
+    message = "Record on a tape" + right_if(assumptions)
+    assert apart(message) == ("Record on a tape", assumptions)
+    assert apart("Record on a tape" + right_if(assumptions[1:])) == (
+        "Record on a tape",
+        assumptions[1:],
+    )
+    assert apart("Record on a tape") == ("Record on a tape", [])

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree as XML
@@ -81,6 +82,24 @@ def test_full() -> None:
     )
     assert "\x1b[" in render("full", report(SAFE, color=True))
     assert "\x1b" not in render("full", report(FLAG))
+
+
+def test_full_lists_what_a_fix_rests_on_once() -> None:
+    assumptions = ("`a` was not computed from `x`", "`z` is a list")
+    told = f"a tape; right if {assumptions[0]}"
+    one = Diagnostic(
+        *("TM101", told, "pkg/z.py", Position(7, 1), Position(9, 2)), fix=Fix("unsafe", told, ())
+    )
+    text = render("full", report(one))
+    assert text.startswith("TM101 [unsafe] a tape\n")
+    assert f"  = unsafe fix: a tape; right if {assumptions[0]}\n" in text
+    two = replace(one, fix=Fix("unsafe", f"{told}, and {assumptions[1]}", ()))
+    text = render("full", report(two))
+    assert text.startswith("TM101 [unsafe] a tape\n")
+    assert (
+        f"  = unsafe fix: a tape; right if\n    - {assumptions[0]}\n    - {assumptions[1]}\n  = see"
+    ) in text
+    assert told in render("full", report(replace(one, fix=None)))
 
 
 @pytest.mark.parametrize("start", [1, 500_000, 999_990])

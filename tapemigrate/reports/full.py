@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tapemigrate.model import Diagnostic
 from tapemigrate.reports import Report
 from tapemigrate.reports.common import printable
 from tapemigrate.reports.concise import headline, place
 from tapemigrate.rules import catalog
+from tapemigrate.rules.conditions import apart
 
 # How much of a line is shown: some "lines" are a million characters long.
 _WIDTH = 120
@@ -21,7 +23,10 @@ def render(report: Report) -> str:
 
 
 def _block(each: Diagnostic, report: Report) -> Iterator[str]:
-    code, rest = headline(each).split(" ", 1)
+    fix, assumptions = apart("" if each.fix is None else each.fix.message)
+    # What the fix rests on stands below, and what one call does is a part of it.
+    told = replace(each, message=apart(each.message)[0]) if assumptions else each
+    code, rest = headline(told).split(" ", 1)
     paint = _paint if report.color else _plain
     number = str(each.location.row)
     margin = " " * len(number)
@@ -37,7 +42,7 @@ def _block(each: Diagnostic, report: Report) -> Iterator[str]:
     notes = []
     if each.fix is not None:
         kind = {"safe": "fix", "unsafe": "unsafe fix", "display": "suggestion"}
-        notes.append((kind[each.fix.applicability], each.fix.message))
+        notes.append((kind[each.fix.applicability], fix + _right_if(assumptions)))
     if each.help:
         notes.append(("help", each.help))
     notes.append(("see", catalog.url(each.code)))
@@ -48,6 +53,13 @@ def _block(each: Diagnostic, report: Report) -> Iterator[str]:
         yield f"{margin} {paint('=', '34;1')} {paint(label, '1')}: {printable(first)}"
         for each_line in more:
             yield f"{margin}   {printable(each_line)}".rstrip()
+
+
+def _right_if(assumptions: Sequence[str]) -> str:
+    """The assumptions behind a fix, one on a line where there are several."""
+    if len(assumptions) < 2:
+        return "".join(f"; right if {each}" for each in assumptions)
+    return "; right if\n" + "\n".join(f"- {each}" for each in assumptions)
 
 
 def _excerpt(line: str, each: Diagnostic) -> tuple[str, str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 
+_CALLED = "{rest}, called in {}, is a method of the files at hand"
 # What is said of one ``item``, and of several that share the rest.
 _FORMS = [
     (re.compile(one), several)
@@ -29,10 +30,15 @@ _FORMS = [
         ),
         (
             r"(?P<rest>`[^`]+`), called in (?P<item>.+), is a method of the files at hand",
-            "{rest}, called in {}, is a method of the files at hand",
+            _CALLED,
         ),
     )
 ]
+# Of a method's calls, no more are named.
+_MOST_PLACES = 3
+
+_IF = "; right if "
+_AND = ", and "
 _OF_EACH_OTHER = "none of {}, parameters, was computed from another"
 
 
@@ -45,10 +51,16 @@ def right_if(assumptions: Sequence[str]) -> str:
         kinds.setdefault((several, rest), []).append(item)
         single[several, rest] = sentence
     told = [
-        single[kind] if len(items) == 1 else kind[0].format(_listed(items), rest=kind[1])
+        single[kind] if len(items) == 1 else kind[0].format(_listed(kind[0], items), rest=kind[1])
         for kind, items in _in_pairs(kinds).items()
     ]
-    return f"; right if {', and '.join(told)}" if told else ""
+    return _IF + _AND.join(told) if told else ""
+
+
+def apart(message: str) -> tuple[str, list[str]]:
+    """What stands before the assumptions in a message, and each of these."""
+    before, _, told = message.partition(_IF)
+    return before, told.split(_AND) if told else []
 
 
 def _read(sentence: str) -> tuple[str, str, str]:
@@ -73,6 +85,8 @@ def _in_pairs(kinds: dict[tuple[str, str], list[str]]) -> dict[tuple[str, str], 
     return {(_OF_EACH_OTHER, ""): names, **others}
 
 
-def _listed(items: Iterable[str]) -> str:
+def _listed(several: str, items: list[str]) -> str:
+    if several == _CALLED and len(items) > _MOST_PLACES + 1:
+        items = [*items[:_MOST_PLACES], f"{len(items) - _MOST_PLACES} other places"]
     *before, last = items
     return f"{', '.join(before)} and {last}"
