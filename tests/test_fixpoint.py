@@ -127,3 +127,27 @@ def test_an_object_that_asks_goes_as_soon_as_nobody_has_it() -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_keys_that_depend_on_values() -> None:
+    """What a function gives depends on what it is handed, which it gave before, in a loop."""
+    rounds = 0
+
+    def make(key: tuple[str, int]) -> int:
+        nonlocal rounds
+        rounds += 1
+        assert rounds < 100
+        if key[0] == "function":
+            return 3
+        return fixpoint.of(("function", fixpoint.of(key, make)), make)
+
+    fixpoint = Fixpoint[tuple[str, int], int](0, max)
+    assert fixpoint.of(("loop", 0), make) == 3
+
+
+def test_values_that_turn_in_a_circle_come_to_an_end() -> None:
+    def make(key: str) -> int:
+        return 4 if key == "one" and fixpoint.of("other", make) < 4 else fixpoint.of("one", make)
+
+    fixpoint = Fixpoint[str, int](0, max)
+    assert fixpoint.of("one", make) == 4

@@ -225,3 +225,32 @@ def test_a_text_that_speaks_of_an_import_is_followed_nowhere(tmp_path: Path) -> 
     nets.write_bytes(b"'''\nimport , and\nfrom the import\n'''\nclass Net(Base): pass\n")
     modules = Modules([str(nets)], Projects([], map))
     assert [*modules.meant(str(tmp_path / "main.py"), {"nets:Net"})] == [str(nets)]
+
+
+LOOP = """\
+import tensorflow as tf
+
+
+def layer(x, w, activation=tf.identity):
+    return activation(tf.matmul(x, w))
+
+
+class Net(object):
+    def __init__(self, size=2, activation=tf.tanh):
+        self.W = tf.get_variable("W", [size, size])
+        self.activation = activation
+        self.out = self.forward(tf.ones([1, size]))
+
+    def forward(self, x):
+        for _ in range(2):
+            x = layer(x, self.W, self.activation)
+        return x
+
+    def __call__(self, x):
+        return tf.reduce_sum(self.forward(x) * self.out)
+"""
+
+
+def test_a_loop_that_hands_a_function_what_it_gave_before() -> None:
+    """What it gives depends on what it is handed: the two must not turn in a circle."""
+    assert applicability(LOOP + USE.format(net="Net()")) == "unsafe"

@@ -9,20 +9,27 @@ from typing import Generic, TypeVar
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 
+# So often a value may change before it may only grow.
+_ROUNDS = 8
+
 
 class Fixpoint(Generic[_K, _V]):
     """Values by keys, of which each may need others, and those the first one.
 
     ``least`` is what is taken for a value that is not known yet. A value does not depend on which
-    key was asked for first.
+    key was asked for first. ``join`` gives what is no less than either value; it is needed where
+    the keys that are asked for depend on values, which may then turn in a circle.
     """
 
-    def __init__(self, least: _V) -> None:
+    def __init__(self, least: _V, join: Callable[[_V, _V], _V] | None = None) -> None:
         self._least = least
+        self._join = join
         self._known: dict[_K, _V] = {}
         self._found: dict[_K, _V] = {}
-        self._readers: dict[_K, set[_K]] = {}
+        # Dicts, for their order: what is worked out does not depend on hashes.
+        self._readers: dict[_K, dict[_K, None]] = {}
         self._open: list[_K] = []
+        self._again: dict[_K, None] = {}
         self._at: list[_K] = []
         self._lock = RLock()
 
@@ -37,7 +44,7 @@ class Fixpoint(Generic[_K, _V]):
             return self._known[key]
         with self._lock:
             if self._at:
-                self._readers.setdefault(key, set()).add(self._at[-1])
+                self._readers.setdefault(key, {})[self._at[-1]] = None
                 if key not in self._found:
                     self._open.append(key)
                 return self._found.setdefault(key, self._least)
@@ -46,18 +53,23 @@ class Fixpoint(Generic[_K, _V]):
                 self._known.update(self._found)
                 return self._known[key]
             finally:
-                self._found, self._readers, self._open = {}, {}, []
+                self._found, self._readers, self._open, self._again = {}, {}, [], {}
 
     def _work_out(self, key: _K, make: Callable[[_K], _V]) -> None:
         self._found[key] = self._least
         self._open.append(key)
-        while self._open:
-            at = self._open.pop()
+        changes: dict[_K, int] = {}
+        while self._open or self._again:
+            # New ones first: their readers have taken the least for them.
+            at = self._open.pop() if self._open else self._again.popitem()[0]
             self._at.append(at)
             try:
                 value = make(at)
             finally:
                 self._at.pop()
+            if self._join is not None and changes.get(at, 0) >= _ROUNDS:
+                value = self._join(self._found[at], value)
             if value != self._found[at]:
                 self._found[at] = value
-                self._open += self._readers.get(at, ())
+                changes[at] = changes.get(at, 0) + 1
+                self._again |= self._readers.get(at, {})

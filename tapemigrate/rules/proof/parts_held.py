@@ -108,7 +108,7 @@ class PartsHeld:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._homes: dict[ast.ClassDef, Unit] = {}
-        self._held = Fixpoint[_Key, Held](Held.NOTHING)
+        self._held = Fixpoint[_Key, Held](Held.NOTHING, max)
 
     def read_by(
         self, unit: Unit, cls: ast.ClassDef, methods: Iterable[str], sources: Set[str]
