@@ -196,6 +196,12 @@ def summands(value: ast.expr) -> list[ast.expr]:
     return [value, *found]
 
 
+def may_give_list(kinds: Kinds, call: ast.Call) -> bool:
+    """Whether an op may give a list, or a tuple, and not one tensor."""
+    name = short(kinds.name(call.func)) or ""
+    return name in _LISTS | _AS_GIVEN or name.startswith(_NESTING + _UNROLLED)
+
+
 def _index_of(made: Def) -> int | None:
     """At which place of the targets it is assigned to the name stands."""
     target = made.stmt.targets[0] if isinstance(made.stmt, ast.Assign) else None

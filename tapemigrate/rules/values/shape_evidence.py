@@ -6,15 +6,16 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.made_sources import summands
+from tapemigrate.tape.made_sources import may_give_list, summands
 from tapemigrate.tape.symbols import short
 
 _ONE = (Make.LEAF, Make.TENSOR, Make.VARIABLE, Make.FROZEN)
@@ -56,6 +57,8 @@ class ShapeEvidence:
             return None
         if found is None:
             found = self._by_making(view, path)
+        if found is None and len(path) == 1 and self._is_given_one(view, path, depth):
+            found = True
         if found is None and len(path) == 1:
             found = self._by_callers(view, path[0], depth)
         return found
@@ -231,6 +234,52 @@ class ShapeEvidence:
         else:
             return None
         return self._verdict(view, values)
+
+    def _is_given_one(self, view: View, path: Path, depth: int) -> bool:
+        """Whether functions in sight give it, and each of them one tensor, on all its ways."""
+        made = [d for d in view.flow.defs.values() if d.path == path and d.kind is not Kind.MUTATE]
+        return bool(made) and all(
+            d.kind is Kind.ASSIGN
+            and isinstance(d.value, ast.Call)
+            and self._gives_one(view, d.value, depth)
+            for d in made
+        )
+
+    def _gives_one(self, view: View, call: ast.Call, depth: int) -> bool:
+        function = self._named_function(view, call)
+        if function is None or function is view.scope or function.decorator_list or depth > 2:
+            return False
+        inner = self._project.view(view.unit, function)
+        if inner.flow.yields or not inner.flow.returns:
+            return False
+        return all(self._is_one(inner, end.value, depth + 1) for end in inner.flow.returns)
+
+    def _named_function(self, view: View, call: ast.Call) -> NamedFunction | None:
+        """The function that the call means; of several with that name, the one made here."""
+        if isinstance(call.func, ast.Name):
+            read = origins(view.flow.reads.get(call.func, frozenset()))
+            # A function's own name comes with those that it reads from around.
+            made = [d.stmt for d in read if d.path == (call.func.id,)]
+            if len(made) == 1 and isinstance(made[0], NamedFunction):
+                return made[0]
+        return view.kinds.called(call)
+
+    def _is_one(self, view: View, value: ast.expr | None, depth: int) -> bool:
+        """Whether a value is what arithmetic makes of tensors, which joins no lists."""
+        if isinstance(value, ast.BinOp):
+            whole = not isinstance(value.op, ast.Add | ast.Mult)
+            return whole or any(self._is_one(view, v, depth) for v in (value.left, value.right))
+        if isinstance(value, ast.UnaryOp):
+            return isinstance(value.op, ast.USub)
+        if isinstance(value, ast.Call):
+            one = view.kinds.make(value) in _ONE and not may_give_list(view.kinds, value)
+            return one or self._gives_one(view, value, depth)
+        if not isinstance(value, ast.Name):
+            return False
+        made = origins(view.flow.uses_in(value))
+        return bool(made) and all(
+            d.kind is Kind.ASSIGN and self._is_one(view, d.value, depth) for d in made
+        )
 
     def _verdict(self, view: View, values: list[ast.expr]) -> bool | None:
         makes = {view.kinds.make(v) for v in values}
