@@ -75,7 +75,8 @@ class Effect:
 
     ``contents`` are arguments that change only where they are lists, dicts or sets, ``objects``
     those that change where they are of a class that the scope shows; ``rebinds``
-    are names that get another value, while the object they had stays what it was.
+    are names that get another value, while the object they had stays what it was. ``above`` is the
+    object at hand, where a method is called that a class above has.
     """
 
     changes: tuple[ast.expr, ...] = ()
@@ -84,6 +85,7 @@ class Effect:
     objects: tuple[ast.expr, ...] = ()
     writes_hidden: bool = False
     reads_hidden: bool = False
+    above: str = ""
 
 
 HIDDEN: Path = ("<hidden state>",)

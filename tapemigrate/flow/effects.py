@@ -245,10 +245,18 @@ class Effects:
                 func = node.func
                 if isinstance(func, ast.Name) and func.id == "setattr":
                     return True
+                given = (*node.args, *(k.value for k in node.keywords))
+                passed = any(isinstance(a, ast.Name) and a.id == self_name for a in given)
                 if not isinstance(func, ast.Attribute):
-                    if any(isinstance(a, ast.Name) and a.id == self_name for a in node.args):
+                    if passed:
                         return True
                     continue
+                if passed and not self._harmless(node):
+                    return True  # ``Base.build(self)``
+                if is_super(func.value):
+                    home = next((c for c in self.lineage(cls) if method in c.body), None)
+                    if home is None or self._writes_above(cls, home, func.attr):
+                        return True
                 owner = path_of(func.value)
                 if owner is None or owner[0] != self_name:
                     continue
@@ -257,6 +265,46 @@ class Effects:
                 if len(owner) == 1 and self.writes_self(cls, func.attr):
                     return True
         return False
+
+    def methods_above(self, cls: ast.ClassDef, name: str) -> list[NamedFunction]:
+        """The methods of that name that the bases of ``cls`` have which this file shows."""
+        return [
+            stmt
+            for each in [*self.lineage(cls)][1:]
+            for stmt in each.body
+            if isinstance(stmt, NamedFunction) and stmt.name == name
+        ]
+
+    def is_unseen_above(self, cls: ast.ClassDef) -> bool:
+        """Whether a class above, other than a library's, is not in this file."""
+        return not all(
+            (isinstance(base, ast.Name) and base.id in self._classes)
+            or self._harmless(ast.Call(base, [], []))
+            for each in self.lineage(cls)
+            for base in each.bases
+        )
+
+    def writes_above(self, cls: ast.ClassDef, name: str) -> bool:
+        """Whether ``super().name(…)``, in a method of ``cls``, may change ``self``."""
+        return any(
+            self._writes_above(each, cls, name)
+            for each in self._classes.values()
+            if each is cls or cls in self.lineage(each)
+        )
+
+    def _writes_above(self, cls: ast.ClassDef, home: ast.ClassDef, name: str) -> bool:
+        """The same of an object of ``cls``, in a method that it has from ``home``."""
+        lineage = list(self.lineage(cls))
+        found = [
+            stmt
+            for each in lineage[lineage.index(home) + 1 :]
+            for stmt in each.body
+            if isinstance(stmt, NamedFunction) and stmt.name == name
+        ]
+        if found:
+            return any(self._changes_self(cls, each) for each in found)
+        # A library's constructor sets nothing that was computed; other methods may call back.
+        return name != "__init__" or self.is_unseen_above(cls)
 
     def sets_parts(self, name: str) -> bool:
         """Whether a method of that name, of a class of this file, changes its object."""
@@ -471,6 +519,11 @@ def _container(node: ast.expr) -> str:
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_super(owner: ast.expr) -> bool:
+    """``super()``, ``super(Net, self)``: what a class above has is meant."""
+    return isinstance(owner, ast.Call) and path_of(owner.func) == ("super",)
 
 
 def _is_left_open(method: NamedFunction) -> bool:

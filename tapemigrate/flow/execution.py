@@ -352,6 +352,9 @@ class Execution:
         for keyword in call.keywords:
             found |= self.evaluate(keyword.value, state)
         effect = self._effect(call)
+        if effect.above and isinstance(call.func, ast.Attribute):
+            # ``super().build()`` sees all of the object, which it does not name.
+            found |= self._states.read(state, call.func.value, (effect.above,))
         if effect.reads_hidden:
             found |= self._states.lookup(state, HIDDEN)
         if effect.writes_hidden:

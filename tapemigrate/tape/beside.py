@@ -8,6 +8,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.gradient_siblings import related
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, taken_for_variables
@@ -216,7 +217,15 @@ class Beside:
     def _read_for(self, request: Request, target: frozenset[Use], stops: list[Def]) -> set[Path]:
         """What is read on the way to the target."""
         behind = self._ops.cut(target, frozenset(), frozenset(stops)).made
-        return self._ops.paths_read([request.target, *(d.value for d in behind)])
+        values: list[ast.expr | None] = []
+        for value in (request.target, *(d.value for d in behind)):
+            if isinstance(value, ast.Call) and self._kinds.is_above(value):
+                # ``Base.build(self, x)`` is a call of a method, as ``self.build(x)`` is.
+                me = self._kinds.self_name
+                values += [v for v in arguments_of(value) if path_of(v) != (me,)]
+            else:
+                values.append(value)
+        return self._ops.paths_read(values)
 
     def _unpacked_beside(
         self, target: frozenset[Use], leaf: Leaf, stops: list[Def]

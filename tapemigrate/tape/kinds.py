@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 
 from tapemigrate.flow.definitions import Def, Effect
-from tapemigrate.flow.effects import CHANGERS, Effects, Filled
+from tapemigrate.flow.effects import CHANGERS, Effects, Filled, is_super
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
@@ -401,6 +401,11 @@ class Kinds:
                 return Make.VARIABLES
         return Make.UNKNOWN
 
+    def is_above(self, call: ast.Call) -> bool:
+        """Whether what a class above has is called for the object at hand."""
+        func = call.func
+        return isinstance(func, ast.Attribute) and (is_super(func.value) or self._is_of_class(call))
+
     def _is_of_class(self, call: ast.Call) -> bool:
         """``Base.method(self, x)``: the object is passed like any other argument."""
         owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
@@ -457,6 +462,18 @@ class Kinds:
         if not isinstance(func, ast.Attribute):
             state = self._effects.keeps_state(None) and path_of(func) is not None
             return Effect((func,) if state else (), contents=args, writes_hidden=True)
+        me = self.self_name if self.cls is not None else None
+        if self.cls is not None and me and self.is_above(call):
+            # What a class above has; where it is called on a class, self is an argument.
+            above = is_super(func.value)
+            changes = not above or self._effects.writes_above(self.cls, func.attr)
+            return Effect(
+                (ast.Name(me, ast.Load()),) if changes else (),
+                contents=args,
+                objects=_parts(others),
+                writes_hidden=True,
+                above=me if above else "",
+            )
         owner = path_of(func.value)
         reads_hidden = func.attr in (
             "get_tensor_by_name",

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.effects import is_super
+from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.finding import Unit
@@ -31,7 +33,14 @@ def own_methods(project: Project, view: View, nodes: Iterable[ast.AST]) -> list[
     pending = list(nodes) if view.cls is not None else []
     while pending and view.cls is not None:
         for node in walk(pending.pop()):
-            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            if not isinstance(node, ast.Attribute):
+                continue
+            if means_above(view, node):
+                above = project.effects(view.unit).methods_above(view.cls, node.attr)
+                new = [m for m in above if m not in found and m is not view.scope]
+                found |= dict.fromkeys(new)
+                pending += new
+            if not isinstance(node.value, ast.Name):
                 continue
             method = project.effects(view.unit).method(view.cls, node.attr)
             own = node.value.id in ("self", "cls", view.kinds.self_name)
@@ -39,6 +48,14 @@ def own_methods(project: Project, view: View, nodes: Iterable[ast.AST]) -> list[
                 found[method] = None
                 pending.append(method)
     return list(found)
+
+
+def means_above(view: View, node: ast.Attribute) -> bool:
+    """``super().build``, ``Base.build``: what a class above has."""
+    if is_super(node.value):
+        return True
+    lineage = [] if view.cls is None else [*view.kinds.effects.lineage(view.cls)][1:]
+    return path_of(node.value) in {(cls.name,) for cls in lineage}
 
 
 def _reads(project: Project, unit: Unit, value: ast.expr, depth: int) -> bool:

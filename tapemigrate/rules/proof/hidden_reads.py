@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
@@ -16,7 +17,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.handed_later import may_be_tensors
-from tapemigrate.rules.proof.held import own_methods, reads_state
+from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
 from tapemigrate.rules.proof.independence import attribute_of
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
@@ -150,6 +151,8 @@ class HiddenReads:
                 continue
             if not isinstance(used, ast.Attribute) or not isinstance(used.ctx, ast.Load):
                 continue
+            if isinstance(node, ast.Call) and means_above(view, used):
+                found += self._read_above(region, used, leaves)
             if path_of(used.value) != (view.kinds.self_name,) or path_of(used) in recorded:
                 continue
             method = self._project.effects(view.unit).method(view.cls, used.attr)
@@ -174,6 +177,27 @@ class HiddenReads:
                 found += self._read_by(region, used.attr, leaves)
                 found += self._read_below(used.attr, leaves)
         return found
+
+    def _read_above(
+        self, region: Region, used: ast.Attribute, leaves: list[Leaf]
+    ) -> list[str | Refusal]:
+        """The same for what a method of a class above reads: ``super().build(x)``."""
+        cls, effects = self._view.cls, self._project.effects(self._view.unit)
+        assert cls is not None
+        above = effects.methods_above(cls, used.attr)
+        if above and effects.method(cls, used.attr) is above[0]:
+            return self._read_by(region, used.attr, leaves)
+        scope = self._view.scope
+        first = isinstance(scope, NamedFunction) and scope.name == used.attr == "__init__"
+        if first or not (above or effects.is_unseen_above(cls)):
+            return []  # the object has nothing yet but what is set here; or it is a library's
+        found: list[str | Refusal] = []
+        if above:
+            base = self._project.view(self._view.unit, above[0])
+            found += self._read_by(region, used.attr, leaves, base)
+        what = ast.unparse(used)
+        # The class itself has another method of that name, or of those that it calls.
+        return [*found, f"`{what}` reads nothing that was computed from {names_of(leaves)}"]
 
     def only_calls(self, region: Region) -> bool:
         """Whether all that the region does with the object as a whole is to call it, as seen."""
@@ -212,11 +236,13 @@ class HiddenReads:
             return [wrong(f"self.{name}", "computed when it was first asked for", shown)]
         return [f"`self.{name}` was not computed from {names_of(leaves)}"]
 
-    def _read_by(self, region: Region, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
-        """What a method of the class reads that is not passed to it."""
+    def _read_by(
+        self, region: Region, name: str, leaves: list[Leaf], base: View | None = None
+    ) -> list[str | Refusal]:
+        """What a method of the class, or of ``base``, reads that is not passed to it."""
         found: list[str | Refusal] = []
         assert self._view.cls is not None
-        traced = self._tracer.method(self._view, name)
+        traced = self._tracer.method(base or self._view, name)
         variables = any(x.variables for x in leaves)
         sentence = f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
         # What was found may be what was passed in, and no variable.
