@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.rules.project import View
+from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.region import Region
 
@@ -16,6 +17,7 @@ def run_by(region: Region, view: View) -> list[ast.AST]:
     if region.last >= region.call:
         found += _beside(region.request.stmt, body[region.call], view)
     found += [region.request.target, region.request.sources]
+    found += (n for n in captured_functions(region, view) if isinstance(n, ast.Lambda))
     uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
     made = [u.made for u in uses if u.made.value is not None]
     made += [d for leaf in region.sources.leaves for d in leaf.defs if d not in made]

@@ -23,7 +23,7 @@ COLLECTED = Refusal(
 )
 #: A file without one of these words asks for no collection.
 ASKING = frozenset(
-    {"get_collection", "get_total_loss", "get_losses"}
+    {*GETTERS, "get_total_loss", "get_losses"}
     | {"get_regularization_loss", "get_regularization_losses"}
 )
 _HARMLESS_KEYS = ("VARIABLES", "variables", "UPDATE_OPS", "SUMMARIES", "GLOBAL_STEP", "INIT_OP")

@@ -104,6 +104,7 @@ _SPREADING = {
         _OVERRIDING,
     ),
     **dict.fromkeys(_IMPORTING, _IMPORTED),
+    **dict.fromkeys(_LOOKING_UP, _BY_NAME),
 }
 #: A file without one of these words holds no such function.
 MARKS = (
