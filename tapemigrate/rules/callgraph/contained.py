@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.callers import is_class_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descent import means_class
 from tapemigrate.rules.callgraph.instances import Finder
@@ -20,8 +21,9 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import outer_definitions
+from tapemigrate.rules.proof.handed_out import gives_parts
 from tapemigrate.rules.values.shape_evidence import global_values
-from tapemigrate.source.trees import arguments_of
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.symbols import gives_no_tensors
 
@@ -68,7 +70,7 @@ class _Contents(Finder):
     def value(self, view: View, value: ast.expr, depth: int) -> None:
         """Follows all that may be in ``value``."""
         if depth and isinstance(value, ast.Attribute):
-            self.parts.add(value.attr)
+            self.parts |= {n.attr for n in _steps(value)}
         match value:
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
                 pass
@@ -86,6 +88,8 @@ class _Contents(Finder):
                 stray = self.found.stray
                 super().value(view, value, depth)
                 self._passed(view, value, depth)
+                if isinstance(value.func, ast.Attribute):
+                    self._asked(view, value.func, depth)
                 if view.kinds.make(value) in INDEPENDENT:
                     self.found.stray = stray  # a number, a variable: no object
                 return
@@ -98,6 +102,18 @@ class _Contents(Finder):
                 return
         for each in parts:
             self.value(view, each, depth + 1)
+
+    def _asked(self, view: View, method: ast.Attribute, depth: int) -> None:
+        """A method may give a part of its object: ``Model().net().forward``."""
+        if view.unit.names.qualified(method) is None and depth < self.depth:
+            stray, known = self.found.stray, len(self.found.classes)
+            self.value(view, method, depth + 1)
+            self.found.stray = stray
+            self.found.classes[known:] = [
+                each
+                for each in self.found.classes[known:]
+                if gives_parts(self._project, each, method.attr)
+            ]
 
     def _passed(self, view: View, call: ast.Call, depth: int) -> None:
         """What is passed is among it; but only what a function gives may be the same thing."""
@@ -113,7 +129,13 @@ class _Contents(Finder):
 
     def _made(self, view: View, call: ast.Call, depth: int) -> None:
         self.makers.append((view, call))
+        known = len(self.found.classes)
         super()._made(view, call, depth)
+        if isinstance(call.func, ast.Call):
+            self._extended(view, call.func)
+        for unit, cls in self.found.classes[known:]:
+            for each in cls.decorator_list:
+                self._defined_in(unit, each)
         path = view.unit.names.qualified(call.func)
         if path is None:
             self._taken_whole(view, call.func)
@@ -125,6 +147,21 @@ class _Contents(Finder):
             self._given_elsewhere(path, depth)
         elif not any(c.name == name for _, c in self.found.classes):
             self.is_hidden = True
+
+    def _extended(self, view: View, maker: ast.Call) -> None:
+        """Classes that another one is made of: ``type("Net", (Base,), {})()``, ``make(Base)()``."""
+        for node in (n for a in arguments_of(maker) for n in walk(a) if isinstance(n, ast.Name)):
+            for each in classes(self._project).named(node.id):
+                if is_class_of(self._project, *each, view.unit, node):
+                    self.found.classes += [each] if each not in self.found.classes else []
+        self._defined_in(view.unit, maker)
+
+    def _defined_in(self, unit: Unit, maker: ast.expr) -> None:
+        """Classes that a function of the file defines, and may give for one that it is handed."""
+        name = path_of(maker.func if isinstance(maker, ast.Call) else maker) or ("",)
+        for function in self._project.effects(unit).functions(name[-1]):
+            for node in (n for n in walk(function) if isinstance(n, ast.ClassDef)):
+                self.found.classes.append((unit, node))
 
     def _taken_whole(self, view: View, func: ast.expr) -> None:
         """A class that ``from nets import *`` may have brought."""
@@ -184,7 +221,7 @@ class _Contents(Finder):
         """An element, or a part, is among what the whole has."""
         own = path[0] == view.kinds.self_name
         around = None if own else outer_definitions(self._project, view, path[:1])
-        if around is not None and path[0] not in view.flow.own_names:
+        if around is not None and not _binds(view, path[0]):
             outer, made = around
             for each in made if depth < self.depth else ():
                 self._definition(outer, each, ast.Name(path[0], ast.Load()), depth + 1)
@@ -209,6 +246,21 @@ class _Contents(Finder):
         for path, _, value in view.unit.once(_puts).get(name, ()):
             if path == (name,):
                 self.value(self._project.view(view.unit, view.unit.tree), value, depth + 1)
+
+
+def _binds(view: View, name: str) -> bool:
+    """Whether the scope gives the name a value, not only changes what it names."""
+    return any(
+        d.path == (name,) and d.kind not in (Kind.ENTRY, Kind.MUTATE)
+        for d in view.flow.defs.values()
+    )
+
+
+def _steps(value: ast.expr) -> Iterator[ast.Attribute]:
+    """The attributes on the way to the last: ``model.net.forward``."""
+    while isinstance(value, ast.Attribute):
+        yield value
+        value = value.value
 
 
 def _puts(unit: Unit) -> dict[str, list[tuple[Path, ast.stmt, ast.expr]]]:

@@ -18,6 +18,7 @@ from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.globals_read import run_in
+from tapemigrate.rules.proof.handed_out import handed_out
 from tapemigrate.rules.proof.held import own_methods
 from tapemigrate.rules.proof.hidden_reads import state_read
 from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, called_in, method_of
@@ -53,7 +54,10 @@ class Keeping:
 
     def is_read(self, made: Class, methods: Iterable[str]) -> bool:
         """Whether methods of an object of the class read what it computed before."""
-        names = sorted(methods)
+        parts = handed_out(self.results.project, made, frozenset(methods))
+        return any(self._is_read(each, sorted(asked)) for each, asked in parts)
+
+    def _is_read(self, made: Class, names: list[str]) -> bool:
         if any(self.results.read_by(*made, name) for name in names):
             return True
         kept = (self.parts.attribute(*made, name) for name in sorted(self.sources))
@@ -119,7 +123,7 @@ class Keeping:
             function = inner.get(each.id) if isinstance(each, ast.Name) else each
             if not isinstance(function, NamedFunction | ast.Lambda):
                 continue
-            called = {*RUN_WHEN_CALLED, *called_in(function)}
+            called = {*RUN_WHEN_CALLED, *called_in(function), *_parts_read(function)}
             for node in (n for n in walk(function) if isinstance(n, ast.Name)):
                 for made_of in _contents(project, maker, node, set()).classes:
                     if perhaps.is_read(made_of, called) or perhaps.assumed:
@@ -153,6 +157,11 @@ def _functions_given(maker: View) -> Iterator[ast.AST]:
         imported = isinstance(node, ast.Attribute) and maker.unit.names.qualified(node)
         if isinstance(node, ast.Lambda | ast.Name) or imported:
             yield node
+
+
+def _parts_read(function: ast.AST) -> set[str]:
+    """The attributes that a function reads."""
+    return {n.attr for n in walk(function) if isinstance(n, ast.Attribute)}
 
 
 def _having(unit: Unit) -> dict[str, list[tuple[str, ast.ClassDef]]]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.callers import of_class
@@ -25,6 +25,8 @@ from tapemigrate.rules.callgraph.instances import instances_at, instances_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.captured import outer_definitions
+from tapemigrate.rules.proof.handed_out import parts_kept
 from tapemigrate.rules.proof.kept_results import (
     Class,
     above,
@@ -52,9 +54,15 @@ _WEIGHTS = frozenset({"add_weight", "add_variable"})
 _HOLDING = frozenset(
     {"dict", "list", "tuple", "set", "zip", "sorted", "reversed", "enumerate", "map", "filter"}
     | {"partial", "deque", "OrderedDict", "iter", "next", "getattr"}
+    | {"_replace"}
 )
 #: Keras and Sonnet call these for whoever calls the object.
 RUN_WHEN_CALLED = ("__call__", "call", "_build")
+# Decorators under which a method runs each time that it is asked.
+_ANEW = frozenset(
+    {"property", "setter", "getter", "deleter", "staticmethod", "classmethod", "abstractmethod"}
+    | {"abstractproperty", "contextmanager", "wraps", "override", "overrides"}
+)
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 # Through how many objects it is looked what their methods read.
 _DEPTH = 4
@@ -136,12 +144,18 @@ class PartsHeld:
             for home, method in methods
             for each in sorted(_shared_names(home, method))
         ]
+        found += [
+            Read(f"`{cls.name}.{method.name}`", Held.UNKNOWN)
+            for home, method in methods
+            if _may_keep(home, method)
+            and self.given_by(self._project.view(home, method)) >= Held.UNKNOWN
+        ]
         best = max(found, key=lambda each: each.held, default=None)
         if best is not None and best.held >= Held.UNKNOWN:
             return best
         called = {each for _, method in methods for each in called_in(method)}
         for each in sorted(names) if depth > 0 else ():
-            for home, part in self._parts(lineage, each):
+            for home, part in parts_kept(self._project, lineage, each):
                 for inner in sorted(called):
                     below = (
                         self._read(home, part, inner, sources, depth - 1)
@@ -200,13 +214,6 @@ class PartsHeld:
         read -= {*given, *RUN_WHEN_CALLED, name}
         return {n for n in read if not n.startswith("__")}, [(u, m) for m, u in met.items()]
 
-    def _parts(self, lineage: list[Class], name: str) -> Iterator[Class]:
-        for unit, cls in lineage:
-            for value in assigned_in(unit, cls).get(name, ()):
-                view = self._project.view(unit, self._project.scope_of(unit, value))
-                for call in (n for n in walk(value) if isinstance(n, ast.Call)):
-                    yield from instances_of(self._project, view, call).classes
-
     # -- attributes -----------------------------------------------------------------------------
 
     def attribute(self, unit: Unit, cls: ast.ClassDef, name: str) -> Held:
@@ -259,11 +266,24 @@ class PartsHeld:
             unnamed = not met and sets_without_name(self._project, view)
             if unnamed or set_by_text(self._project, home, name):
                 held.append(Held.UNKNOWN)
+        if not met:
+            held += self._field(lineage, name)
         if not met and classes(self._project).has_unseen_bases(unit, cls):
             held.append(Held.UNKNOWN)
         if not met and method_of(lineage, "__getattr__")[1] is not None:
             held.append(Held.UNKNOWN)
         return max(held)
+
+    def _field(self, lineage: list[Class], name: str) -> Iterator[Held]:
+        """What is passed for a field that a dataclass declares, where its objects are made."""
+        fields = list(dict.fromkeys(f for _, cls in reversed(lineage) for f in _fields(cls)))
+        for site in of_class(self._project, *lineage[0]).calls if name in fields else ():
+            place = self._in(
+                self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+            )
+            passed = {k.arg: k.value for k in site.call.keywords}
+            passed |= dict(zip(fields, site.call.args, strict=False))
+            yield self._value(place, passed.get(name))
 
     def _in_class(self, unit: Unit, cls: ast.ClassDef) -> View | None:
         first = next((s for s in cls.body if isinstance(s, NamedFunction)), None)
@@ -357,6 +377,7 @@ class PartsHeld:
             inside = [self._definition(place, d) for d in origins(made.uses) if d is not made]
             if isinstance(made.stmt, NamedFunction):
                 inside += self._defaults(place, made.stmt.args)
+                inside += self._put_there(place, free_names(made.stmt))
             return max((h for h in inside if h >= Held.UNKNOWN), default=Held.OBJECTS)
         if made.path == (me,) or made.kind in _CODE or made.path[0] == "<hidden state>":
             return Held.OBJECTS
@@ -375,6 +396,18 @@ class PartsHeld:
         if made.kind is Kind.AUGMENT:
             return max(held, *before) if isinstance(made.value, ast.List) else _op([held, *before])
         return held
+
+    def _put_there(self, place: _Place, names: frozenset[str]) -> Iterator[Held]:
+        """What functions of the scope give names of it, or put into what these stand for."""
+        for inner in walk(place.view.scope):
+            if isinstance(inner, NamedFunction) and inner is not place.view.scope:
+                view = self._project.view(place.view.unit, inner)
+                for made in view.flow.defs.values():
+                    if made.path[0] not in names or made.kind is Kind.ENTRY:
+                        continue
+                    whole = len(made.path) == 1 and made.kind is not Kind.MUTATE
+                    if not whole or made.path[0] in shared_names(inner):
+                        yield self._definition(_Place(view, place.cls), made)
 
     def _parameter(self, place: _Place, name: str) -> Held:
         if place.given is not None:
@@ -398,6 +431,10 @@ class PartsHeld:
         module = self._project.view(unit, unit.tree)
         if place.view.scope is unit.tree:
             return Held.NOTHING
+        around = outer_definitions(self._project, place.view, (name,))
+        if around is not None:
+            outer, given = around
+            return max(self._definition(_Place(outer, place.cls), d) for d in given)
         made = [d for d in module.flow.defs.values() if d.path == (name,)]
         if name in unit.once(filled_state):
             return Held.UNKNOWN
@@ -411,10 +448,13 @@ class PartsHeld:
         view = place.view
         given = [self._value(place, each) for each in arguments_of(call)]
         path = view.unit.names.qualified(call.func)
-        name = (path or (path_of(call.func) or ("",))[-1]).rpartition(".")[2].lstrip(".")
+        last = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        name = (path or (path_of(call.func) or (last,))[-1]).rpartition(".")[2].lstrip(".")
         if path is not None and (gives_no_tensors(path) or is_of_library(path)):
-            if not path.startswith(_WITH_TENSORS) or name.endswith(_NO_TENSORS):
+            if name.endswith(_NO_TENSORS) or gives_no_tensors(path):
                 return Held.NOTHING
+            if not path.startswith(_WITH_TENSORS):  # ``functools``, ``copy``: it hands them on
+                return _objects(given) if any(given) else Held.NOTHING
             if name[:1].isupper():
                 return _objects(given)
             if ".layers." in path or ".keras." in path or ".slim." in path:
@@ -537,11 +577,11 @@ class PartsHeld:
         return self._held.of(_Function(inner), self._work_out)
 
     def _given_back(self, place: _Place) -> Held:
+        ends = [end.value for end in place.view.flow.returns]
         if place.view.flow.yields:
-            return Held.UNKNOWN
-        return max(
-            (self._value(place, end.value) for end in place.view.flow.returns), default=Held.NOTHING
-        )
+            nodes = walk(place.view.scope)
+            ends += [n.value for n in nodes if isinstance(n, ast.Yield | ast.YieldFrom)]
+        return max((self._value(place, end) for end in ends), default=Held.NOTHING)
 
 
 def _is_only_filled(unit: Unit, node: ast.Attribute) -> bool:
@@ -567,10 +607,28 @@ def _objects(given: Iterable[Held]) -> Held:
     return Held.OBJECTS if most <= Held.VARIABLE else most
 
 
+def _fields(cls: ast.ClassDef) -> Iterator[str]:
+    """The names that the body of a class annotates."""
+    for stmt in cls.body:
+        if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name):
+            yield stmt.target.id
+
+
 def _set_in_body(cls: ast.ClassDef, name: str) -> Iterator[ast.expr]:
     for stmt in cls.body:
         if isinstance(stmt, ast.Assign) and any(path_of(t) == (name,) for t in stmt.targets):
             yield stmt.value
+
+
+def _may_keep(unit: Unit, method: NamedFunction) -> bool:
+    """Whether a decorator may have the method give what it gave before: ``@lazy_property``."""
+    for each in method.decorator_list:
+        named = each.func if isinstance(each, ast.Call) else each
+        path = unit.names.qualified(named)
+        name = (path or (path_of(named) or ("",))[-1]).rpartition(".")[2].lstrip(".")
+        if "cache" in name or not (name in _ANEW or is_of_library(path)):
+            return True
+    return False
 
 
 def _shared_names(unit: Unit, method: NamedFunction) -> set[str]:
