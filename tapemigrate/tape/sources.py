@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
-from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
@@ -16,37 +15,33 @@ from tapemigrate.tape.filled_lists import Filling, Fills
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import (
-    TRAINABLE,
     Leaf,
     Making,
     Sources,
     Trainable,
     all_trainable,
-    assuming,
     beside_variables,
     merged,
     renamed,
     taken_for_variables,
 )
 from tapemigrate.tape.made_sources import FRESH, KindEvidence, MadeSources
+from tapemigrate.tape.object_parts import ObjectParts
+from tapemigrate.tape.set_in_scope import SetAnew, set_here
+from tapemigrate.tape.source_arithmetic import SourceArithmetic
 from tapemigrate.tape.symbols import filters, flattens
-from tapemigrate.tape.syntax import PARAMETERS_BY_NAME
 
 TrainableEvidence = Callable[[ast.Attribute], "Trainable | None"]
 Segment = Callable[[ast.expr], str]
-# Whether one of some calls may set an attribute of ``self``.
-SetAnew = Callable[[str, Iterable["ast.AST | None"]], bool]
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _KNOWN_BEFORE = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
 _TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
 _MADE_HERE = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, *_TAKEN_FROM)
-_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
 CHOSEN = (
     "the call itself chooses between sources, which a tape has to watch before they are used; "
     "give what is chosen a name ahead of the forward pass"
 )
-REPEATED = "unless `{0}` is a number, `{1}` is no list of sources but one tensor"
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
@@ -84,10 +79,15 @@ class SourceReader:
         self._set_anew = set_anew
         self._fills = fills
         self._trainable = trainable
-        self._making = making
         self._by_name = by_name
         self._filled_here = filled_here
-        self._late = BuiltLate(flow, kinds)
+        self._parts = ObjectParts(self._made, BuiltLate(flow, kinds), making, by_name)
+        self._arithmetic = SourceArithmetic(
+            flow,
+            kinds,
+            self.read,
+            lambda made, depth: self._definition(made, text_of(made.path), depth, None),
+        )
         self._named: dict[tuple[ast.expr, int], Sources] = {}
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
@@ -105,16 +105,9 @@ class SourceReader:
                 return self.read(node.value, depth + 1)
             case ast.ListComp() | ast.GeneratorExp():
                 return self._comprehension(node, depth)
-            case ast.BinOp() if isinstance(node.op, ast.Add):
-                joined = self._joined(node, depth)
-                if joined is not None:
-                    return joined
-            case ast.BinOp(op=ast.Mult()):
-                if (repeated := self._repeated(node, depth)) is not None:
-                    return repeated
-            case ast.BinOp(op=ast.Sub() | ast.BitOr() | ast.BitAnd() | ast.BitXor()):
-                if (some := self._of_sets(node, depth)) is not None:
-                    return some
+            case ast.BinOp():
+                if (made := self._arithmetic.result(node, depth)) is not None:
+                    return made
             case ast.Call():
                 return self._call(node, depth)
             case ast.IfExp():
@@ -171,68 +164,6 @@ class SourceReader:
             leaves, singles.pop() if len(singles) == 1 else None, None, listed, references
         )
 
-    def _joined(self, node: ast.BinOp, depth: int) -> Sources | None:
-        """``a + b`` of two lists, None where it is one tensor.
-
-        Nothing depends on a sum of tensors that the call itself makes: there, lists are meant.
-        """
-        found = Sources(single=False, listed=True)
-        for side in (node.left, node.right):
-            part = self.read(side, depth + 1)
-            if part.single or (part.single is None and depth):
-                return None
-            if part.single is None:
-                part.leaves = [assuming(x, f"`{ast.unparse(side)}` is a list") for x in part.leaves]
-            found.leaves += part.leaves
-            found.refusal = found.refusal or part.refusal
-            found.references += part.references
-            found.nested |= part.nested
-            found.listed &= part.listed
-        return found
-
-    def _repeated(self, node: ast.BinOp, depth: int) -> Sources | None:
-        """``a * 2`` of a list, None where it is no list."""
-        for side, times in ((node.left, node.right), (node.right, node.left)):
-            part = self.read(side, depth + 1)
-            if part.used:
-                return part
-            if part.single is False and self._is_count(times):
-                return part
-            listed = part.single is False or self._may_be_list(side, depth)
-            if listed and not part.refusal:
-                return Sources(refusal=REPEATED.format(ast.unparse(times), ast.unparse(node)))
-        return None
-
-    def _may_be_list(self, node: ast.expr, depth: int) -> bool:
-        """Whether a list was added to it, and it was no tensor: ``ws += [w]``."""
-        return any(
-            isinstance(made.value, _DISPLAYS) and True not in self._begun(made, depth)
-            for made in origins(self._flow.reads.get(node, frozenset()))
-            if made.kind is Kind.AUGMENT
-        )
-
-    def _of_sets(self, node: ast.BinOp, depth: int) -> Sources | None:
-        """``set(a) - set(b)`` of variables, None where it is no set."""
-        sides = [self.read(side, depth + 1) for side in (node.left, node.right)]
-        if any(side.single is not False or side.refusal for side in sides):
-            return None
-        leaves = [x for side in sides for x in side.leaves]
-        if any(x.watch is not None for x in leaves):
-            return Sources(refusal=f"which tensors `{ast.unparse(node)}` holds cannot be seen")
-        return Sources(leaves, False)
-
-    def _is_count(self, node: ast.expr) -> bool:
-        """Whether it is a number, written out or by a name."""
-        made = origins(self._flow.reads.get(node, frozenset()))
-        if made and all(d.kind is Kind.ASSIGN and d.path == path_of(node) for d in made):
-            return all(d.value is not None and self._is_whole(d.value) for d in made)
-        return self._is_whole(node)
-
-    def _is_whole(self, node: ast.expr) -> bool:
-        return self._kinds.make(node) is Make.PYTHON and not any(
-            isinstance(n, ast.Constant) and isinstance(n.value, float) for n in ast.walk(node)
-        )
-
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, depth: int) -> Sources:
         generator = node.generators[0]
         same = (
@@ -276,7 +207,7 @@ class SourceReader:
             found = self.read(func.value, depth + 1)
             return replace(found, references=[*found.references, node])
         return self._made.of(
-            node, frozenset(), self._segment(node), lambda n: self._is_number(n, depth)
+            node, frozenset(), self._segment(node), lambda n: self._arithmetic.is_number(n, depth)
         )
 
     def _listed(self, call: ast.Call) -> ast.expr | None:
@@ -292,15 +223,6 @@ class SourceReader:
             return None
         listing = name in _LISTERS or flattens(self._kinds.name(call.func))
         return call.args[0] if listing else None
-
-    def _is_number(self, node: ast.expr, depth: int) -> bool:
-        """Whether arithmetic gives a tensor: a list can only be added, or multiplied by a count."""
-        if isinstance(node, ast.BinOp):
-            whole = not isinstance(node.op, ast.Add | ast.Mult)
-            return whole or any(self._is_number(s, depth) for s in (node.left, node.right))
-        if isinstance(node, ast.Constant):
-            return isinstance(node.value, float)
-        return isinstance(node, ast.UnaryOp) or self.read(node, depth + 1).single is True
 
     def _path(self, node: ast.expr, text: str, depth: int) -> Sources:
         uses = self._flow.reads.get(node)
@@ -322,7 +244,7 @@ class SourceReader:
             for use in uses
             if use.made.kind is not Kind.ENTRY or use.made.path == path[: len(use.made.path)]
         )
-        uses, again = self._set_here(uses, path)
+        uses, again = set_here(self._flow, self._kinds, self._set_anew, uses, path)
         found = Sources()
         singles: set[bool | None] = set()
         listed: set[bool] = set()
@@ -357,27 +279,6 @@ class SourceReader:
             found.single = self._evidence(text, node)
         return found
 
-    def _set_here(self, uses: frozenset[Use], path: Path) -> tuple[frozenset[Use], bool]:
-        """What the function itself gave ``self.x``, and whether a method might do so as well.
-
-        A call of a method changes its object; whether it changes this attribute, its class tells.
-        """
-        made = origins(uses)
-        own = frozenset(d for d in made if d.path == path and d.kind not in _OUTSIDE)
-        changed = [u.made for u in uses if u.made.kind is Kind.MUTATE and u.made.path == path]
-        listed = any(isinstance(d.value, _DISPLAYS) for d in own)
-        filled = any(_is_filled(d) for d in changed) or (changed and listed)
-        if listed and any(u.made.kind is Kind.MUTATE for u in uses):
-            # Methods that are called may put something into a list as well.
-            filled = filled or self._kinds.fills(path[-1].lstrip("."), self._flow.scope)
-        if not own or filled or len(path) != 2 or path[0] != self._kinds.self_name:
-            return uses, False
-        if any(d.path == path for d in made - own):
-            return uses, False
-        calls = [d.value for d in _changes(uses)]
-        again = own != made and self._set_anew(path[1].lstrip("."), calls)
-        return frozenset(Use(d) for d in own), again
-
     def _definition(self, made: Def, text: str, depth: int, known: Trainable | None) -> Sources:
         """What ``made`` gives; ``known``: what the class of the object tells of its attribute."""
         defs = frozenset({made})
@@ -387,23 +288,7 @@ class SourceReader:
         if part and (variable := self._made.element(made, text)) is not None:
             return variable
         if part and made.kind in _MADE_HERE:
-            # A part of an object that was made here: its variables are as new as it is.
-            named = made.value is not None and path_of(made.value) is not None
-            named = named or isinstance(made.value, ast.Subscript)
-            new = (
-                made.value is None or _is_object(made.value) or not self._made.may_find(made.value)
-            )
-            new = new and not named
-            late = self._part_built_late(made, text, known) or self._part_known(made, text, known)
-            attribute = text[len(text_of(made.path))] == "."
-            called_so = self._by_name and self._is_called_variables(made, text)
-            if called_so and (late is None or late.refusal):
-                leaf = Leaf(frozenset(), None, True, True, variables=True, found=True)
-                return Sources([assuming(leaf, taken_for_variables(text))], None)
-            if late is None:
-                leaf = Leaf(defs, text, True, None, True, fresh=new, found=not new)
-                late = Sources([leaf], None)
-            return self._with_its_making(late, made, text) if attribute else late
+            return self._parts.of(made, text, known)
         if isinstance(made.value, ast.Constant):
             return Sources()  # ``x = None`` is no tensor, and must not be watched
         if made.kind in _OUTSIDE:
@@ -424,7 +309,9 @@ class SourceReader:
             inner = self._through(made, text, depth)
             if inner is not None:
                 return inner
-            return self._made.of(made.value, defs, text, lambda n: self._is_number(n, depth))
+            return self._made.of(
+                made.value, defs, text, lambda n: self._arithmetic.is_number(n, depth)
+            )
         if made.kind in _TAKEN_FROM and made.value is not None:
             base = self.read(made.value, depth + 1)
             if not base.refusal and base.leaves and base.single is not True:
@@ -449,7 +336,7 @@ class SourceReader:
             return Sources([Leaf(defs, text, outside=False, many=None)], True)
         if made.kind is Kind.AUGMENT:
             # A list to which something is added, or that is repeated, stays one.
-            listed = not part and self._begun(made, depth) == {False}
+            listed = not part and self._arithmetic.begun(made, depth) == {False}
             return Sources([Leaf(defs, text, outside=False, many=None)], False if listed else None)
         make = self._kinds.element(made)
         if make in (Make.VARIABLES, Make.VARIABLE):
@@ -463,80 +350,6 @@ class SourceReader:
         found |= made.kind is Kind.ELEMENT and self._kinds.hands_back(made)
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
-
-    def _begun(self, made: Def, depth: int) -> set[bool | None]:
-        """What was there before the first change in place: single tensors, lists, or either."""
-        begun = [d for d in _lineage(made) if d.kind not in (Kind.AUGMENT, Kind.MUTATE)]
-        return {self._definition(d, text_of(d.path), depth + 1, None).single for d in begun}
-
-    def _part_built_late(self, made: Def, text: str, known: Trainable | None) -> Sources | None:
-        """A part of an object that is there only once the object was called, after the watching."""
-        owner = text_of(made.path)
-        part = text[len(owner) :]
-        attribute = re.split(r"[.\[]", part)[1]
-        if not part.startswith(".") or not self._late.may_be(made, attribute):
-            return None
-        if known is not None and known.single:
-            return None
-        whole = part == f".{attribute}"
-        leaf = Leaf(frozenset({made}), None, True, None, variables=True, fresh=True)
-        of_library = self._late.is_of_library(made)
-        if whole and attribute in TRAINABLE:
-            sure = of_library or (known is not None and known.sure)
-            sentence = None if sure else taken_for_variables(text)
-            listed = self._late.lists(made) or (known is not None and known.listed)
-            return Sources([replace(leaf, many=True, assumption=sentence)], False, None, listed)
-        sentence = f"`{text}` is a trainable variable"
-        if whole and attribute in ("variables", "weights"):
-            sentence = all_trainable(text)
-        elif not of_library:
-            return Sources(
-                refusal=f"`{text}` may be set only where `{owner}` is called, and a tape has to "
-                "watch it before"
-            )
-        return Sources([replace(leaf, assumption=sentence)], None)
-
-    def _part_known(self, made: Def, text: str, known: Trainable | None) -> Sources | None:
-        """A part of an object that was made here, which its class tells to be variables."""
-        if known is None or not isinstance(made.value, ast.Call):
-            return None
-        leaf = Leaf(
-            frozenset({made}),
-            None,
-            outside=True,
-            many=not known.single,
-            variables=True,
-            fresh=True,
-            assumption=None if known.sure else taken_for_variables(text),
-        )
-        return Sources([leaf], known.single, None, known.listed)
-
-    def _is_called_variables(self, made: Def, text: str) -> bool:
-        """Whether a part has the name of variables, and no class tells what it is."""
-        attribute = text.rpartition(".")[2]
-        return PARAMETERS_BY_NAME.search(attribute) is not None and not self._making(made).seen
-
-    def _with_its_making(self, part: Sources, made: Def, text: str) -> Sources:
-        """Variables of an object, where its making may have used them: then it is recorded, too."""
-        if not isinstance(made.value, ast.Call) or part.refusal:
-            return part
-        making = self._making(made)
-        if not making.quiet and any(leaf.watch is not None for leaf in part.leaves):
-            if not self._late.runs(made):
-                return part
-            owner = text_of(made.path)
-            reason = f"`{owner}` may use `{text}` while it is made, where nothing can watch it"
-            return Sources(refusal=reason, used=True)
-        leaves = [
-            replace(
-                leaf,
-                defs=leaf.defs if making.quiet else leaf.defs - {made},
-                fresh=leaf.fresh and making.new,
-                found=leaf.found or not making.new,
-            )
-            for leaf in part.leaves
-        ]
-        return replace(part, leaves=leaves)
 
     def _through(self, made: Def, text: str, depth: int) -> Sources | None:
         """A name given to something that is itself worth following."""
@@ -600,40 +413,6 @@ class SourceReader:
         return None
 
 
-def _changes(uses: Iterable[Use]) -> set[Def]:
-    """All changes in place that the values may have gone through, one after the other."""
-    found: set[Def] = set()
-    pending = list(uses)
-    while pending:
-        made = pending.pop().made
-        if made.kind is Kind.MUTATE and made not in found:
-            found.add(made)
-            pending += made.before
-    return found
-
-
-def _lineage(made: Def) -> set[Def]:
-    """A change in place, the changes before it, and what they began with."""
-    found: set[Def] = set()
-    pending = [made]
-    while pending:
-        each = pending.pop()
-        if each not in found:
-            found.add(each)
-            pending += [use.made for use in each.before]
-            if each.kind is Kind.AUGMENT:
-                pending += [use.made for use in each.uses if use.made.path == each.path]
-    return found
-
-
-def _is_filled(made: Def) -> bool:
-    """Whether the object's own method, or an assignment to an element, changes it."""
-    call = made.value
-    if not isinstance(call, ast.Call):
-        return True
-    return isinstance(call.func, ast.Attribute) and path_of(call.func.value) == made.path
-
-
 def _place(made: Def) -> tuple[int, int]:
     return (made.stmt.lineno, made.stmt.col_offset) if made.stmt is not None else (0, 0)
 
@@ -651,9 +430,3 @@ def _is_unknown(leaf: Leaf) -> bool:
 
 def _is_kept(leaf: Leaf) -> bool:
     return any(d.kind is Kind.ENTRY for d in leaf.defs)
-
-
-def _is_object(value: ast.expr) -> bool:
-    """Whether what is called has the name of a class."""
-    path = path_of(value.func) if isinstance(value, ast.Call) else None
-    return path is not None and path[-1].lstrip(".")[:1].isupper()

@@ -1,0 +1,62 @@
+"""Attributes of ``self`` that the function itself sets: whether that is what it finds later on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.source_arithmetic import DISPLAYS
+
+# Whether one of some calls may set an attribute of ``self``.
+SetAnew = Callable[[str, Iterable["ast.AST | None"]], bool]
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+
+
+def set_here(
+    flow: Flow, kinds: Kinds, set_anew: SetAnew, uses: frozenset[Use], path: Path
+) -> tuple[frozenset[Use], bool]:
+    """What the function itself gave ``self.x``, and whether a method might do so as well.
+
+    A call of a method changes its object; whether it changes this attribute, its class tells.
+    """
+    made = origins(uses)
+    own = frozenset(d for d in made if d.path == path and d.kind not in _OUTSIDE)
+    changed = [u.made for u in uses if u.made.kind is Kind.MUTATE and u.made.path == path]
+    listed = any(isinstance(d.value, DISPLAYS) for d in own)
+    filled = any(_is_filled(d) for d in changed) or (changed and listed)
+    if listed and any(u.made.kind is Kind.MUTATE for u in uses):
+        # Methods that are called may put something into a list as well.
+        filled = filled or kinds.fills(path[-1].lstrip("."), flow.scope)
+    if not own or filled or len(path) != 2 or path[0] != kinds.self_name:
+        return uses, False
+    if any(d.path == path for d in made - own):
+        return uses, False
+    calls = [d.value for d in _changes(uses)]
+    again = own != made and set_anew(path[1].lstrip("."), calls)
+    return frozenset(Use(d) for d in own), again
+
+
+def _changes(uses: Iterable[Use]) -> set[Def]:
+    """All changes in place that the values may have gone through, one after the other."""
+    found: set[Def] = set()
+    pending = list(uses)
+    while pending:
+        made = pending.pop().made
+        if made.kind is Kind.MUTATE and made not in found:
+            found.add(made)
+            pending += made.before
+    return found
+
+
+def _is_filled(made: Def) -> bool:
+    """Whether the object's own method, or an assignment to an element, changes it."""
+    call = made.value
+    if not isinstance(call, ast.Call):
+        return True
+    return isinstance(call.func, ast.Attribute) and path_of(call.func.value) == made.path
