@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.places import import_path, steps_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.units import Units
@@ -35,7 +34,7 @@ def _imports(unit: Unit) -> frozenset[str]:
     found = {alias.name for stmt in unit.nodes(ast.Import) for alias in stmt.names}
     for stmt in unit.nodes(ast.ImportFrom):
         found.add(import_path(stmt, ""))
-        found |= {import_path(stmt, alias.name) for alias in stmt.names if alias.name != "*"}
+        found |= {import_path(stmt, alias.name) for alias in stmt.names}
     return frozenset(path for path in found if path.split(".")[0] not in ("tensorflow", "numpy"))
 
 
@@ -52,7 +51,7 @@ def _sets_getter(unit: Unit) -> bool:
     given += [
         call.args[0]
         for call in unit.nodes(ast.Call)
-        if call.args and (path_of(call.func) or ("",))[-1].lstrip(".") == _SETTER
+        if call.args and isinstance(call.func, ast.Attribute) and call.func.attr == _SETTER
     ]
     return any(_computes(unit, value) for value in given)
 
