@@ -478,6 +478,8 @@ class Kinds:
         reads_hidden = func.attr in (
             "get_tensor_by_name",
             "get_operation_by_name",
+            "get_operations",
+            "as_graph_element",
             *GETTERS,
         )
         quiet = func.attr in QUIET and (_is_session(func) or not self._changing(func.attr))

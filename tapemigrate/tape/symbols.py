@@ -92,7 +92,7 @@ QUIET = frozenset(
     | {"read_value", "initializer", "info", "debug", "warning", "error", "write", "strip", "count"}
     | {"index", "ndims", "with_rank", "num_elements", "is_compatible_with", "next", "get_next"}
 )
-SHAPES = frozenset({"shape", "dtype", "name", "device", "op", "graph", "ndims"})
+SHAPES = frozenset({"shape", "dtype", "name", "device", "graph", "ndims"})
 # Placeholders by another name.
 PLACEHOLDERS = frozenset({"tflearn.input_data", "tflearn.layers.core.input_data"})
 # No tensors: a tape takes none of them.

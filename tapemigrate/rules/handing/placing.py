@@ -246,7 +246,7 @@ class Places:
             region = cells.refuse(region, self._view.unit) or self._symbolic(region) or region
         if isinstance(region, Region):
             run = run_by(region, self._view)
-            region = self._danger.unseen(run) or self._uncached(region, run)
+            region = self._danger.unseen(run) or self._walked(region) or self._uncached(region, run)
             if isinstance(region, Region) and (what := self._danger.collected(run)):
                 region = self._before(region, requests, kept, what)
         if isinstance(region, Region) and (
@@ -278,6 +278,22 @@ class Places:
         names = [name for x in region.sources.leaves if (name := own_attribute(x, me))]
         values = [v for n in names for v in attribute_values(self._project, self._view, n)]
         return self._danger.symbolic(values)
+
+    def _walked(self, region: Region) -> Refusal | None:
+        """Whether the target is made of what was found in the graph, where the sources were."""
+        sources = frozenset(d for x in region.sources.leaves for d in x.defs)
+        first = min((d.stmt.lineno for d in sources if d.stmt is not None), default=None)
+        if first is None or not self._danger.walks_graph():
+            return None
+        made = backward(self._view.flow.uses_in(region.request.target), sources).made - sources
+        return self._danger.walked(
+            d.value
+            for d in made
+            if d.value is not None
+            and d.stmt is not None
+            and not self._view.kinds.is_barren(d.value)
+            and (d.stmt.lineno >= first or self._view.blocks.loops_around(d.stmt))
+        )
 
     def _uncached(self, region: Region, run: Sequence[ast.AST]) -> Region | Refusal:
         return caches.settle(region, run, self._view, self._project)

@@ -92,6 +92,7 @@ _UNSEEN = {
     "Input": _KERAS,
     "total_loss": _KERAS,
 }
+_WALKING = tuple(word for word, why in _UNSEEN.items() if why is _BY_NAME)
 _KERAS_ENDS = frozenset({"output", "outputs", "input", "inputs"})
 _DEFUN = Refusal(
     "it calls what is defined with `Defun`, and a tape does not see through that",
@@ -207,6 +208,14 @@ class Hazards:
                     if refusal is not None and not refusal.gathers:
                         return refusal
         return None
+
+    def walks_graph(self) -> bool:
+        """Whether anything in the file looks tensors up in the graph."""
+        return _may_hold(self.unit, _WALKING)
+
+    def walked(self, values: Iterable[ast.AST]) -> Refusal | None:
+        """Whether the values come out of the graph, which may hold what was made of a source."""
+        return _BY_NAME if any(self.unseen([v]) is _BY_NAME for v in values) else None
 
     def symbolic(self, values: Iterable[ast.expr]) -> Refusal | None:
         """Whether one of the values is an input of Keras, which is no tensor."""
