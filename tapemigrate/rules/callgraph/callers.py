@@ -182,6 +182,30 @@ def of_class(project: Project, unit: Unit, cls: ast.ClassDef) -> Mentions:
     )
 
 
+def constructions(project: Project, unit: Unit, cls: ast.ClassDef) -> list[CallSite]:
+    """The calls that may run the constructor of ``cls``: of it, of classes that have none of
+    their own, and through ``super()``.
+    """
+    found = list(of_class(project, unit, cls).calls)
+    known = classes(project)
+    for name in sorted(known.extending(cls.name) - {cls.name}):
+        if not all(_has_constructor(each) for _, each in known.named(name)):
+            found += project.mentions(name).calls
+    inherited = known.extending(cls.name)
+    found += [
+        site
+        for site in (project.mentions("__init__").calls if inherited else ())
+        if (around := project.class_of(site.unit, project.scope_of(site.unit, site.call)))
+        is not None
+        and around.name in inherited
+    ]
+    return found
+
+
+def _has_constructor(cls: ast.ClassDef) -> bool:
+    return any(isinstance(n, ast.FunctionDef) and n.name == "__init__" for n in cls.body)
+
+
 def _is_namesake(
     project: Project, home: Unit, cls: ast.ClassDef, unit: Unit, node: ast.AST
 ) -> bool:

@@ -14,9 +14,11 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.callbacks import mentions_of
+from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.independence import Asked, Independence, enclosing
+from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.shape_evidence import (
     ShapeEvidence,
     argument_for,
@@ -28,7 +30,7 @@ from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
-from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.symbols import flattens
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 
@@ -55,6 +57,7 @@ class Elements:
 
     def __init__(self, project: Project, calls: Independence, view: View) -> None:
         self._project = project
+        self._lists = ListSigns(project)
         self._calls = calls
         self._view = view
 
@@ -63,6 +66,13 @@ class Elements:
         found: list[str] = []
         sources = region.request.sources
         lists = self._names(sources, _DEPTH)
+        if region.request.api == "kept":
+            # Others ask that tape; what is theirs is known by what it watches.
+            lists |= {
+                x.watch
+                for x in region.sources.leaves
+                if x.watch is not None and any(self._may_give_list(d) for d in x.defs)
+            }
         if region.sources.single is True and (path := path_of(sources)) is not None:
             lists.discard(text_of(path))
         for leaf in region.sources.leaves:
@@ -70,7 +80,8 @@ class Elements:
                 continue
             own = [d for d in leaf.defs if text_of(d.path) == leaf.watch and d.kind not in _TAKEN]
             single = any(map(self._gives_one, own))
-            apart = [self._is_list_of_others(d, single) for d in sorted(own, key=_path)]
+            verdicts = {d: self._is_list_of_others(d, single) for d in sorted(own, key=_path)}
+            apart = list(verdicts.values())
             if False in apart or any(self._is_chain(d) for d in own):
                 return Refusal(
                     f"of the sources in `{leaf.watch}`, one was made from another, before a tape "
@@ -80,7 +91,10 @@ class Elements:
             # What a call found and listed is variables; what it gave by name may be layers.
             listed = leaf.found and not any(map(_gives_values, self._values(sources)))
             several = region.sources.single is False
-            if region.sources.single is None and any(map(self._may_give_several, own)):
+            unknown = [d for d, verdict in verdicts.items() if verdict is None]
+            if region.sources.single is None and any(
+                self._may_give_several(d, region.request) for d in unknown
+            ):
                 several = True
                 listed &= (
                     not leaf.defs & backward(self._view.flow.uses_in(region.request.target)).made
@@ -89,13 +103,29 @@ class Elements:
                 found.append(f"no element of `{leaf.watch}` was computed from another")
         return found
 
-    def _may_give_several(self, made: Def) -> bool:
+    def _may_give_several(self, made: Def, request: Request) -> bool:
         """Whether it is what a call gave that nothing tells of: one tensor, or a list of them."""
         view = self._view
         values = [made.value] if made.kind is Kind.ASSIGN else []
         if made.kind is Kind.ENTRY and len(made.path) == 2:
             values += attribute_values(self._project, view, made.path[1].lstrip("."))
+        whole = request.api == "kept" or path_of(request.sources) == made.path
+        if whole and self._may_give_list(made):
+            return True
         return any(isinstance(v, ast.Call) and view.kinds.make(v) is Make.UNKNOWN for v in values)
+
+    def _may_give_list(self, made: Def) -> bool:
+        """Whether the code shows that it may be a list, if that is what is put there."""
+        if self._lists.made(self._view, made):
+            return True
+        if made.kind is not Kind.ENTRY or len(made.path) != 2:
+            return False
+        values = attribute_values(self._project, self._view, made.path[1].lstrip("."))
+        return any(map(self._may_be_list, values))
+
+    def _may_be_list(self, value: ast.expr) -> bool:
+        scope = self._project.scope_of(self._view.unit, value)
+        return self._lists.gives(self._project.view(self._view.unit, scope), value)
 
     def _is_list_of_others(self, made: Def, single: bool) -> bool | None:
         """Whether its elements are apart; ``single``: it is used as a list."""
@@ -106,10 +136,12 @@ class Elements:
 
     def _calls_in_sight(self) -> list[CallSite]:
         scope = self._view.scope
-        if not isinstance(scope, ast.FunctionDef):
-            return []
-        mentions = mentions_of(self._project, self._view.unit, scope)
-        return mentions.within(enclosing(self._view)).calls
+        return self._calls_of(self._view, scope) if isinstance(scope, ast.FunctionDef) else []
+
+    def _calls_of(self, view: View, function: ast.FunctionDef) -> list[CallSite]:
+        if function.name == "__init__" and view.cls is not None:
+            return constructions(self._project, view.unit, view.cls)
+        return mentions_of(self._project, view.unit, function).within(enclosing(view)).calls
 
     def _is_chain(self, made: Def) -> bool:
         """Whether a function in sight fills the list, and makes one element from another."""
@@ -339,9 +371,8 @@ class Elements:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef) or len(made.path) > 1:
             return None
-        mentions = mentions_of(self._project, view.unit, scope).within(enclosing(view))
         found: list[_Part] | None = []
-        for site in mentions.calls:
+        for site in self._calls_of(view, scope):
             given = argument_for(site.call, scope, made.path[0], view.cls is not None)
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
             parts = self._listed(given, caller, depth - 1) if given is not None else None

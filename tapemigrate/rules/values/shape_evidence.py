@@ -13,12 +13,14 @@ from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.list_signs import ListSigns, is_parameter
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.made_sources import may_give_list, summands
 from tapemigrate.tape.symbols import short
 
 _ONE = (Make.LEAF, Make.TENSOR, Make.VARIABLE, Make.FROZEN)
+_GIVEN = (Kind.ASSIGN, Kind.LOOP, Kind.COMPREHENSION)
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _LIST_FUNCTIONS = frozenset({"zip", "len", "enumerate", "list", "tuple", "sorted", "map", "filter"})
 # TensorFlow functions that take lists where others take tensors.
@@ -38,6 +40,7 @@ class ShapeEvidence:
     def __init__(self, project: Project, view: View) -> None:
         self._project = project
         self._view = view
+        self._lists = ListSigns(project)
         self._known: dict[Path, bool | None] = {}
 
     def __call__(self, text: str, node: ast.expr) -> bool | None:
@@ -73,13 +76,32 @@ class ShapeEvidence:
                         return True
         if len(path) == 1:
             made = [d for d in view.flow.defs.values() if d.path == path]
-            values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+            values = [d.value for d in made if d.kind in _GIVEN and d.value is not None]
         else:
             given = attribute_values(self._project, view, path[-1].lstrip("."))
             values = [v for v in given if not is_opened(view.unit.parents[v])]
         if one:
-            return any(isinstance(v, ast.List | ast.ListComp | ast.Tuple) for v in values)
+            return self._may_be_list(view, path, values)
         return any(view.kinds.make(v) in _ONE for v in values)
+
+    def _may_be_list(self, view: View, path: Path, values: list[ast.expr]) -> bool:
+        """Whether one of ``values``, or what a caller hands in, shows itself to be a list."""
+        if len(path) == 1:
+            passed = is_parameter(view, path[0])
+            known = self._lists.given if passed else self._lists.global_may_be
+            if (passed or not values) and known(view, path[0]):
+                return True
+        for value in values:
+            parent = view.unit.parents.get(value)
+            taken = isinstance(parent, ast.For | ast.comprehension) and parent.iter is value
+            if taken and not isinstance(value, ast.List | ast.Tuple):
+                continue
+            parts = value.elts if taken and isinstance(value, ast.List | ast.Tuple) else [value]
+            scope = self._project.scope_of(view.unit, value)
+            here = view if scope is view.scope else self._project.view(view.unit, scope)
+            if any(self._lists.gives(here, part) for part in parts):
+                return True
+        return False
 
     def _bodies(self, view: View, path: Path) -> list[ast.AST]:
         """Where the path means the same."""
