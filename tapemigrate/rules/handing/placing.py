@@ -25,6 +25,7 @@ from tapemigrate.rules.proof.seeds import none_among
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.branches import runs_branches
 from tapemigrate.rules.unseen.collected import COLLECTED
+from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
@@ -246,7 +247,12 @@ class Places:
             region = cells.refuse(region, self._view.unit) or self._symbolic(region) or region
         if isinstance(region, Region):
             run = run_by(region, self._view)
-            region = self._danger.unseen(run) or self._walked(region) or self._uncached(region, run)
+            region = (
+                self._danger.unseen(run)
+                or self._walked(region)
+                or returns_from_tape(region, self._project, self._view)
+                or self._uncached(region, run)
+            )
             if isinstance(region, Region) and (what := self._danger.collected(run)):
                 region = self._before(region, requests, kept, what)
         if isinstance(region, Region) and (

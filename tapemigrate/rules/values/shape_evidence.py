@@ -13,6 +13,7 @@ from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.unseen.converted import may_be_converted
 from tapemigrate.rules.values.list_signs import ListSigns, is_parameter
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -140,7 +141,7 @@ class ShapeEvidence:
                 # A part of it is handed to an op: parts of lists are lists.
                 return True if self._in_op(view, parent) else None
             case ast.For() | ast.comprehension() if parent.iter is node:
-                return False
+                return None if self._is_converted(view) else False
             case ast.Dict() if any(k is node for k in parent.keys):
                 return True
             case ast.List() | ast.Tuple():
@@ -152,6 +153,10 @@ class ShapeEvidence:
             case ast.Call() if parent.func is not node:
                 return self._argument(view, parent, node, None, depth)
         return None
+
+    def _is_converted(self, view: View) -> bool:
+        """Whether AutoGraph lets tensors do there what else only lists can."""
+        return may_be_converted(self._project, view.unit, view.scope)
 
     def _is_arithmetic(self, view: View, joined: ast.BinOp, node: ast.expr) -> bool:
         """Whether something is added to ``node`` that is no list: lists are joined so as well."""
@@ -207,7 +212,7 @@ class ShapeEvidence:
                 return None
             return True if call.args and call.args[0] is node else None
         if isinstance(call.func, ast.Name) and call.func.id in _LIST_FUNCTIONS:
-            return False
+            return None if self._is_converted(view) else False
         return self._in_callee(view, call, node, keyword, depth)
 
     def _in_callee(
