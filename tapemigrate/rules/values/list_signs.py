@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callers import constructions
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
@@ -19,6 +21,7 @@ from tapemigrate.tape.symbols import short
 
 _FUNCTIONS = frozenset({"list", "tuple", "sorted"})
 _OPS = frozenset({"split", "unstack", "unpack", "gradients", "hessians", "meshgrid", "tuple"})
+_PARTS = frozenset({"values", "keys", "items"})
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _PUT_IN = (Kind.ASSIGN, Kind.AUGMENT)
 _TAKEN_OUT = (Kind.LOOP, Kind.COMPREHENSION)
@@ -26,6 +29,7 @@ _DEPTH = 3
 _MOST_STEPS = 8
 # Of a function that is called everywhere, so many calls tell enough.
 _MOST_CALLS = 40
+_MOST_FUNCTIONS = 8
 
 
 class ListSigns:
@@ -47,6 +51,8 @@ class ListSigns:
                 return any(self.gives(view, each, depth) for each in (node.left, node.right))
             case ast.Call():
                 return self._call(view, node, depth)
+            case ast.Attribute() if depth <= _DEPTH:
+                return self.kept(view, node.attr, depth)
             case ast.Name() if depth <= _DEPTH:
                 made = {use.made for use in view.flow.reads.get(node, frozenset())}
                 return any(self.made(view, each, depth + 1) for each in made)
@@ -59,10 +65,15 @@ class ListSigns:
             return False
         from tapemigrate.rules.values.shape_evidence import argument_for
 
-        calls = self._project.mentions(scope.name).calls
+        mentions = self._project.mentions(scope.name)
+        if any(self._is_handed_with_list(unit, node) for unit, node in mentions.others):
+            return True
+        calls = mentions.calls
         if view.cls is not None and scope.name == "__init__":
             calls = constructions(self._project, view.unit, view.cls)
         for site in calls[:_MOST_CALLS]:
+            if any(isinstance(a, ast.Starred) for a in site.call.args):
+                return True  # what stands where is not seen
             argument = argument_for(site.call, scope, name, view.cls is not None)
             if argument is None or isinstance(argument, ast.Constant):
                 continue
@@ -72,6 +83,34 @@ class ListSigns:
             ):
                 return True
         return False
+
+    def kept(self, view: View, attribute: str, depth: int = 0) -> bool:
+        """Whether some object of the file keeps a list by that name, or has a property give one."""
+        effects = self._project.effects(view.unit)
+        if any(isinstance(v, ast.List | ast.ListComp | ast.Tuple) for v in effects.kept(attribute)):
+            return True
+        return any(
+            self._returns(view, function, depth)
+            for function in effects.functions(attribute)
+            if function.decorator_list
+        )
+
+    def _returns(
+        self, view: View, function: ast.FunctionDef | ast.AsyncFunctionDef, depth: int
+    ) -> bool:
+        inner = self._project.view(view.unit, function)
+        return any(self.gives(inner, each, depth + 1) for each in _returned(function))
+
+    def _is_handed_with_list(self, unit: Unit, node: ast.AST) -> bool:
+        """``map(f, [[a, b]])``, ``run(f, [a, b])``, ``partial(f, 2.0)``"""
+        call = unit.parents.get(node)
+        if not isinstance(call, ast.Call) or node not in call.args:
+            return False
+        path = unit.names.qualified(call.func) or ""
+        if path.rpartition(".")[2] == "partial":
+            return True
+        view = self._project.view(unit, self._project.scope_of(unit, call))
+        return any(self.gives(view, each) for each in call.args if each is not node)
 
     def global_may_be(self, view: View, name: str) -> bool:
         """Whether the module gives ``name`` a list that is written out."""
@@ -91,6 +130,8 @@ class ListSigns:
             return any(self.made(view, use.made, depth + 1) for use in made.before)
         if value is None:
             return False
+        if made.kind is Kind.ELEMENT:
+            return is_zipped(value)
         if made.kind in _TAKEN_OUT:
             return isinstance(value, ast.List | ast.Tuple) and any(
                 self.gives(view, each, depth) for each in value.elts
@@ -100,14 +141,24 @@ class ListSigns:
     def _call(self, view: View, call: ast.Call, depth: int) -> bool:
         name = short(view.unit.names.qualified(call.func))
         if name is not None:
-            return name in _OPS or view.kinds.make(call) in _MANY
+            return name in _OPS or name.endswith("StateTuple") or view.kinds.make(call) in _MANY
         if isinstance(call.func, ast.Name) and call.func.id in _FUNCTIONS:
             return True
-        function = view.kinds.called(call) if depth <= _DEPTH else None
-        if function is None:
-            return False
-        inner = self._project.view(view.unit, function)
-        return any(self.gives(inner, each, depth + 1) for each in _returned(function))
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _PARTS and not call.args:
+            return True
+        if view.kinds.keeps_arguments(call):
+            return True  # a named tuple
+        functions = view.kinds.may_run(call)
+        if isinstance(call.func, ast.Attribute) and not functions:
+            functions = self._project.effects(view.unit).functions(call.func.attr)
+        return depth <= _DEPTH and any(
+            self._returns(view, function, depth) for function in functions[:_MOST_FUNCTIONS]
+        )
+
+
+def is_zipped(value: ast.expr) -> bool:
+    """``xs, ys = zip(*pairs)``: tuples are unpacked from it."""
+    return isinstance(value, ast.Call) and path_of(value.func) == ("zip",)
 
 
 def is_parameter(view: View, name: str) -> bool:

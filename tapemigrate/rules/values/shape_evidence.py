@@ -14,7 +14,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.converted import may_be_converted
-from tapemigrate.rules.values.list_signs import ListSigns, is_parameter
+from tapemigrate.rules.values.list_signs import ListSigns, is_parameter, is_zipped
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.made_sources import may_give_list, summands
@@ -78,6 +78,8 @@ class ShapeEvidence:
         if len(path) == 1:
             made = [d for d in view.flow.defs.values() if d.path == path]
             values = [d.value for d in made if d.kind in _GIVEN and d.value is not None]
+            if one and any(d.value and is_zipped(d.value) for d in made if d.kind is Kind.ELEMENT):
+                return True
         else:
             given = attribute_values(self._project, view, path[-1].lstrip("."))
             values = [v for v in given if not is_opened(view.unit.parents[v])]
@@ -92,6 +94,8 @@ class ShapeEvidence:
             known = self._lists.given if passed else self._lists.global_may_be
             if (passed or not values) and known(view, path[0]):
                 return True
+        elif path[0] != view.kinds.self_name and self._lists.kept(view, path[-1].lstrip(".")):
+            return True
         for value in values:
             parent = view.unit.parents.get(value)
             taken = isinstance(parent, ast.For | ast.comprehension) and parent.iter is value
