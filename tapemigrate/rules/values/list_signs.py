@@ -21,6 +21,7 @@ from tapemigrate.tape.symbols import short
 
 _FUNCTIONS = frozenset({"list", "tuple", "sorted"})
 _OPS = frozenset({"split", "unstack", "unpack", "gradients", "hessians", "meshgrid", "tuple"})
+_HANDING_ON = frozenset({"map_fn", "vectorized_map", "scan", "foldl", "foldr"})
 _PARTS = frozenset({"values", "keys", "items"})
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _PUT_IN = (Kind.ASSIGN, Kind.AUGMENT)
@@ -109,6 +110,9 @@ class ListSigns:
         path = unit.names.qualified(call.func) or ""
         if path.rpartition(".")[2] == "partial":
             return True
+        name = short(path)
+        if name is not None and name not in _HANDING_ON:
+            return False  # ``tf.while_loop`` hands each of them in by itself
         view = self._project.view(unit, self._project.scope_of(unit, call))
         return any(self.gives(view, each) for each in call.args if each is not node)
 
