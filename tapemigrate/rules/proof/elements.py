@@ -57,7 +57,6 @@ class Elements:
 
     def __init__(self, project: Project, calls: Independence, view: View) -> None:
         self._project = project
-        self._lists = ListSigns(project)
         self._calls = calls
         self._view = view
 
@@ -116,16 +115,15 @@ class Elements:
 
     def _may_give_list(self, made: Def) -> bool:
         """Whether the code shows that it may be a list, if that is what is put there."""
-        if self._lists.made(self._view, made):
+        lists = ListSigns(self._project)
+        if lists.made(self._view, made):
             return True
         if made.kind is not Kind.ENTRY or len(made.path) != 2:
             return False
         values = attribute_values(self._project, self._view, made.path[1].lstrip("."))
-        return any(map(self._may_be_list, values))
-
-    def _may_be_list(self, value: ast.expr) -> bool:
-        scope = self._project.scope_of(self._view.unit, value)
-        return self._lists.gives(self._project.view(self._view.unit, scope), value)
+        unit = self._view.unit
+        scopes = [(self._project.scope_of(unit, value), value) for value in values]
+        return any(lists.gives(self._project.view(unit, scope), value) for scope, value in scopes)
 
     def _is_list_of_others(self, made: Def, single: bool) -> bool | None:
         """Whether its elements are apart; ``single``: it is used as a list."""

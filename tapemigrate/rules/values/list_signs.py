@@ -34,10 +34,11 @@ _MOST_FUNCTIONS = 8
 
 
 class ListSigns:
-    """Looks for them in the files of one project."""
+    """Looks for them in the files of one project, for one question: all is looked at once."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self._seen: set[Def] = set()
 
     def gives(self, view: View, node: ast.expr, depth: int = 0) -> bool:
         """Whether the code shows that ``node``, in ``view``, may be a list."""
@@ -124,8 +125,9 @@ class ListSigns:
     def made(self, view: View, made: Def, depth: int = 0) -> bool:
         """Whether what a definition gives may be one."""
         value = made.value
-        if depth > _MOST_STEPS:
+        if depth > _MOST_STEPS or made in self._seen:
             return False
+        self._seen.add(made)
         if made.kind is Kind.PARAM:
             return self.given(view, made.path[0], depth)
         if made.kind is Kind.ENTRY:

@@ -41,7 +41,6 @@ class ShapeEvidence:
     def __init__(self, project: Project, view: View) -> None:
         self._project = project
         self._view = view
-        self._lists = ListSigns(project)
         self._known: dict[Path, bool | None] = {}
 
     def __call__(self, text: str, node: ast.expr) -> bool | None:
@@ -89,12 +88,13 @@ class ShapeEvidence:
 
     def _may_be_list(self, view: View, path: Path, values: list[ast.expr]) -> bool:
         """Whether one of ``values``, or what a caller hands in, shows itself to be a list."""
+        lists = ListSigns(self._project)
         if len(path) == 1:
             passed = is_parameter(view, path[0])
-            known = self._lists.given if passed else self._lists.global_may_be
+            known = lists.given if passed else lists.global_may_be
             if (passed or not values) and known(view, path[0]):
                 return True
-        elif path[0] != view.kinds.self_name and self._lists.kept(view, path[-1].lstrip(".")):
+        elif path[0] != view.kinds.self_name and lists.kept(view, path[-1].lstrip(".")):
             return True
         for value in values:
             parent = view.unit.parents.get(value)
@@ -104,7 +104,7 @@ class ShapeEvidence:
             parts = value.elts if taken and isinstance(value, ast.List | ast.Tuple) else [value]
             scope = self._project.scope_of(view.unit, value)
             here = view if scope is view.scope else self._project.view(view.unit, scope)
-            if any(self._lists.gives(here, part) for part in parts):
+            if any(lists.gives(here, part) for part in parts):
                 return True
         return False
 
