@@ -18,6 +18,7 @@ from tapemigrate.rules.proof.calls_of_objects import (
     is_handed_on,
     method_called,
     owner_of,
+    parts_read_by,
 )
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.globals_read import run_in
@@ -58,6 +59,7 @@ def computed_when_made(
     body = region.block.body[region.first : region.last + 1]
     run: list[ast.AST] = [*body, region.request.target, *captured_functions(region, view)]
     named: set[str] | None = None
+    read: set[str] | None = None
     made_here = {node for stmt in body for node in walk(stmt)}
     met: set[Path] = set()
     keeping = Keeping(
@@ -90,10 +92,10 @@ def computed_when_made(
             continue
         own = [(view.unit, view.cls)] if whole and view.cls is not None else []
         inner = Contents(own) if own else contents_of(project, view, node, made_here)
+        passed = bool(made) and all(d.kind is Kind.PARAM for d in made)
         if is_called(view.unit, node):
             method = method_called(view, node)
-            passed = bool(made) and all(d.kind is Kind.PARAM for d in made)  # judged as such
-            perhaps = not passed and (
+            perhaps = not passed and (  # that is judged as such
                 keeping.may_be_read(project, inner, method)
                 or keeping.may_be_computed(project, inner)
             )
@@ -104,9 +106,14 @@ def computed_when_made(
             named = called_by(project, view, run) if named is None else named
             if keeping.is_read(made_of, named | inner.parts):
                 return _wrong(ast.unparse(owner_of(view, node)), leaves)
-    read = _read_in_methods(project, keeping, view, run, made_here)
-    read = read or _read_of_module(project, keeping, view, region, made_here)
-    return _wrong(read, leaves) if read else list(dict.fromkeys(assumed))
+            if whole:
+                continue  # its own parts are known
+            read = parts_read_by(project, view, run) if read is None else read
+            if keeping.is_handed(made_of, read, named):
+                return _wrong(ast.unparse(node), leaves, passed)
+    text = _read_in_methods(project, keeping, view, run, made_here)
+    text = text or _read_of_module(project, keeping, view, region, made_here)
+    return _wrong(text, leaves) if text else list(dict.fromkeys(assumed))
 
 
 def _elsewhere(view: View, node: ast.expr) -> str:
@@ -124,8 +131,8 @@ def _is_hidden(project: Project, contents: Contents, method: str) -> bool:
     )
 
 
-def _wrong(text: str, leaves: list[Leaf]) -> Refusal:
-    return wrong(text, "computed where its object was made", _shown(leaves))
+def _wrong(text: str, leaves: list[Leaf], passed: bool = False) -> Refusal:
+    return wrong(text, "computed where its object was made", _shown(leaves), threads=passed)
 
 
 def _read_in_methods(

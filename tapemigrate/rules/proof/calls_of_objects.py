@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterator
 
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import walk
+from tapemigrate.rules.project import Project, View, self_name
+from tapemigrate.source.trees import arguments_of, walk
 
 _BUILTIN = frozenset(dir(builtins))
 
@@ -56,23 +58,60 @@ def called_by(project: Project, view: View, run: list[ast.AST]) -> set[str]:
     Whatever is called may call an object that it is handed.
     """
     found: set[str] = set()
+    for unit, root in _reached(project, view, run):
+        for node in walk(root):
+            if isinstance(node, ast.Call):
+                found.add("__call__")
+                if isinstance(node.func, ast.Attribute) and unit.names.qualified(node.func) is None:
+                    found.add(node.func.attr)
+    return found
+
+
+def parts_read_by(project: Project, view: View, run: list[ast.AST]) -> set[str]:
+    """The attributes that functions read which run there, of whatever object but their own."""
+    functions = [n for root in run for n in walk(root) if isinstance(n, ast.Lambda | NamedFunction)]
+    inner = [(view.unit, each) for each in functions]
+    found: set[str] = set()
+    for unit, root in (*inner, *_reached(project, view, run)[len(run) :]):
+        me = self_name(unit, root) if isinstance(root, NamedFunction) else None
+        for node in (looked_up(n) or n for n in walk(root)):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                if me is None or path_of(node.value) != (me,):
+                    found.add(node.attr)
+    return found
+
+
+def _reached(project: Project, view: View, run: list[ast.AST]) -> list[tuple[Unit, ast.AST]]:
+    """What runs, and behind it the functions at hand that are called, by their names."""
+    found = [(view.unit, each) for each in run]
     seen: set[ast.AST] = set()
-    pending = [(view.unit, each) for each in run]
-    while pending:
-        unit, root = pending.pop()
+    for unit, root in found:  # which grows meanwhile
         for node in walk(root):
             if not isinstance(node, ast.Call):
                 continue
-            found.add("__call__")
-            path = unit.names.qualified(node.func)
-            name = (path or (path_of(node.func) or ("",))[-1]).split(".")[-1]
-            if path is None and isinstance(node.func, ast.Attribute):
-                found.add(node.func.attr)
-            if not name or name in _BUILTIN or is_of_library(path):
-                continue
-            homes = [unit] if path is None else project.units.defining(name)
-            for home in homes:
-                functions = [f for f in project.effects(home).functions(name) if f not in seen]
-                seen |= set(functions)
-                pending += [(home, each) for each in functions]
+            for home, each in _run_by(project, unit, node):
+                if each not in seen:
+                    seen.add(each)
+                    found.append((home, each))
     return found
+
+
+def _run_by(project: Project, unit: Unit, call: ast.Call) -> Iterator[tuple[Unit, ast.AST]]:
+    """The functions at hand that a call may run: by their names, kept, handed on, constructors."""
+    path = unit.names.qualified(call.func)
+    last = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    name = (path or last or (path_of(call.func) or ("",))[-1]).split(".")[-1]
+    effects = project.effects(unit)
+    others = {each for a in arguments_of(call) for each in effects.callables.handed(a)}
+    if path is None:
+        others |= effects.callables.called(call.func)
+    yield from ((unit, each) for other in sorted(others) for each in effects.functions(other))
+    if not name or name in _BUILTIN or is_of_library(path):
+        return
+    for home in [unit] if path is None else project.units.defining(name):
+        known = project.effects(home)
+        yield from ((home, each) for each in known.functions(name))
+        cls = known.class_named(name)
+        for stmt in cls.body if cls is not None else ():
+            if isinstance(stmt, NamedFunction) and stmt.name == "__init__":
+                yield home, stmt

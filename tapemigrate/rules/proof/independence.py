@@ -406,7 +406,7 @@ class Independence:
             attribute = attribute_of(asked.source, view)
             if attribute is not None:
                 return attribute not in value.attributes and not value.blind
-            if value.network or is_output_of_object(caller, other):
+            if value.network or is_output_of_object(self._project, caller, other):
                 return False
             if value.calls:
                 return None

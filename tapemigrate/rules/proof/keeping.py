@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.functions import NamedFunction
@@ -14,11 +14,11 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.handed_out import handed_out
 from tapemigrate.rules.proof.hidden_reads import state_read
-from tapemigrate.rules.proof.kept_results import Class, KeptResults, called_in
+from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, called_in
 from tapemigrate.rules.proof.objects_named import contents_of
 from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, Held, PartsHeld
 from tapemigrate.rules.values.module_variables import are_variables
-from tapemigrate.rules.values.shape_evidence import is_opened
+from tapemigrate.rules.values.shape_evidence import assigned_in, is_opened
 from tapemigrate.source.trees import walk
 
 
@@ -52,6 +52,38 @@ class Keeping:
         if read is not None and read.held is Held.UNKNOWN:
             self.assumed.append(f"{read.text} was not computed from {self.shown}")
         return read is not None and read.held is Held.COMPUTED
+
+    def is_handed(self, made: Class, read: Set[str], run: Set[str]) -> bool:
+        """Whether functions that ``read`` parts of an object find what it computed before.
+
+        What methods compute that ``run`` there is recorded.
+        """
+        if not self.variables:
+            return False
+        parts = handed_out(self.results.project, made, read | run)
+        return any(self._is_handed(each, read, run) for each, _ in parts)
+
+    def _is_handed(self, made: Class, read: Set[str], run: Set[str]) -> bool:
+        project = self.results.project
+        lineage = list(above(project, *made))
+        own = [stmt for _, cls in lineage for stmt in cls.body if isinstance(stmt, NamedFunction)]
+        properties = {stmt.name for stmt in own if stmt.decorator_list and stmt.name in read}
+        found = self._is_read(made, sorted(properties))
+        for name in sorted(read):
+            before = (
+                value
+                for home, cls in lineage
+                for value in assigned_in(home, cls).get(name, ())
+                if getattr(project.scope_of(home, value), "name", "") not in run
+            )
+            if all(isinstance(value, ast.Constant) for value in before):
+                continue
+            held = self.parts.attribute(*made, name)
+            found |= held is Held.COMPUTED
+            if held is Held.UNKNOWN:
+                text = f"`{made[1].name}.{name}`"
+                self.assumed.append(f"{text} was not computed from {self.shown}")
+        return found
 
     def may_be_read(self, project: Project, made: Contents, method: str) -> bool:
         """Whether an object of which the class is not known may have such a method.

@@ -8,14 +8,18 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.rules.project import View
+from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import named_by, with_aliases
 from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.returned import given, place_of
 
 #: What is computed from no tensor that is handed in.
 PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
+
+# Through how many methods it is followed what a call gives.
+_DEPTH = 3
 
 
 def another_name(value: ast.expr, view: View) -> frozenset[Def]:
@@ -77,18 +81,38 @@ def reads_beside(name: Path, other: ast.expr) -> bool:
     return any(len(path) > 1 and path[0] == name[0] and path[: len(name)] != name for path in paths)
 
 
-def is_output_of_object(caller: View, node: ast.expr) -> bool:
-    """Whether a value is what an object makes of others: ``model.get_probs(x)``, ``pi.logp(a)``.
+def is_output_of_object(
+    project: Project, caller: View, node: ast.expr, depth: int = _DEPTH
+) -> bool:
+    """Whether a value is what an object makes of others: ``model.get_probs(x)``, ``self.net(x)``.
 
-    Such objects are networks more often than not.
+    Such objects are networks more often than not. It may be a method at hand that gives it.
     """
-    made = origins(caller.flow.uses_in(node)) if path_of(node) is not None else frozenset()
-    return any(
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and path_of(call.func.value) != (caller.kinds.self_name,)
-        and caller.kinds.name(call.func) is None
-        and caller.kinds.make(call) is Make.UNKNOWN
-        and any(caller.kinds.make(a) not in PLAIN for a in call.args)
-        for call in (node, *(d.value for d in made))
+    made = origins(caller.flow.uses_in(node)) if path_of(node) is not None else frozenset[Def]()
+    found = [(node, None), *((d.value, place_of(d)) for d in made)]
+    for call, place in found:
+        if not isinstance(call, ast.Call):
+            continue
+        if _is_of_object(caller, call):
+            return True
+        function = caller.kinds.called(call) if depth > 0 else None
+        if function is None:
+            continue
+        inner = project.view(caller.unit, function)
+        returned = [end.value for end in inner.flow.returns if end.value is not None]
+        values = returned if place is None else given(function, place)
+        if any(is_output_of_object(project, inner, each, depth - 1) for each in values):
+            return True
+    return False
+
+
+def _is_of_object(caller: View, call: ast.Call) -> bool:
+    if not isinstance(call.func, ast.Attribute) or caller.kinds.name(call.func) is not None:
+        return False
+    effects, name = caller.kinds.effects, call.func.attr
+    own = path_of(call.func.value) == (caller.kinds.self_name,)
+    if own and (effects.functions(name) or not effects.kept(name)):
+        return False  # a method
+    return caller.kinds.make(call) is Make.UNKNOWN and any(
+        caller.kinds.make(a) not in PLAIN for a in call.args
     )
