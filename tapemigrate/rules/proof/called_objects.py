@@ -95,7 +95,8 @@ def computed_when_made(
         passed = bool(made) and all(d.kind is Kind.PARAM for d in made)
         if is_called(view.unit, node):
             method = method_called(view, node)
-            perhaps = not passed and (  # that is judged as such
+            # What is passed is judged as such.
+            perhaps = not passed and (
                 keeping.may_be_read(project, inner, method)
                 or keeping.may_be_computed(project, inner)
             )

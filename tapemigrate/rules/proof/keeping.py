@@ -56,12 +56,13 @@ class Keeping:
     def is_handed(self, made: Class, read: Set[str], run: Set[str]) -> bool:
         """Whether functions that ``read`` parts of an object find what it computed before.
 
-        What methods compute that ``run`` there is recorded.
+        What methods compute that ``run`` there is recorded. A constructor that runs there makes
+        another object.
         """
         if not self.variables:
             return False
         parts = handed_out(self.results.project, made, read | run)
-        return any(self._is_handed(each, read, run) for each, _ in parts)
+        return any(self._is_handed(each, read, run - {"__init__"}) for each, _ in parts)
 
     def _is_handed(self, made: Class, read: Set[str], run: Set[str]) -> bool:
         project = self.results.project
