@@ -82,13 +82,17 @@ class SourceReader:
         self._by_name = by_name
         self._filled_here = filled_here
         self._parts = ObjectParts(self._made, BuiltLate(flow, kinds), making, by_name)
-        self._arithmetic = SourceArithmetic(
-            flow,
-            kinds,
+        self._named: dict[tuple[ast.expr, int], Sources] = {}
+
+    @property
+    def _arithmetic(self) -> SourceArithmetic:
+        # Made anew: kept, it and this one would keep each other, and the tree, alive.
+        return SourceArithmetic(
+            self._flow,
+            self._kinds,
             self.read,
             lambda made, depth: self._definition(made, text_of(made.path), depth, None),
         )
-        self._named: dict[tuple[ast.expr, int], Sources] = {}
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
         """What ``node`` stands for at its place."""
