@@ -14,6 +14,7 @@ from typing import TypeGuard
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import Callers, is_class_of, named_callers
 from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import Resolver, constructors, named_mentions
@@ -21,7 +22,6 @@ from tapemigrate.rules.callgraph.names_in_texts import named_in_text, set_by_tex
 from tapemigrate.rules.callgraph.places import place_of, stem
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
-from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.source.trees import arguments_of, walk
 
 # Methods by which a class decides itself what its attributes are.

@@ -12,11 +12,11 @@ import ast
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules import catalog
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.calls import APIS
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
 from tapemigrate.rules.reading import read
-from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.syntax import base

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.handing.own_parts import read_of_object
 from tapemigrate.rules.handing.placed import Helper
 from tapemigrate.rules.handing.standing import read_by_caller
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.reading import statement_of
-from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.request import Request
 

@@ -10,7 +10,6 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import classes
-from tapemigrate.rules.callgraph.contained import Contents, contained
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.calls_of_objects import (
     called_by,
@@ -21,6 +20,7 @@ from tapemigrate.rules.proof.calls_of_objects import (
     parts_read_by,
 )
 from tapemigrate.rules.proof.captured import captured_functions
+from tapemigrate.rules.proof.contained import Contents, contained
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.held import own_methods
 from tapemigrate.rules.proof.keeping import Keeping

@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
@@ -16,7 +17,6 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.values.provenance import Provenance, Tracer
-from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.source.trees import arguments_of, calls_in, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import short

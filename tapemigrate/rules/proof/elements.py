@@ -13,6 +13,7 @@ from itertools import permutations
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.project import CallSite, Project, View
@@ -21,7 +22,6 @@ from tapemigrate.rules.proof.independence import Asked, Independence, enclosing
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.shape_evidence import (
     ShapeEvidence,
-    argument_for,
     attribute_values,
     global_values,
 )

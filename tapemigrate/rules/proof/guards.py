@@ -9,9 +9,9 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.functions import parameters
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.shape_evidence import argument_for
 
 
 def come_with(project: Project, view: View, stmt: ast.stmt, name: str) -> str | None:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.operators import is_operator
-from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.tape.kinds import INDEPENDENT
 
 

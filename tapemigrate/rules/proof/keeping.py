@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.contained import Contents
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.contained import Contents
 from tapemigrate.rules.proof.handed_out import handed_out
 from tapemigrate.rules.proof.hidden_reads import state_read
 from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, called_in

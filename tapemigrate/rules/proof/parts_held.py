@@ -19,6 +19,7 @@ from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.instances import instances_at, instances_of
@@ -38,7 +39,7 @@ from tapemigrate.rules.proof.kept_results import (
 from tapemigrate.rules.values.attributes import contents, sets_without_name
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
-from tapemigrate.rules.values.shape_evidence import argument_for, assigned_in, attribute_values
+from tapemigrate.rules.values.shape_evidence import assigned_in, attribute_values
 from tapemigrate.source.trees import arguments_of, top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import gives_no_tensors

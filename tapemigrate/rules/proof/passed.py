@@ -8,9 +8,9 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import named_by, with_aliases
-from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import given, place_of

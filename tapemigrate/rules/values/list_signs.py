@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
@@ -65,8 +66,6 @@ class ListSigns:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) or depth > _DEPTH:
             return False
-        from tapemigrate.rules.values.shape_evidence import argument_for
-
         mentions = self._project.mentions(scope.name)
         if any(self._is_handed_with_list(unit, node) for unit, node in mentions.others):
             return True

@@ -6,9 +6,9 @@ import ast
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.values.shape_evidence import argument_for
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 

@@ -9,11 +9,12 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import is_called_by_python
+from tapemigrate.rules.callgraph.converted import may_be_converted
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.unseen.converted import may_be_converted
 from tapemigrate.rules.values.list_signs import ListSigns, is_parameter, is_zipped
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -159,7 +160,7 @@ class ShapeEvidence:
         return None
 
     def _is_converted(self, view: View) -> bool:
-        """Whether AutoGraph lets tensors do there what else only lists can."""
+        """Whether AutoGraph lets tensors be gone over in a ``for``, and asked for their ``len``."""
         return may_be_converted(self._project, view.unit, view.scope)
 
     def _is_arithmetic(self, view: View, joined: ast.BinOp, node: ast.expr) -> bool:
@@ -470,46 +471,3 @@ def _element(value: ast.expr) -> ast.expr:
 def global_values(unit: Unit, name: str) -> list[ast.expr]:
     """What module-level statements assign to ``name``."""
     return unit.once(given_at_top).get(name, [])
-
-
-def _is_of_class(call: ast.Call, own: str) -> bool:
-    """``Base.method(self, x)``: the object is passed like any other argument."""
-    first = call.args[0] if call.args else None
-    if not isinstance(call.func, ast.Attribute) or not isinstance(first, ast.Name):
-        return False
-    owner = path_of(call.func.value)
-    return first.id == own and owner is not None and owner[-1].lstrip("._")[:1].isupper()
-
-
-def argument_for(
-    call: ast.Call,
-    function: ast.FunctionDef | ast.AsyncFunctionDef,
-    name: str,
-    method: bool,
-) -> ast.expr | None:
-    """What ``call`` passes for the parameter ``name``; its default if it passes nothing."""
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(
-        k.arg is None for k in call.keywords
-    ):
-        return None
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    if name not in names:
-        return None
-    place = names.index(name)
-    static = any(
-        isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list
-    )
-    if (
-        method
-        and not static
-        and (isinstance(call.func, ast.Attribute) or function.name == "__init__")
-        and not (names and _is_of_class(call, names[0]))
-    ):
-        place -= 1
-    if 0 <= place < len(call.args):
-        return call.args[place]
-    default = names.index(name) - len(names) + len(function.args.defaults)
-    return function.args.defaults[default] if default >= 0 else None
