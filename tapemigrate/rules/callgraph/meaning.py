@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Function
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_library
@@ -264,9 +265,7 @@ def _assigned(unit: Unit) -> dict[Path, list[ast.expr]]:
 def _is_self(node: ast.expr) -> bool:
     if isinstance(node, ast.Name):
         return node.id in ("self", "cls")
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
-    )
+    return is_super(node)
 
 
 def _last(node: ast.expr) -> str:

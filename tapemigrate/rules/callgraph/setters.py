@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable
 
+from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import classes
@@ -105,6 +106,4 @@ def runs_once(project: Project, view: View, scope: ast.FunctionDef, depth: int =
 def _is_own(func: ast.expr) -> bool:
     """``self.build`` and ``super().build``"""
     owner = func.value if isinstance(func, ast.Attribute) else None
-    if isinstance(owner, ast.Call):
-        return path_of(owner.func) == ("super",)
-    return path_of(owner) == ("self",)
+    return owner is not None and (is_super(owner) or path_of(owner) == ("self",))

@@ -12,12 +12,11 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.calls_of_objects import (
-    called_by,
+    Reached,
     is_called,
     is_handed_on,
     method_called,
     owner_of,
-    parts_read_by,
 )
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.contained import Contents, contained
@@ -58,8 +57,7 @@ def computed_when_made(
         return []
     body = region.block.body[region.first : region.last + 1]
     run: list[ast.AST] = [*body, region.request.target, *captured_functions(region, view)]
-    named: set[str] | None = None
-    read: set[str] | None = None
+    reached = Reached(project, view, run)  # looked for late: it leads into other files
     made_here = {node for stmt in body for node in walk(stmt)}
     met: set[Path] = set()
     keeping = Keeping(
@@ -77,8 +75,7 @@ def computed_when_made(
             met.add(path)
             held = contents_of_module(project, imported, made_here)
             for made_of in held.classes:
-                named = called_by(project, view, run) if named is None else named
-                if keeping.is_read(made_of, named | held.parts):
+                if keeping.is_read(made_of, reached.methods | held.parts):
                     return _wrong(ast.unparse(node), leaves)
             continue
         whole = path == (view.kinds.self_name,)
@@ -103,14 +100,11 @@ def computed_when_made(
             if perhaps or _is_hidden(project, inner, method):
                 assumed.append(_elsewhere(view, node))
         for made_of in inner.classes:
-            # Looked for late: it leads into other files.
-            named = called_by(project, view, run) if named is None else named
-            if keeping.is_read(made_of, named | inner.parts):
+            if keeping.is_read(made_of, reached.methods | inner.parts):
                 return _wrong(ast.unparse(owner_of(view, node)), leaves)
             if whole:
                 continue  # its own parts are known
-            read = parts_read_by(project, view, run) if read is None else read
-            if keeping.is_handed(made_of, read, named):
+            if keeping.is_handed(made_of, reached.parts, reached.methods):
                 return _wrong(ast.unparse(node), leaves, passed)
     text = _read_in_methods(project, keeping, view, run, made_here)
     text = text or _read_of_module(project, keeping, view, region, made_here)
@@ -152,7 +146,7 @@ def _read_in_methods(
     if view.cls is None or not methods:
         return ""
     inside = made_here | {n for method in methods for n in walk(method)}
-    called: set[str] | None = None
+    reached = Reached(project, view, [*run, *methods])
     met: set[str] = set()
     for method in methods:
         inner = project.view(view.unit, method)
@@ -171,8 +165,7 @@ def _read_in_methods(
                 names = {method_called(inner, node)}
             elif found.is_unknown and isinstance(view.unit.parents.get(node), ast.Return):
                 # Whoever asks the method for it may call it.
-                called = called_by(project, view, [*run, *methods]) if called is None else called
-                names = called
+                names = reached.methods
             else:
                 names = set()
             if any(
@@ -185,9 +178,7 @@ def _read_in_methods(
                     f"`{ast.unparse(node)}` was not computed from {keeping.shown}"
                 )
             for made_of in found.classes:
-                # Looked for late: it leads into other files.
-                called = called_by(project, view, [*run, *methods]) if called is None else called
-                if keeping.is_read(made_of, called | found.parts):
+                if keeping.is_read(made_of, reached.methods | found.parts):
                     return ast.unparse(node)
                 if any(keeping.results.is_kept_by(*made_of, part) for part in sorted(parts)):
                     return ast.unparse(node)
@@ -207,14 +198,13 @@ def _read_of_module(
         return ""
     run, read = run_in(project, region, view)
     module = project.view(view.unit, view.unit.tree)
-    called: set[str] | None = None
+    reached = Reached(project, view, run)
     for name in sorted(objects & read):
         held = contained(project, module, ast.Name(name, ast.Load()), made_here)
         if keeping.may_be_computed(project, held):
             keeping.assumed.append(f"`{name}` was not computed from {keeping.shown}")
         for made_of in held.classes:
-            called = called_by(project, view, run) if called is None else called
-            if keeping.is_read(made_of, called | held.parts):
+            if keeping.is_read(made_of, reached.methods | held.parts):
                 return name
     return ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
+from functools import cached_property
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
@@ -52,48 +53,62 @@ def is_handed_on(view: View, node: ast.expr) -> bool:
     return isinstance(above, ast.Call) and above.func is not node
 
 
-def called_by(project: Project, view: View, run: list[ast.AST]) -> set[str]:
-    """The names of the methods that run, also in functions of other files, and ``__call__``.
+class Reached:
+    """What runs, and behind it the functions at hand that are called, by their names.
 
-    Whatever is called may call an object that it is handed.
+    Whatever is called may call an object that it is handed, or read a part of it.
     """
-    found: set[str] = set()
-    for unit, root in _reached(project, view, run):
-        for node in walk(root):
-            if isinstance(node, ast.Call):
+
+    def __init__(self, project: Project, view: View, run: list[ast.AST]) -> None:
+        self._project = project
+        self._run = [(view.unit, each) for each in run]
+
+    @cached_property
+    def methods(self) -> set[str]:
+        """The names of the methods that run, also in functions of other files, and ``__call__``."""
+        found: set[str] = set()
+        for unit, root in (*self._run, *self._behind):
+            for node in walk(root):
+                if not isinstance(node, ast.Call):
+                    continue
                 found.add("__call__")
                 if isinstance(node.func, ast.Attribute) and unit.names.qualified(node.func) is None:
                     found.add(node.func.attr)
-    return found
+        return found
 
+    @cached_property
+    def parts(self) -> set[str]:
+        """The attributes that functions read which run, of whatever object but their own."""
+        made = [
+            (unit, node)
+            for unit, root in self._run
+            for node in walk(root)
+            if isinstance(node, ast.Lambda | NamedFunction)
+        ]
+        found: set[str] = set()
+        for unit, root in (*made, *self._behind):
+            me = self_name(unit, root) if isinstance(root, NamedFunction) else None
+            for node in (looked_up(n) or n for n in walk(root)):
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                    if me is None or path_of(node.value) != (me,):
+                        found.add(node.attr)
+        return found
 
-def parts_read_by(project: Project, view: View, run: list[ast.AST]) -> set[str]:
-    """The attributes that functions read which run there, of whatever object but their own."""
-    functions = [n for root in run for n in walk(root) if isinstance(n, ast.Lambda | NamedFunction)]
-    inner = [(view.unit, each) for each in functions]
-    found: set[str] = set()
-    for unit, root in (*inner, *_reached(project, view, run)[len(run) :]):
-        me = self_name(unit, root) if isinstance(root, NamedFunction) else None
-        for node in (looked_up(n) or n for n in walk(root)):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                if me is None or path_of(node.value) != (me,):
-                    found.add(node.attr)
-    return found
-
-
-def _reached(project: Project, view: View, run: list[ast.AST]) -> list[tuple[Unit, ast.AST]]:
-    """What runs, and behind it the functions at hand that are called, by their names."""
-    found = [(view.unit, each) for each in run]
-    seen: set[ast.AST] = set()
-    for unit, root in found:  # which grows meanwhile
-        for node in walk(root):
-            if not isinstance(node, ast.Call):
-                continue
-            for home, each in _run_by(project, unit, node):
-                if each not in seen:
-                    seen.add(each)
-                    found.append((home, each))
-    return found
+    @cached_property
+    def _behind(self) -> list[tuple[Unit, ast.AST]]:
+        found: list[tuple[Unit, ast.AST]] = []
+        seen: set[ast.AST] = set()
+        pending = list(self._run)
+        for unit, root in pending:  # which grows meanwhile
+            for node in walk(root):
+                if not isinstance(node, ast.Call):
+                    continue
+                for home, each in _run_by(self._project, unit, node):
+                    if each not in seen:
+                        seen.add(each)
+                        found.append((home, each))
+                        pending.append((home, each))
+        return found
 
 
 def _run_by(project: Project, unit: Unit, call: ast.Call) -> Iterator[tuple[Unit, ast.AST]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, looked_up, path_of
 from tapemigrate.flow.slices import origins
@@ -282,9 +283,7 @@ def methods_of(
 
 def leads_up(lineage: list[Class], owner: ast.expr) -> bool:
     """Whether it is a class of ``lineage``: ``super().forward(x)``, ``Base.forward(self, x)``."""
-    if isinstance(owner, ast.Call):
-        return path_of(owner.func) == ("super",)
-    return path_of(owner) in {(cls.name,) for _, cls in lineage}
+    return is_super(owner) or path_of(owner) in {(cls.name,) for _, cls in lineage}
 
 
 def method_of(lineage: list[Class], name: str) -> tuple[Unit, NamedFunction] | tuple[None, None]:

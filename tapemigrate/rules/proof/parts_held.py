@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.effects import CHANGERS, is_super
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
 from tapemigrate.flow.paths import looked_up, path_of
@@ -506,7 +506,7 @@ class PartsHeld:
             return
         owner = path_of(call.func.value)
         found: list[Class] = []
-        if owner == (view.kinds.self_name,) or _is_super(call.func.value):
+        if owner == (view.kinds.self_name,) or is_super(call.func.value):
             found = [(self._homes[place.cls], place.cls)] if place.cls is not None else []
         elif owner is not None and (cls := self._class_named(view.unit, owner[-1])) is not None:
             found = [(view.unit, cls)]
@@ -642,7 +642,3 @@ def _shared_names(unit: Unit, method: NamedFunction) -> set[str]:
 def _open_parameters(function: NamedFunction) -> Iterator[str]:
     """``*args`` and ``**kwargs``."""
     yield from (a.arg for a in (function.args.vararg, function.args.kwarg) if a is not None)
-
-
-def _is_super(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and path_of(node.func) == ("super",)

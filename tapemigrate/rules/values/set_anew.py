@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -114,7 +115,7 @@ def _named(method: NamedFunction) -> set[tuple[str, bool]] | None:
             continue
         if path_of(node.value) == (me,):
             held.add(node.value)
-        elif isinstance(node.value, ast.Call) and path_of(node.value.func) == ("super",):
+        elif is_super(node.value):
             held |= set(walk(node.value))
         else:
             continue
