@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from tapemigrate.model import Diagnostic
@@ -10,7 +10,7 @@ from tapemigrate.reports import Report
 from tapemigrate.reports.common import printable
 from tapemigrate.reports.concise import headline, place
 from tapemigrate.rules import catalog
-from tapemigrate.rules.conditions import apart
+from tapemigrate.rules.conditions import apart, listed
 
 # How much of a line is shown: some "lines" are a million characters long.
 _WIDTH = 120
@@ -42,7 +42,7 @@ def _block(each: Diagnostic, report: Report) -> Iterator[str]:
     notes = []
     if each.fix is not None:
         kind = {"safe": "fix", "unsafe": "unsafe fix", "display": "suggestion"}
-        notes.append((kind[each.fix.applicability], fix + _right_if(assumptions)))
+        notes.append((kind[each.fix.applicability], fix + listed(assumptions)))
     if each.help:
         notes.append(("help", each.help))
     notes.append(("see", catalog.url(each.code)))
@@ -53,13 +53,6 @@ def _block(each: Diagnostic, report: Report) -> Iterator[str]:
         yield f"{margin} {paint('=', '34;1')} {paint(label, '1')}: {printable(first)}"
         for each_line in more:
             yield f"{margin}   {printable(each_line)}".rstrip()
-
-
-def _right_if(assumptions: Sequence[str]) -> str:
-    """The assumptions behind a fix, one on a line where there are several."""
-    if len(assumptions) < 2:
-        return "".join(f"; right if {each}" for each in assumptions)
-    return "; right if\n" + "\n".join(f"- {each}" for each in assumptions)
 
 
 def _excerpt(line: str, each: Diagnostic) -> tuple[str, str]:

@@ -57,6 +57,13 @@ def right_if(assumptions: Sequence[str]) -> str:
     return _IF + _AND.join(told) if told else ""
 
 
+def listed(assumptions: Sequence[str]) -> str:
+    """The same of assumptions that ``apart`` gave, one on a line where there are several."""
+    if len(assumptions) < 2:
+        return "".join(_IF + each for each in assumptions)
+    return _IF.rstrip() + "".join(f"\n- {each}" for each in assumptions)
+
+
 def apart(message: str) -> tuple[str, list[str]]:
     """What stands before the assumptions in a message, and each of these."""
     before, _, told = message.partition(_IF)
