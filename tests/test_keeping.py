@@ -52,11 +52,14 @@ def distance(net):
 class Net(object):
     def train(self):
         {made}
-        loss = distance(self)
+        loss = {loss}
         return tf.gradients(loss, tf.trainable_variables())
 
+    def distance(self):
+        return distance(self)
+
     def build(self):
-        self.top = tf.layers.dense(tf.ones([3, 4]), 2)
+        {built}
 
 
 def run():
@@ -90,10 +93,15 @@ def test_what_came_from_out_of_sight_is_named() -> None:
     assert "right if `Wanted.data` and `self.wanted` were not computed" in told(program.read_text())
 
 
-@pytest.mark.parametrize("made", ["self.build()", "self.top = tf.layers.dense(tf.ones([3, 4]), 2)"])
-def test_what_the_method_sets_itself_is_recorded(made: str) -> None:
-    assert not told(OWN.format(made=made)).startswith("flag")
+TOP = "self.top = tf.layers.dense(tf.ones([3, 4]), 2)"
 
 
-def test_what_another_method_set_is_not() -> None:
-    assert told(OWN.format(made="pass")).startswith("flag: ")
+@pytest.mark.parametrize("loss", ["distance(self)", "self.distance()"])
+@pytest.mark.parametrize(("made", "built"), [("self.build()", TOP), (TOP, "pass")])
+def test_what_the_method_sets_itself_is_recorded(made: str, built: str, loss: str) -> None:
+    assert not told(OWN.format(made=made, built=built, loss=loss)).startswith("flag")
+
+
+@pytest.mark.parametrize("loss", ["distance(self)", "self.distance()"])
+def test_what_another_method_set_is_not(loss: str) -> None:
+    assert told(OWN.format(made="pass", built=TOP, loss=loss)).startswith("flag: ")

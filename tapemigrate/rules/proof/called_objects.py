@@ -102,9 +102,7 @@ def computed_when_made(
         for made_of in inner.classes:
             if keeping.is_read(made_of, reached.methods | inner.parts):
                 return _wrong(ast.unparse(owner_of(view, node)), leaves)
-            # What the method itself sets stands in the region, or before what reads it.
-            run_here = {getattr(view.scope, "name", "")} if whole else set[str]()
-            if keeping.is_handed(made_of, reached.parts, reached.methods | run_here):
+            if keeping.is_handed(made_of, reached.parts, reached.methods):
                 return _wrong(ast.unparse(node), leaves, passed)
     text = _read_in_methods(project, keeping, view, run, made_here)
     text = text or _read_of_module(project, keeping, view, region, made_here)
@@ -153,6 +151,7 @@ def _read_in_methods(
         me = inner.kinds.self_name
         selves = (n for n in walk(method) if isinstance(n, ast.Name) and n.id == me)
         if me is not None and any(is_handed_on(inner, each) for each in selves):
+            # What the scope itself sets stands in the region, or makes the tape open before it.
             run_here = reached.methods | {getattr(view.scope, "name", "")}
             if keeping.is_handed((view.unit, view.cls), reached.parts, run_here):
                 return me
