@@ -56,14 +56,17 @@ class Def:
 class Use:
     """A definition that reaches a place, and the loops round which it was carried to get there.
 
-    Nobody changes one. It is not ``frozen``, as so many are made, and that takes much longer.
+    Nobody changes one. It is not ``frozen``, as so many are made, and that takes much longer. Each
+    that a flow makes is made once (``States.use``), and ``rows``, the sum of the loops' rows, keeps
+    apart those of one definition: what looks the same to a set has to be compared in Python.
     """
 
     made: Def
     carried: frozenset[ast.stmt] = frozenset()
+    rows: int = 0
 
     def __hash__(self) -> int:
-        return self.made.order
+        return self.made.order + (self.rows << 16)
 
 
 Uses = frozenset[Use]

@@ -50,7 +50,7 @@ class Flow:
         if not isinstance(scope, ast.Module):
             for arg in parameters(scope.args):
                 made = self._states.define(arg, (arg.arg,), Kind.PARAM, None)
-                state[made.path] = frozenset({Use(made)})
+                state[made.path] = frozenset({self._states.use(made)})
                 self._states.know(made.path)
         self._execution = Execution(self._states, effect, swallowing)
         if isinstance(scope, ast.Lambda):

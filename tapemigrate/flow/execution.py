@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterable, Set
 from typing import cast
 
-from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
+from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Uses
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import _defaults, free_names
 from tapemigrate.flow.objects import is_object
@@ -200,7 +200,7 @@ class Execution:
             self._exits.pop()
             back = self._states.join(body, *continues)
             if back is not None:
-                back = {p: _carry(uses, stmt) for p, uses in back.items()}
+                back = {p: self._carry(uses, stmt) for p, uses in back.items()}
             entry = self._states.join(entry, back) or entry
             always = isinstance(stmt, ast.While) and _is_true(stmt.test)
             end = None if always else self.block(stmt.orelse, dict(entry))
@@ -208,7 +208,21 @@ class Execution:
         self._states.loops.pop()
         if after is None:
             return None
-        return {p: _settle(uses, stmt) for p, uses in after.items()}
+        return {p: self._settle(uses, stmt) for p, uses in after.items()}
+
+    def _carry(self, uses: Uses, loop: ast.stmt) -> Uses:
+        inside = [u for u in uses if loop in u.made.loops]
+        if not inside:
+            return uses
+        carried = {self._states.use(u.made, u.carried | {loop}) for u in inside}
+        return uses.difference(inside).union(carried)
+
+    def _settle(self, uses: Uses, loop: ast.stmt) -> Uses:
+        carried = [u for u in uses if loop in u.carried]
+        if not carried:
+            return uses
+        settled = {self._states.use(u.made, u.carried - {loop}) for u in carried}
+        return uses.difference(carried).union(settled)
 
     def _try(self, stmt: ast.Try, state: State) -> State | None:
         current, seen = self._breakable(stmt.body, state)
@@ -328,7 +342,7 @@ class Execution:
                     made.uses |= self.evaluate(expr, state)
                 made.uses |= self._free(node, state)
                 made.code = free_names(node)
-                self._states.reads[node] = frozenset({Use(made)})
+                self._states.reads[node] = frozenset({self._states.use(made)})
                 return self._states.reads[node]
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 return self._comprehension(node, state)
@@ -369,7 +383,7 @@ class Execution:
                 # What nobody needs the result of is called for what it does to what it is handed.
                 made = self._states.define(call, (*path, PARTS), Kind.MUTATE, call)
                 made.uses |= found
-                state[made.path] = frozenset({Use(made)})
+                state[made.path] = frozenset({self._states.use(made)})
         for expr in changes:
             path = path_of(expr)
             if path is not None:
@@ -476,18 +490,6 @@ def _zipped(target: ast.expr, iterated: ast.expr) -> list[tuple[ast.expr, ast.ex
     if func.id == "zip" and len(args) == len(target.elts):
         return list(zip(target.elts, args, strict=True))
     return None
-
-
-def _carry(uses: Uses, loop: ast.stmt) -> Uses:
-    if not any(loop in u.made.loops for u in uses):
-        return uses
-    return frozenset(Use(u.made, u.carried | {loop}) if loop in u.made.loops else u for u in uses)
-
-
-def _settle(uses: Uses, loop: ast.stmt) -> Uses:
-    if not any(loop in u.carried for u in uses):
-        return uses
-    return frozenset(Use(u.made, u.carried - {loop}) for u in uses)
 
 
 def _is_container(made: Def) -> bool:

@@ -45,6 +45,7 @@ class States:
         self._shared = shared
         self._properties = properties
         self._hooked = hooked
+        self._made_uses: dict[Def, dict[frozenset[ast.stmt], Use]] = {}
         self._outside: dict[Def, bool] = {}
         # The names that were given what a path holds.
         self._named: dict[Path, set[Path]] = {}
@@ -58,6 +59,14 @@ class States:
             found |= self.reads.get(n, NONE)
             stack.extend(children(n))
         return frozenset(found)
+
+    def use(self, made: Def, carried: frozenset[ast.stmt] = frozenset()) -> Use:
+        """The one use of the definition that was carried round these loops."""
+        known = self._made_uses.setdefault(made, {})
+        found = known.get(carried)
+        if found is None:
+            found = known[carried] = Use(made, carried, sum(loop.lineno for loop in carried))
+        return found
 
     def know(self, path: Path) -> None:
         """Takes the path for one that is known."""
@@ -98,7 +107,7 @@ class States:
         for known in (*self.below.get(path, ()), (*path, PARTS)):
             state.pop(known, None)
         self.know(path)
-        state[path] = frozenset({Use(made)})
+        state[path] = frozenset({self.use(made)})
 
     def change(
         self, state: State, node: ast.AST, path: Path, uses: Uses, aliases: bool = True
@@ -111,8 +120,9 @@ class States:
             self._outside.clear()
         made.before |= earlier
         self.objects.changed(made, earlier)
-        made.uses |= {use for use in before | uses if use.made is not made or use.carried}
-        here = Use(made)
+        new = (before | uses) - made.uses
+        made.uses |= {use for use in new if use.made is not made or use.carried}
+        here = self.use(made)
         for known in self.below.get(path, ()):
             if known in state:
                 state[known] = state[known] | {here}
@@ -161,11 +171,11 @@ class States:
             made = self.define(None, path, Kind.ENTRY, None)
             made.uses |= found
             self.know(path)
-            state[path] = frozenset({Use(made)})
+            state[path] = frozenset({self.use(made)})
             return state[path]
         root = self.define(None, path[:1], Kind.ENTRY, None)
         self.know(root.path)
-        state[root.path] = frozenset({Use(root)})
+        state[root.path] = frozenset({self.use(root)})
         return self.lookup(state, path) if len(path) > 1 else state[root.path]
 
     def read(self, state: State, node: ast.AST, path: Path) -> Uses:
@@ -206,19 +216,21 @@ class States:
         alive = [s for s in states if s is not None]
         if len(alive) < 2:
             return alive[0] if alive else None
-        joined: State = {}
         first, *others = alive
+        joined: State = dict(first)
         for key in dict.fromkeys(chain.from_iterable(alive)):
             held = first.get(key)
-            if held is not None and all(s.get(key) is held for s in others):
-                joined[key] = held
+            parts = [s.get(key) for s in others]
+            if held is not None and all(part is held for part in parts):
                 continue
-            parts = [s.get(key) for s in alive]
+            parts = [held, *parts]
             # Where parts have not changed, there is nothing to look up for them.
             looked_up = key[0] in self._shared if len(key) == 1 else key[-1] != PARTS
-            if looked_up and any(p is None for p in parts):
+            if looked_up and None in parts:
                 parts = [self.lookup(s, key) for s in alive]
-            joined[key] = NONE.union(*(p for p in parts if p is not None))
+            merged = NONE.union(*(p for p in parts if p is not None))
+            # One and the same where nothing is added: what meets again is told apart at once.
+            joined[key] = held if held is not None and len(merged) == len(held) else merged
         return joined
 
     def is_computed(self, state: State, path: Path) -> bool:
