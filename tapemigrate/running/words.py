@@ -82,14 +82,18 @@ class Words:
         for number, search in enumerate(searches):
             found = search.known
             if found is None:
-                found, self._vocabularies[number * _CHUNK] = next(made) or words_in(search)
+                found, vocabularies = next(made) or words_in(search)
+                self._vocabularies.setdefault(number * _CHUNK, vocabularies)
             for path, here in zip(search.paths, found, strict=True):
                 for word in here:
                     self._places[word].append(path)
 
 
 def words_in(search: Search) -> tuple[Found, Vocabularies]:
-    """The words that stand in each of the files, and all that do; none in an unreadable one."""
+    """The words that stand in each of the files, and all that do; none in an unreadable one.
+
+    Vocabularies that the search brings along are not told again: they are large.
+    """
     wanted = _Wanted(search.words)
     found: Found = []
     vocabularies: Vocabularies = []
@@ -117,7 +121,7 @@ def words_in(search: Search) -> tuple[Found, Vocabularies]:
         found.append(sorted(here))
     if search.cache is not None and as_before:
         search.cache.put(search.key(contents for contents, _ in vocabularies), found)
-    return found, vocabularies
+    return found, vocabularies if search.vocabularies is None else []
 
 
 class _Wanted:
