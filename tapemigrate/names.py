@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from tapemigrate.indirect import imported_by_call, string_step
 from tapemigrate.scopes import (
     Binding,
     Bound,
@@ -21,9 +22,7 @@ from tapemigrate.scopes import (
     Place,
     Scope,
     Scopes,
-    imported_by_call,
     place_of,
-    string_step,
 )
 
 ReferenceKind = Literal["import", "alias", "getattr", "star", "uncertain", "either"]

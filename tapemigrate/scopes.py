@@ -12,20 +12,14 @@ from enum import Enum, IntEnum
 from functools import cached_property
 from typing import Literal
 
-from tapemigrate.patterns import late
+from tapemigrate.indirect import (
+    HANDED_OUT,
+    imported_by_call,
+    may_be_imported,
+    may_hand_on,
+    names_tensorflow,
+)
 from tapemigrate.source.trees import children, declarations, has_children
-
-# Functions that import the module which a string argument names.
-_IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoader"})
-
-# Functions of a file's own that do so, by their names: ``_import_tf``, ``lazy_import_tensorflow``.
-_OWN_IMPORTER = late(r"_?(?:lazy_|try_)?import_(?:tf|tensorflow)")
-
-# What such a function hands out, where it hands out several things: ``tf1, tf, version = …``.
-_OWN_NAMES = frozenset({"tf", "tf1", "tf2"})
-
-# How code for several libraries tells by a text which of them it is about.
-_NAMED = late(r"tensorflow(?:\.[\w.]+)?")
 
 # What is asked of TensorFlow, and hardly of any other module that is called ``tf``.
 _SIGNS = frozenset(
@@ -102,79 +96,6 @@ class Scope:
         return scope
 
 
-def string_step(expr: ast.expr) -> tuple[ast.expr, str] | None:
-    """The pair x, "a" of ``getattr(x, "a")``, ``setattr(x, "a", …)``, ``vars(x)["a"]``,
-    ``x.__dict__["a"]`` and ``x.__dict__.get("a")``.
-    """
-    if isinstance(expr, ast.Call):
-        if isinstance(expr.func, ast.Attribute) and expr.func.attr == "get" and expr.args:
-            return _dictionary_step(expr.func.value, expr.args[0])
-        if _last_name(expr.func) in ("getattr", "setattr") and len(expr.args) >= 2:
-            name = _string(expr.args[1])
-            return (expr.args[0], name) if name is not None else None
-    elif isinstance(expr, ast.Subscript):
-        return _dictionary_step(expr.value, expr.slice)
-    return None
-
-
-def _dictionary_step(holder: ast.expr, key: ast.expr) -> tuple[ast.expr, str] | None:
-    name = _string(key)
-    if name is None:
-        return None
-    if isinstance(holder, ast.Attribute) and holder.attr == "__dict__":
-        return holder.value, name
-    if (
-        isinstance(holder, ast.Call)
-        and len(holder.args) == 1
-        and isinstance(holder.func, ast.Name)
-        and holder.func.id == "vars"
-    ):
-        return holder.args[0], name
-    return None
-
-
-def imported_by_call(call: ast.Call) -> str | None:
-    """The TensorFlow module that ``importlib.import_module("tensorflow")`` and its like return."""
-    function = _last_name(call.func)
-    if function is None:
-        return None
-    if function in _IMPORTERS:
-        for argument in call.args:
-            module = _string(argument)
-            if module is not None and module.split(".")[0] == "tensorflow":
-                return "tensorflow" if function == "__import__" else module
-    own = "import_t" in function and _OWN_IMPORTER.fullmatch(function)
-    return "tensorflow" if own else None
-
-
-def _last_name(expr: ast.expr) -> str | None:
-    if isinstance(expr, ast.Attribute):
-        return expr.attr
-    return expr.id if isinstance(expr, ast.Name) else None
-
-
-def _string(expr: ast.expr) -> str | None:
-    if isinstance(expr, ast.Constant) and isinstance(expr.value, str):
-        return expr.value
-    return None
-
-
-def _names_tensorflow(node: ast.AST) -> bool:
-    text = _string(node) if isinstance(node, ast.expr) else None
-    return text is not None and _NAMED.fullmatch(text) is not None
-
-
-def _may_be_imported(expr: ast.expr) -> bool:
-    """Whether ``expr`` has the form of something that ``Names`` can resolve."""
-    while isinstance(expr, ast.Attribute):
-        expr = expr.value
-    return (
-        isinstance(expr, (ast.Name, ast.IfExp))
-        or string_step(expr) is not None
-        or (isinstance(expr, ast.Call) and imported_by_call(expr) is not None)
-    )
-
-
 def place_of(binding: Binding) -> Place:
     """The place of ``binding``, as a key to search by."""
     return binding.place
@@ -233,7 +154,7 @@ class Scopes:
         steps = map(_first_steps, self.chains)
         known = {name for name, step, _ in steps if step in _SIGNS}
         handed_on = {name for name, _ in self._handed_on}
-        if not known >= handed_on and any(map(_names_tensorflow, ast.walk(tree))):
+        if not known >= handed_on and any(map(names_tensorflow, ast.walk(tree))):
             known = handed_on
         for name, path in self._handed_on:
             for scope in self.every if name in known else ():
@@ -367,7 +288,7 @@ class Scopes:
         for alias in node.names:
             path = alias.name if alias.asname else alias.name.split(".")[0]
             name = alias.asname or path
-            if _may_hand_on(path, name):
+            if may_hand_on(path, name):
                 self._handed_on.append((name, path))
             self._bind(name, path, _end(node), scope, guard)
             self.imports.append((alias, path, name))
@@ -381,7 +302,7 @@ class Scopes:
                 separator = "" if module.endswith(".") else "."
                 path = f"{module}{separator}{alias.name}"
                 name = alias.asname or alias.name
-                if _may_hand_on(path, name, alias.name if node.module else ""):
+                if may_hand_on(path, name, alias.name if node.module else ""):
                     self._handed_on.append((name, path))
                 self._bind(name, path, _end(node), scope, guard)
                 self.imports.append((alias, path, name))
@@ -411,7 +332,7 @@ class Scopes:
                 return
             if isinstance(value, ast.Constant) and value.value is None:
                 self._bind(target.id, Bound.NOTHING, place, scope, guard)
-            elif _may_be_imported(value):
+            elif may_be_imported(value):
                 self._bind(target.id, value, place, scope, guard)
                 self.aliases[value] = target.id
             else:
@@ -431,7 +352,7 @@ class Scopes:
             and imported_by_call(value) is not None
         ):
             for part in target.elts:
-                if isinstance(part, ast.Name) and part.id in _OWN_NAMES:
+                if isinstance(part, ast.Name) and part.id in HANDED_OUT:
                     self._bind(part.id, value, place, scope, guard)
                     self.of_name[part] = scope
 
@@ -533,16 +454,6 @@ _HANDLERS: dict[type[ast.AST], Callable[..., None]] = {
 }
 if hasattr(ast, "TryStar"):
     _HANDLERS[ast.TryStar] = Scopes._branches
-
-
-def _may_hand_on(path: str, name: str, attribute: str = "") -> bool:
-    """Whether an import from one's own code may bring TensorFlow, handed on under its usual name.
-
-    ``from .backend import tf`` may, and so may ``from project import compat as tf``.
-    """
-    first, last = path.split(".")[0], path.split(".")[-1]
-    renamed = name == "tf" and ("compat" in last or "tensorflow" in last)
-    return first != "tensorflow" and (attribute == "tf" or renamed)
 
 
 def _first_steps(chain: ast.expr) -> tuple[str, str, str]:

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "tapemigrate"
 #: Plain data and helpers that every room may use.
 SHARED = {"model", "patterns"}
-NAMES = {"names", "scopes"}
+NAMES = {"names", "scopes", "indirect"}
 #: What each room may import beside itself and what is shared.
 BELOW = {
     "source": set[str](),
