@@ -36,9 +36,16 @@ _WHOLE_FILE = {
         "Drop `disable_control_flow_v2()`.",
     ),
 }
+# Functions of libraries that run ops under it, by the library; it is rarely at hand itself.
+_OVERRIDERS = {
+    "gradient_override_map": "lucid",
+    "use_gradient": "lucid",
+    "as_tensorflow_layer": "odl",
+}
 # What ``gradient_override_map`` does, done by hand; said of a file, or of what it defines.
 _OP_TYPE = "_gradient_op_type"
 _SET_BY_HAND = "sets by hand which gradient an op has, which a tape ignores without a word"
+_RUNS_OVERRIDDEN = "which runs ops under `gradient_override_map`; a tape ignores that"
 _CHANGED = {
     "_gradient_override_map": _SET_BY_HAND,
     _OP_TYPE: _SET_BY_HAND,
@@ -111,6 +118,7 @@ _SPREADING = {
 MARKS = (
     frozenset(_SPREADING)
     | frozenset(_CHANGED)
+    | frozenset(_OVERRIDERS)
     | {
         *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
         *("graph_replace", "copy_with_input_replacements"),
@@ -127,7 +135,7 @@ _HUB_MODULE = "tensorflow_hub.Module"
 _MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")
 _TAINTING = (*_MAKING_OPS, *(word for word, why in _UNSEEN.items() if why is not _KERAS))
 _BY_HAND = (
-    *(*_MAKING_OPS, *_SPREADING, *_CHANGED, "Defun"),
+    *(*_MAKING_OPS, *_SPREADING, *_CHANGED, *_OVERRIDERS, "Defun"),
     *(word for word, why in _UNSEEN.items() if why is _RAW_OPS),
 )
 
@@ -245,7 +253,16 @@ class Hazards:
         changed = _overriding(self.unit, node)
         if changed is not None:
             return Refusal(f"it {_CHANGED[changed]}", _OVERRIDING)
-        return _SPREADING.get(word)
+        return self.overridden(node) or _SPREADING.get(word)
+
+    def overridden(self, node: ast.AST) -> Refusal | None:
+        """Why a tape would miss what ``node``, perhaps a library's function, does to gradients."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return None
+        path = _overrider(self.unit.names.qualified(node) or "")
+        if path is None:
+            return None
+        return Refusal(f"it uses `{path}`, {_RUNS_OVERRIDDEN}", _OVERRIDING)
 
     def by_hand(self, nodes: Iterable[ast.AST]) -> Refusal | None:
         """Why a tape would miss what functions of other files run for these nodes."""
@@ -372,10 +389,33 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
             if short(unit.names.qualified(node.value.func)) == "disable_v2_behavior":
                 if isinstance(node.value.func, ast.Attribute):
                     switches.append(node)
+    whole = whole or _by_library(unit)
     switches.sort(key=lambda s: s.lineno)
     found = Hazards(unit, whole, defuns, switches, {}, foreign, imports=imports)
     _taint(found)
     return found
+
+
+def _giving(here: Hazards, call: ast.Call) -> Refusal | None:
+    """Why a tape would miss what a function runs that ``call`` makes."""
+    return _DEFUN if _is_defun(call) else here.overridden(call.func)
+
+
+def _by_library(unit: Unit) -> Refusal | None:
+    """Whether the file has a library give ops another gradient."""
+    if not _may_hold(unit, _OVERRIDERS):
+        return None
+    used = (_overrider(path) for _, path in unit.names.references())
+    name = next(filter(None, used), None)
+    if name is None:
+        return None
+    return Refusal(f"the file uses `{name}`, {_RUNS_OVERRIDDEN}", _OVERRIDING)
+
+
+def _overrider(path: str) -> str | None:
+    """``path``, if it means a function of a library that runs ops with another gradient."""
+    library, _, rest = path.partition(".")
+    return path if _OVERRIDERS.get(rest.rpartition(".")[2]) == library else None
 
 
 def _overriding(unit: Unit, node: ast.AST) -> str | None:
@@ -446,9 +486,12 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
             refusal = here.made_by_hand(node)
             if refusal is not None:
                 found[top.name] = refusal
-    for stmt in top_level(unit.tree) if "Defun" in unit.text else ():
-        if isinstance(stmt, ast.Assign) and any(map(_is_defun, _calls_in(stmt))):
-            found |= dict.fromkeys((t.id for t in stmt.targets if isinstance(t, ast.Name)), _DEFUN)
+    for stmt in top_level(unit.tree) if _may_hold(unit, ("Defun", *_OVERRIDERS)) else ():
+        if not isinstance(stmt, ast.Assign):
+            continue
+        refusal = next(filter(None, (_giving(here, call) for call in _calls_in(stmt))), None)
+        if refusal is not None:
+            found |= dict.fromkeys((t.id for t in stmt.targets if isinstance(t, ast.Name)), refusal)
     tops = {top.name for top in defined}
     asking = dict.fromkeys(sorted(Collected(unit, None).readers() & tops), COLLECTED)
     return asking | with_users(found, uses_of_own(unit) if found else {})
