@@ -17,7 +17,7 @@ from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.unseen.recurrent import CELLS, direct, last_of, runs_in
+from tapemigrate.rules.unseen.recurrent import CELLS, called, direct, last_of, runs_in
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.filled_lists import added
@@ -99,7 +99,7 @@ class _Sites:
         if not self._opens_by_name(node, view):
             return False
         if isinstance(node, ast.Call):
-            if last_of(node.func) not in _TAKES or direct(node, unit) is None:
+            if called(node, unit) not in _TAKES or direct(node, unit) is None:
                 return False
             self.found.add(node)
             return self._makes_all(node, view)
@@ -204,7 +204,7 @@ class _Sites:
     # -- cells ----------------------------------------------------------------------------------
 
     def _makes_all(self, call: ast.Call, view: View) -> bool:
-        number = _TAKES[last_of(call.func) or ""]
+        number = _TAKES[called(call, view.unit) or ""]
         if any(isinstance(a, ast.Starred) for a in call.args) or len(call.args) > _MOST_ARGUMENTS:
             return False
         for keyword in call.keywords:

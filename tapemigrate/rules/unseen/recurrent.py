@@ -114,7 +114,7 @@ def direct(node: ast.AST, unit: Unit) -> str | None:
     """The name of the library function, if ``node`` calls one and it may make variables."""
     if not isinstance(node, ast.Call):
         return None
-    name = last_of(node.func)
+    name = called(node, unit)
     if name in CELLS:
         return name
     path = unit.names.qualified(node.func) or ""
@@ -122,6 +122,12 @@ def direct(node: ast.AST, unit: Unit) -> str | None:
         return None
     functions = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "fn")]
     return name if any(_makes(each, unit, set()) for each in functions) else None
+
+
+def called(call: ast.Call, unit: Unit) -> str | None:
+    """The name of the function called: TensorFlow's own, whatever it was imported as."""
+    path = unit.names.qualified(call.func) or ""
+    return path.rpartition(".")[2] if path.startswith("tensorflow.") else last_of(call.func)
 
 
 def last_of(node: ast.AST) -> str | None:
