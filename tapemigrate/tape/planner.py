@@ -161,20 +161,56 @@ def _orders(regions: dict[Request, Region], layout: Layout) -> dict[Request, int
     orders: dict[Request, int] = {}
     pending = dict(regions)
     while pending:
-        ready = [r for r, g in pending.items() if all(q in orders for q in g.lower)]
+        ready = [[r] for r, g in pending.items() if all(q in orders for q in g.lower)]
+        ready = ready or _asked_in_turn(pending)
         if not ready:
             for request in pending:
                 del regions[request]
                 layout.refused[request] = Refusal(
                     "its gradients depend on each other round a loop",
-                    "Unroll the loop, or open one persistent tape per round.",
+                    "Unroll the loop, or let one persistent tape record all of it; ask it inside.",
                 )
             break
-        for request in ready:
-            region = pending.pop(request)
-            above = 1 + max((orders[q] for q in region.lower), default=0)
-            orders[request] = 0 if region.given else above
+        for together in ready:
+            below = {q for r in together for q in pending[r].lower}.difference(together)
+            above = 1 + max((orders[q] for q in below), default=0)
+            for request in together:
+                orders[request] = 0 if pending.pop(request).given else above
     return orders
+
+
+def _asked_in_turn(pending: dict[Request, Region]) -> list[list[Request]]:
+    """Calls that one loop asks in turn, each for what the others gave the round before.
+
+    A tape that records the whole loop has every path, those through the gradients as well.
+    """
+    found: list[list[Request]] = []
+    circles = {r: _circle(r, pending) for r in pending}
+    for first, circle in circles.items():
+        together = [r for r in pending if r in circle]
+        if first is together[0] and all(circles[r] == circle for r in together):
+            regions = [pending[r] for r in together]
+            if all(_is_recorded_with(regions[0], g) for g in regions):
+                found.append(together)
+    return found
+
+
+def _is_recorded_with(first: Region, region: Region) -> bool:
+    """Whether one tape records the statement that holds both calls, and is asked there for both."""
+    there = region.block is first.block and region.call == first.call and region.inside
+    elsewhere = region.given or region.resumes or region.lasting or region.request.late
+    return there and not elsewhere and region.request.api == "gradients" and not region.stops
+
+
+def _circle(request: Request, pending: dict[Request, Region]) -> set[Request]:
+    """The request, and all that its target is made of, as far as they are ``pending``."""
+    found = {request}
+    queue = [request]
+    while queue:
+        more = {q for q in pending[queue.pop()].lower if q in pending} - found
+        found |= more
+        queue += more
+    return found
 
 
 def _number_hoists(
