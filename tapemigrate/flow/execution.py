@@ -11,7 +11,7 @@ from typing import cast
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Uses
 from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.flow.functions import _defaults, free_names
+from tapemigrate.flow.functions import defaults, free_names
 from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import NONE, PARTS, State, States
@@ -122,7 +122,7 @@ class Execution:
                 return self._match(stmt, state)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 uses = NONE
-                for expr in [*stmt.decorator_list, *_defaults(stmt.args)]:
+                for expr in [*stmt.decorator_list, *defaults(stmt.args)]:
                     uses |= self.evaluate(expr, state)
                 self._capture(stmt, (stmt.name,), Kind.FUNCTION, uses, state)
             case ast.ClassDef():
@@ -338,7 +338,7 @@ class Execution:
                 return uses
             case ast.Lambda():
                 made = self._states.define(node, ("<lambda>",), Kind.FUNCTION, node)
-                for expr in _defaults(node.args):
+                for expr in defaults(node.args):
                     made.uses |= self.evaluate(expr, state)
                 made.uses |= self._free(node, state)
                 made.code = free_names(node)
@@ -355,7 +355,7 @@ class Execution:
 
     def _call(self, call: ast.Call, state: State) -> Uses:
         found = self.evaluate(call.func, state)
-        if isinstance(call.func, ast.Name) and call.func.id in _READING_ALL:
+        if reads_all(call):
             found = found.union(*state.values())
         if isinstance(call.func, ast.Attribute) and path_of(call.func) is not None:
             # A method sees all of its object, not only the attribute by which it is reached.
@@ -454,6 +454,11 @@ class Execution:
             if (name,) in state:
                 found |= self._states.whole(state, (name,))
         return found
+
+
+def reads_all(call: ast.Call) -> bool:
+    """Whether the call may read names that do not stand there."""
+    return isinstance(call.func, ast.Name) and call.func.id in _READING_ALL
 
 
 def _named_first(stmt: ast.Assign) -> list[ast.expr]:

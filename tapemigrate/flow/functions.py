@@ -50,7 +50,7 @@ def _free_names(node: ast.AST) -> frozenset[str]:
                 bound.add(n.name)
                 stack.extend(n.decorator_list)
             if not isinstance(n, ast.ClassDef):
-                stack.extend(_defaults(n.args))
+                stack.extend(defaults(n.args))
             continue
         stack.extend(children(n))
     return frozenset((used - bound) | outer)
@@ -67,5 +67,6 @@ def _shared_names(scope: ast.AST) -> frozenset[str]:
     return frozenset(name for stmt in declarations(scope.body) for name in stmt.names)
 
 
-def _defaults(args: ast.arguments) -> list[ast.expr]:
+def defaults(args: ast.arguments) -> list[ast.expr]:
+    """The values of parameters that are not passed, which are made where the function is."""
     return [d for d in [*args.defaults, *args.kw_defaults] if d is not None]

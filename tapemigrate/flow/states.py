@@ -21,6 +21,8 @@ PARTS = ".<parts>"
 
 # Of so many names each is taken for one of an object, without a look at all of them for each other.
 _MANY = 30
+# What a function stands in, or one of several.
+_HOLDING_CODE = (ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp)
 _FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
 _SET = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.LOOP)
 
@@ -289,4 +291,4 @@ def _passes_code_on(value: ast.expr) -> bool:
         name = value.func.attr if isinstance(value.func, ast.Attribute) else None
         name = value.func.id if isinstance(value.func, ast.Name) else name
         return name in ("partial", "make_template", "function", "defun", "recompute_grad")
-    return isinstance(value, ast.Lambda) or path_of(value) is not None
+    return isinstance(value, _HOLDING_CODE) or path_of(value) is not None

@@ -385,7 +385,9 @@ class Kinds:
         if isinstance(func, ast.Name) and qualified is None:
             own = self._effects.is_own(func.id)
             if func.id in _PYTHON_CALLS and hasattr(builtins, func.id) and not own:
-                return Make.PYTHON
+                # A class that is made by a call holds what it is handed.
+                makes_class = func.id == "type" and len(call.args) > 1
+                return Make.UNKNOWN if makes_class else Make.PYTHON
             if func.id in _OPERATORS and not own:
                 return self._joint(call.args)
         if isinstance(func, ast.Attribute):
@@ -428,6 +430,20 @@ class Kinds:
         if self._effects.functions(name) or self._effects.class_named(name) is not None:
             return False
         return any(map(self._changing, _CALLED))
+
+    def _effect_on_part(self, part: ast.expr) -> Effect:
+        """What changes with a part that a call gives: ``d.setdefault(k, []).append(v)``."""
+        while path_of(part) is None:
+            match part:
+                case ast.Call(func=ast.Attribute(value=inner) as func):
+                    if short(self._names.qualified(func)) in GETTERS:
+                        return Effect(writes_hidden=True)
+                    part = inner
+                case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                    part = inner
+                case _:
+                    return Effect()
+        return Effect((part,) if self._names.qualified(part) is None else ())
 
     def effect(self, call: ast.Call) -> Effect:
         """What a call may change, for ``flow.defuse``."""
@@ -487,6 +503,8 @@ class Kinds:
             return Effect(reads_hidden=reads_hidden)
         if func.attr in CHANGERS or owner is None:
             given = () if func.attr in CHANGERS or self._is_of_library(func.value) else args
+            if owner is None and func.attr in CHANGERS:
+                return self._effect_on_part(func.value)
             return Effect((func.value,), contents=given)
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.

@@ -133,7 +133,7 @@ class RegionFinder:
                 request, statements | {request.stmt} if inline else statements
             )
         reading = statements | {request.stmt} if inline else statements
-        put_aside = self._put_aside(request, sources, reading)
+        put_aside = self._put_aside(sources, reading)
         earlier = not aside and any(stmt not in statements for stmt in put_aside)
         if aside:
             statements |= set(put_aside)
@@ -299,22 +299,15 @@ class RegionFinder:
             if s is not None and s.lineno < last and loops <= set(self._blocks.loops_around(s))
         }
 
-    def _put_aside(
-        self, request: Request, sources: Sources, reading: set[ast.stmt]
-    ) -> Iterator[ast.stmt]:
+    def _put_aside(self, sources: Sources, reading: set[ast.stmt]) -> Iterator[ast.stmt]:
         """What may have put what it made of a source where ``reading`` statements find it."""
         cut = frozenset(d for leaf in sources.leaves for d in leaf.defs)
         variables = any(leaf.variables for leaf in sources.leaves)
         key = (cut, variables, self._flow.version)
         if key not in self._putting:
             self._putting[key] = self._putting_aside(cut, variables)
-        loops = set(self._blocks.loops_around(request.stmt))
         last = max(s.lineno for s in reading)
-        for stmt in self._putting[key]:
-            if stmt.lineno >= last:
-                return
-            if loops <= set(self._blocks.loops_around(stmt)):
-                yield stmt
+        yield from (stmt for stmt in self._putting[key] if stmt.lineno < last)
 
     def _putting_aside(self, cut: frozenset[Def], variables: bool) -> list[ast.stmt]:
         """What may put what it made of a source somewhere, in order."""

@@ -20,6 +20,7 @@ from tapemigrate.tape.syntax import binds, is_walrus, makes_one, own_nodes
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_TAKEN = (Kind.LOOP, Kind.WITH)
 _NOT_ALWAYS = (ast.IfExp, ast.BoolOp, ast.Compare, ast.Lambda, *_COMPREHENSIONS)
 
 
@@ -133,10 +134,11 @@ class Room:
             here = made.stmt is not None and self._blocks.holds(made.stmt)
             index = self._blocks.index_in(made.stmt, region.block) if here and made.stmt else None
             inside = index is not None and region.first <= index <= region.last
-            if inside and is_walrus(made):
+            if inside and (is_walrus(made) or isinstance(made.stmt, ast.Match)):
                 return False
             after = index is not None and region.last < index and self._since(made, region)
-            if after and made.kind is Kind.ELEMENT and not self._is_new(made):
+            named = made.kind is Kind.ELEMENT or (made.kind in _TAKEN and made.path[0] in names)
+            if after and named and not self._is_new(made):
                 return False  # another name, given too late, of what the forward pass used
             if isinstance(watched, ast.Name) or made.path[0] in names:
                 continue

@@ -42,6 +42,7 @@ CHOSEN = (
     "the call itself chooses between sources, which a tape has to watch before they are used; "
     "give what is chosen a name ahead of the forward pass"
 )
+UNWATCHABLE = "`{}` is made where nothing can watch it"
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
@@ -292,7 +293,10 @@ class SourceReader:
         if part and (variable := self._made.element(made, text)) is not None:
             return variable
         if part and made.kind in _MADE_HERE:
-            return self._parts.of(made, text, known)
+            held = self._parts.of(made, text, known)
+            if made.kind is Kind.COMPREHENSION and any(x.watch for x in held.leaves):
+                return Sources(refusal=UNWATCHABLE.format(text))
+            return held
         if isinstance(made.value, ast.Constant):
             return Sources()  # ``x = None`` is no tensor, and must not be watched
         if made.kind in _OUTSIDE:
@@ -336,7 +340,7 @@ class SourceReader:
             if base.used:
                 return base
             if made.kind is Kind.COMPREHENSION:
-                return Sources(refusal=f"`{text}` is made where nothing can watch it")
+                return Sources(refusal=UNWATCHABLE.format(text))
             return Sources([Leaf(defs, text, outside=False, many=None)], True)
         if made.kind is Kind.AUGMENT:
             # A list to which something is added, or that is repeated, stays one.

@@ -18,10 +18,11 @@ from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_
 from tapemigrate.rules.proof.called_objects import computed_when_made
 from tapemigrate.rules.proof.captured import (
     captured,
+    is_set_inside,
     outer_definitions,
 )
 from tapemigrate.rules.proof.elements import Elements
-from tapemigrate.rules.proof.globals_read import globals_read, objects_called
+from tapemigrate.rules.proof.globals_read import called_here, globals_read, objects_called
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
 from tapemigrate.rules.proof.imported_beside import imported_beside
@@ -197,7 +198,14 @@ class Judge:
             if isinstance(verdict := self._root(root, hidden), Refusal):
                 return verdict
             # What methods read of a function round their class, nothing else tells of.
-            if verdict and verdict not in assumptions and self._is_of_class_inside(root):
+            told = self._is_of_class_inside(root) or self._is_set_inside(root)
+            if verdict and verdict not in assumptions and told:
+                assumptions.append(verdict)
+        for name in called_here(region, self._view):
+            verdict = self._outer.called(name, hidden)
+            if isinstance(verdict, Refusal):
+                return verdict
+            if verdict and verdict not in assumptions:
                 assumptions.append(verdict)
         for one, other in permutations(sources, 2):
             made_elsewhere = () if other.variables else other.defs - one.defs
@@ -259,6 +267,11 @@ class Judge:
             return False
         computed = Computed(self._project)
         return any(computed.is_given(around[0], made) for made in around[1])
+
+    def _is_set_inside(self, root: Def) -> bool:
+        """Whether a function beside this one gives the name another value: ``nonlocal``."""
+        around = outer_definitions(self._project, self._view, root.path)
+        return around is not None and is_set_inside(self._project, around[0], root.path[0])
 
     def _is_itself(self, root: Def, region: Region) -> bool:
         """Whether it is the method's own object, called: what it reads then is judged apart."""

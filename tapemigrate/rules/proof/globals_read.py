@@ -52,17 +52,22 @@ def objects_called(project: Project, region: Region, view: View) -> list[Def]:
         return []
     module = project.view(view.unit, view.unit.tree)
     effects = project.effects(view.unit)
-    known = {d.path[0] for d in region.roots}
-    body = region.block.body[region.first : region.last + 1]
-    run = (n for each in (*body, region.request.target) for n in walk(each))
-    called = {n.func.id for n in run if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     return [
         Def((name,), Kind.ENTRY, None)
-        for name in sorted(called - known - view.flow.own_names)
+        for name in called_here(region, view)
         if any(d.kind in _GIVEN for d in module.flow.given(name))
         and not (effects.functions(name) or effects.class_named(name))
         and outer_definitions(project, view, (name,)) is None
     ]
+
+
+def called_here(region: Region, view: View) -> list[str]:
+    """The names from outside of the scope that the region itself calls, and reads no values of."""
+    known = {d.path[0] for d in region.roots}
+    body = region.block.body[region.first : region.last + 1]
+    run = (n for each in (*body, region.request.target) for n in walk(each))
+    called = {n.func.id for n in run if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    return sorted(called - known - view.flow.own_names)
 
 
 def _is_of_a_function_around(project: Project, view: View, name: str) -> bool:

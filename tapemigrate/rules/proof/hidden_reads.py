@@ -11,9 +11,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
-from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.handed_later import may_be_tensors
@@ -21,14 +19,12 @@ from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
 from tapemigrate.rules.proof.independence import attribute_of
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
-from tapemigrate.rules.proof.put_aside import found_aside
 from tapemigrate.rules.proof.replacements import replacements
-from tapemigrate.rules.proof.shared_state import shared_state
+from tapemigrate.rules.proof.state_read import state_read
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.counts import is_count_in
-from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
@@ -73,26 +69,6 @@ def _kept_parts(
         for value in attribute_values(project, view, name):
             if project.scope_of(view.unit, value) is not view.scope:
                 yield value
-
-
-def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
-    """What ``run``, and the functions that it calls, read that functions put values into."""
-    unit, effects = view.unit, project.effects(view.unit)
-    pending = list(run)
-    read: set[str] = set()
-    loaded, filled = unit.once(_loaded), unit.once(filled_state)
-    while pending:
-        node = pending.pop()
-        if node not in loaded:
-            names = (n for n in walk(node) if isinstance(n, ast.Name))
-            loaded[node] = frozenset(n.id for n in names if isinstance(n.ctx, ast.Load))
-            if filled:
-                loaded[node] |= run_by_other_names(unit, node)
-        new = loaded[node] - read
-        read |= new
-        pending += [s for name in new for f in effects.functions(name) for s in f.body]
-    shared = shared_state(project).read_by(project, unit, run)
-    return (read & filled) | shared | found_aside(project, view, run)
 
 
 def _stored(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
@@ -346,8 +322,3 @@ class HiddenReads:
 def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether the property runs anew each time that it is asked for."""
     return all(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
-
-
-def _loaded(unit: Unit) -> dict[ast.AST, frozenset[str]]:
-    """The names that statements read, filled where they are asked for."""
-    return {}

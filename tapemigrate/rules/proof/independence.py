@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.execution import reads_all
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
@@ -32,8 +33,10 @@ from tapemigrate.rules.proof.passed import (
     is_passed_twice,
     reads_beside,
 )
+from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.proof.siblings import given_beside
+from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import arguments_of, walk
@@ -453,7 +456,17 @@ class Independence:
             return None
         if (value.network or value.calls) and is_called_in_turn(view.scope, other):
             return True if was_there(self._tracer, site, caller, other, cut) else None
+        if self._finds(caller, other, behind):
+            return None
         return True if not value.blind or value.parameters else None
+
+    def _finds(self, caller: View, other: ast.expr, behind: frozenset[Def]) -> bool:
+        """Whether the other argument is made of what code finds that no name shows."""
+        run = [other, *(d.value for d in behind if d.value is not None)]
+        calls = [n for root in run for n in walk(root) if isinstance(n, ast.Call)]
+        if any(caller.kinds.effect(call).reads_hidden or reads_all(call) for call in calls):
+            return True
+        return finds_state(self._project, caller, run) or reads_aside(self._project, caller, run)
 
 
 def enclosing(view: View) -> tuple[Unit, ast.AST] | None:

@@ -13,11 +13,10 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.contained import Contents
 from tapemigrate.rules.proof.handed_out import handed_out
-from tapemigrate.rules.proof.hidden_reads import state_read
 from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, called_in
 from tapemigrate.rules.proof.objects_named import contents_of
 from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, Held, PartsHeld
-from tapemigrate.rules.values.module_variables import are_variables
+from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.values.shape_evidence import assigned_in, is_opened
 from tapemigrate.source.trees import walk
 
@@ -127,7 +126,7 @@ class Keeping:
                     if self.parts.given_by(maker) is Held.COMPUTED:
                         return True
                     given = list(_functions_given(maker))
-                    if _reads_state(project, maker, given):
+                    if finds_state(project, maker, given):
                         return True
                     if self._calls_objects(project, maker, given):
                         return True
@@ -158,12 +157,6 @@ def _called_by_makers(project: Project, made: Contents) -> set[str]:
             calls = (n for n in walk(function) if isinstance(n, ast.Call))
             found |= {n.func.attr for n in calls if isinstance(n.func, ast.Attribute)}
     return found
-
-
-def _reads_state(project: Project, view: View, run: list[ast.AST]) -> bool:
-    """Whether ``run`` finds what earlier runs of functions put aside, other than variables."""
-    names = state_read(project, view, run) if run else ()
-    return not all(are_variables(project, view.unit, name) for name in names)
 
 
 def _functions_given(maker: View) -> Iterator[ast.AST]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.functions import NamedFunction, defaults
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
@@ -14,6 +15,7 @@ from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.by_callers import ByCallers
 from tapemigrate.rules.proof.captured import is_set_inside, outer_definitions
 from tapemigrate.rules.proof.one_object import holders, tensors_in
+from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.siblings import given_beside, unpacked_beside
 from tapemigrate.rules.proof.verdicts import name_of, names_of, wrong
 from tapemigrate.rules.values.module_variables import are_variables
@@ -103,6 +105,29 @@ class OuterValues:
         if {d.kind for d in made} <= {Kind.IMPORT, Kind.CLASS}:
             return None
         behind = backward([u for d in made for u in (Use(d), *d.uses)]).made
+        return self._held(text, holder, made, behind, leaves)
+
+    def called(self, name: str, leaves: list[Leaf]) -> str | Refusal | None:
+        """What is known of a function, or an object, that a function around made, and is called.
+
+        What it reads where it runs is recorded; what it was made of was there before.
+        """
+        outer = outer_definitions(self._project, self._view, (name,))
+        tensors = [x for x in leaves if not x.variables]
+        if outer is None or not tensors:
+            return None
+        holder, made = outer
+        before = [value for d in made for value in _evaluated(d)]
+        if reads_aside(self._project, holder, before):
+            return f"`{name}` was not computed from {names_of(tensors)}"
+        functions = frozenset(d for d in holder.flow.defs.values() if d.kind is Kind.FUNCTION)
+        uses = [u for value in before for u in holder.flow.uses_in(value)]
+        behind = backward(uses, functions).made - functions
+        return self._held(name, holder, made, behind, tensors) if behind else None
+
+    def _held(
+        self, text: str, holder: View, made: list[Def], behind: frozenset[Def], leaves: list[Leaf]
+    ) -> str | Refusal | None:
         # What a function is handed by TensorFlow is another tensor than what was handed in; only
         # the very same tensor would be seen twice where execution is eager.
         same = frozenset(made).union(
@@ -149,6 +174,16 @@ class OuterValues:
                 if found is not None:
                     return found
         return None
+
+
+def _evaluated(made: Def) -> list[ast.expr]:
+    """What runs where a name is given what is called by it later."""
+    if made.kind is Kind.FUNCTION and isinstance(made.stmt, NamedFunction):
+        return [*made.stmt.decorator_list, *defaults(made.stmt.args)]
+    if made.value is None or path_of(made.value) is not None:
+        return []
+    inner = [n for n in walk(made.value) if isinstance(n, ast.Lambda)]
+    return [made.value, *(value for each in inner for value in defaults(each.args))]
 
 
 def _is_part_of_object(module: View, made: set[Def]) -> bool:
