@@ -355,8 +355,7 @@ class Execution:
 
     def _call(self, call: ast.Call, state: State) -> Uses:
         found = self.evaluate(call.func, state)
-        if reads_all(call):
-            found = found.union(*state.values())
+        unnamed = NONE.union(*state.values()) if reads_all(call) else NONE
         if isinstance(call.func, ast.Attribute) and path_of(call.func) is not None:
             # A method sees all of its object, not only the attribute by which it is reached.
             found |= self.evaluate(call.func.value, state)
@@ -370,7 +369,11 @@ class Execution:
             # ``super().build()`` sees all of the object, which it does not name.
             found |= self._states.read(state, call.func.value, (effect.above,))
         if effect.reads_hidden:
-            found |= self._states.lookup(state, HIDDEN)
+            unnamed |= self._states.lookup(state, HIDDEN)
+        if unnamed:
+            # What it finds that no name in the call shows.
+            self._states.reads[call] = unnamed | self._states.reads.get(call, NONE)
+            found |= unnamed
         if effect.writes_hidden:
             self._states.change(state, call, HIDDEN, found)
         changes = [*effect.changes, *self._bound(call)]

@@ -122,6 +122,7 @@ class OuterValues:
             return f"`{name}` was not computed from {names_of(tensors)}"
         functions = frozenset(d for d in holder.flow.defs.values() if d.kind is Kind.FUNCTION)
         uses = [u for value in before for u in holder.flow.uses_in(value)]
+        uses += [u for d in made for u in _read_by_body(d)]
         behind = backward(uses, functions).made - functions
         return self._held(name, holder, made, behind, tensors) if behind else None
 
@@ -184,6 +185,15 @@ def _evaluated(made: Def) -> list[ast.expr]:
         return []
     inner = [n for n in walk(made.value) if isinstance(n, ast.Lambda)]
     return [made.value, *(value for each in inner for value in defaults(each.args))]
+
+
+def _read_by_body(made: Def) -> list[Use]:
+    """What the body of a class reads where it stands, in front of its methods."""
+    if not isinstance(made.stmt, ast.ClassDef):
+        return []
+    body = [stmt for stmt in made.stmt.body if not isinstance(stmt, NamedFunction)]
+    names = {n.id for stmt in body for n in walk(stmt) if isinstance(n, ast.Name)}
+    return [use for use in made.uses if use.made.path[0] in names]
 
 
 def _is_part_of_object(module: View, made: set[Def]) -> bool:

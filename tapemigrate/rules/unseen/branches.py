@@ -1,8 +1,9 @@
-"""Branches of the graph, which TensorFlow cannot vectorise where a tape recorded them.
+"""Branches and lists of the graph, which TensorFlow cannot vectorise where a tape recorded them.
 
 ``tape.jacobian`` asks for all rows at once, by ``pfor``. That has no converter for the call in
-which a tape keeps the gradient of a ``tf.cond``, and raises (python/eager/backprop.py,
-python/ops/parallel_for/pfor.py). Row by row, in a loop as ``tf.hessians`` does it, it can be had.
+which a tape keeps the gradient of a ``tf.cond``, nor for all that is done to the lists of tensors
+that loops fill, and raises (python/eager/backprop.py, python/ops/parallel_for/pfor.py). Row by row,
+in a loop as ``tf.hessians`` does it, it can be had.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _BRANCHES = frozenset(
         *("function", "defun", "to_graph", "convert"),
     }
 )
+# What fills lists of tensors round by round.
+_LISTS = frozenset({"map_fn", "scan", "TensorArray", "dynamic_rnn", "rnn"})
 # Layers that ask whether they are trained.
 _LAYERS = frozenset({"batch_normalization", "BatchNormalization", "batch_norm", "dropout"})
 
@@ -57,4 +60,4 @@ def _is_branch(path: str) -> bool:
     name = path.rpartition(".")[2]
     if not path.startswith("tensorflow."):
         return False
-    return name in _BRANCHES or (name in _LAYERS and ".layers." in path)
+    return name in _BRANCHES | _LISTS or (name in _LAYERS and ".layers." in path)
