@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +118,27 @@ def test_a_counterexample(run: Callable[..., dict[str, CaseResult]]) -> None:
     assert "smallest inputs found: x = [[" in told
     assert "before: [[" in told
     assert report.data(verdicts)["cases"][0]["counterexample"]["mode"] == small.mode
+
+
+def test_what_the_new_tensorflow_lacks_refutes_nothing(tmp_path: Path) -> None:
+    python = tmp_path / "old-python"
+    python.write_text(f'#!/bin/sh\nOLD_PYTHON=1 exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    root = tmp_path.resolve() / "project"
+    root.mkdir()
+    gone = "import os\nif not os.environ.get('OLD_PYTHON'):\n    raise AttributeError('gone')\n"
+    (root / "model.py").write_text(gone + textwrap.dedent(MODEL))
+    file = tmp_path.resolve() / "my_cases.py"
+    file.write_text(textwrap.dedent(CASES))
+    changes = {root / "model.py": (gone + textwrap.dedent(RIGHT)).encode()}
+    cases = Cases(
+        file, root, changes, lambda name: "slope" in name, timeout=60, before_python=str(python)
+    )
+    [result] = cases.run(lambda name: None)
+    assert result.comparison.verdict == "UNVERIFIED"
+    assert result.comparison.detail == (
+        "it fails under TensorFlow 2, before the rewrite already: AttributeError: gone"
+    )
 
 
 NOISY = """

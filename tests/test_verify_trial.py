@@ -86,10 +86,13 @@ def verdicts(lines: list[Line]) -> list[tuple[int, str]]:
     return [(line.site.row, line.site.verdict) for line in lines]
 
 
-def trial(root: Path, text: str, *command: str, timeout: float = 120) -> list[Line]:
+def trial(
+    root: Path, text: str, *command: str, timeout: float = 120, before_python: str | None = None
+) -> list[Line]:
     changes = {root / "lib" / "net.py": text.encode()}
     argv = command or ("python", "train.py", "3")
-    return Trial(argv, root, changes, CALLS, timeout=timeout).run(lambda label: None)
+    found = Trial(argv, root, changes, CALLS, before_python=before_python, timeout=timeout)
+    return found.run(lambda label: None)
 
 
 def test_training_before_and_after(project: Path) -> None:
@@ -138,6 +141,75 @@ def test_a_command_that_takes_too_long(project: Path) -> None:
     (project / "train.py").write_text("while True:\n    pass\n")
     with pytest.raises(CommandError, match="stopped after"):
         trial(project, rewritten(), timeout=2)
+
+
+@pytest.fixture
+def old_python(tmp_path: Path) -> str:
+    """An interpreter of which a program can tell that it is the old one."""
+    script = tmp_path.parent / f"{tmp_path.name}-python"
+    script.write_text(f'#!/bin/sh\nOLD_PYTHON=1 exec "{sys.executable}" "$@"\n')
+    script.chmod(0o755)
+    return str(script)
+
+
+GONE = """
+import os
+import sys
+if not os.environ.get("OLD_PYTHON"){}:
+    raise AttributeError("`dense` is not available with Keras 3.\\nOr so.")
+"""
+
+
+def test_what_the_new_tensorflow_lacks_refutes_nothing(project: Path, old_python: str) -> None:
+    train = project / "train.py"
+    train.write_text(GONE.format("") + train.read_text())
+    with pytest.raises(CommandError) as caught:
+        trial(project, rewritten(), before_python=old_python)
+    assert str(caught.value) == (
+        "the command fails under TensorFlow 2, before the rewrite already: it ended with status 1: "
+        "AttributeError: `dense` is not available with Keras 3. "
+        "(`pip install tf_keras`, and set TF_USE_LEGACY_KERAS=1)"
+    )
+
+
+def test_what_fails_in_the_rewritten_tree_only_is_refuted(project: Path, old_python: str) -> None:
+    train = project / "train.py"
+    new = ' and "Tape" in open("lib/net.py").read()'
+    train.write_text(GONE.format(new) + train.read_text())
+    lines = trial(project, rewritten(), before_python=old_python)
+    assert verdicts(lines)[:2] == [(11, "REFUTED"), (13, "REFUTED")]
+
+
+def test_what_differs_between_versions_only_refutes_nothing(project: Path, old_python: str) -> None:
+    old = 'import os\nold = bool(os.environ.get("OLD_PYTHON"))\n'
+    train = project / "train.py"
+    train.write_text(old + train.read_text().replace('"float32")', '"float32") + old'))
+    lines = trial(project, rewritten(), before_python=old_python)
+    assert verdicts(lines)[:2] == [(11, "UNVERIFIED"), (13, "UNVERIFIED")]
+    assert lines[0].site.detail.startswith("under TensorFlow 2 it is the same before and after")
+    lines = trial(
+        project, rewritten("tape.watch(self.x)", "x = self.x * 1.0"), before_python=old_python
+    )
+    assert "REFUTED" in [line.site.verdict for line in lines]
+
+
+def test_initialisers_with_seeds_of_their_own(project: Path, old_python: str) -> None:
+    """The layers of TensorFlow 2 bring such seeds, and those of TensorFlow 1 do not."""
+    first = """
+import os
+import tensorflow as tf
+
+def initializer(shape, dtype, partition_info=None):
+    if os.environ.get("OLD_PYTHON"):
+        return tf.random_normal(shape, dtype=dtype)
+    return tf.random.stateless_normal(shape, [3, 4], dtype=dtype)
+
+tf.random_normal_initializer = lambda: initializer
+"""
+    train = project / "train.py"
+    train.write_text(first + train.read_text())
+    lines = trial(project, rewritten(), before_python=old_python)
+    assert verdicts(lines)[:2] == [(11, "VERIFIED"), (13, "VERIFIED")]
 
 
 STEP = """

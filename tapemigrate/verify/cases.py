@@ -12,6 +12,7 @@ from typing import get_args
 from tapemigrate.model import Proof
 from tapemigrate.verify import tree, wire
 from tapemigrate.verify.compare import Comparison, Site, compare, shown, tolerances
+from tapemigrate.verify.launch import advised
 from tapemigrate.verify.oracle import DOUBT, SWITCHES, settled
 from tapemigrate.verify.pool import Device, Mode, Pool, Task, WorkerError
 from tapemigrate.verify.shrink import Inputs, shrink
@@ -177,7 +178,9 @@ class _Sides:
         }
         runs = [mode for mode in MODES if before[mode].result().error is None]
         if not runs:
-            problem = f"it fails before the rewrite: {before[MODES[0]].result().error}"
+            problem = (
+                f"it fails before the rewrite: {advised(before[MODES[0]].result().error or '')}"
+            )
             return CaseResult(name, Comparison("UNVERIFIED", problem))
         worst = None
         for mode in MODES:
@@ -185,6 +188,10 @@ class _Sides:
             if mode not in runs and observed.error is not None:
                 continue
             old = mode if mode in runs else runs[0]
+            if observed.error is not None and self._fails_here(name, inputs, mode, observed.error):
+                told = advised(observed.error)
+                problem = f"it fails under TensorFlow 2, before the rewrite already: {told}"
+                return CaseResult(name, Comparison("UNVERIFIED", problem))
             found = compare(before[old].result(), observed, self.limits)
             if (
                 found.verdict == "REFUTED"
@@ -200,6 +207,13 @@ class _Sides:
             worst = max(worst or found, found, key=lambda each: each.largest)
         assert worst is not None
         return CaseResult(name, worst, worst.sites)
+
+    def _fails_here(self, name: str, inputs: Inputs, mode: Mode, error: str) -> bool:
+        """Whether the old side fails in the same way where the new one runs."""
+        if self.old is self.new:
+            return False
+        task = self._task(self.before, name, inputs, mode)
+        return self.new.submit(task).result().error == error
 
     def _task(self, side: Task, name: str, inputs: Inputs, mode: Mode) -> Task:
         return replace(side, entry=name, inputs=inputs, mode=mode)

@@ -29,6 +29,8 @@ _NEEDS_GRAPH = re.compile(
     r"|must be called in graph mode"
     r"|The Session graph is empty"
 )
+_TRACEBACK = "Traceback (most recent call last):"
+_ERROR = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit)\b(?::|$)")
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,10 @@ class Ran:
         if self.status is None:
             return f"it was stopped after {self.seconds:.0f} s (--timeout gives it more)"
         lines = [line for line in self.output.splitlines() if line.strip()]
-        last = f": {' '.join(lines[-1].split())[:300]}" if lines else ""
+        # The message of an error may go on for lines.
+        raised = [line for line in lines if _ERROR.match(line)] if _TRACEBACK in lines else []
+        last = f": {' '.join((raised or lines)[-1].split())[:300]}" if lines else ""
+        last = advised(last)
         if self.status < 0:
             name = signal.Signals(-self.status).name
             fatal = [line for line in lines if line.startswith("F")]
@@ -118,6 +123,13 @@ def arguments(command: Sequence[str], side: Side) -> list[str]:
             # The one that runs this tool has its TensorFlow.
             turned[0] = sys.executable
     return turned
+
+
+def advised(error: str) -> str:
+    """``error`` with what to do about it, where that is known."""
+    if "not available with Keras 3" not in error:
+        return error
+    return f"{error} (`pip install tf_keras`, and set TF_USE_LEGACY_KERAS=1)"
 
 
 def _turned(parts: Sequence[str], side: Side) -> list[str]:

@@ -49,6 +49,9 @@ def install(tf: Any) -> None:
         classes.append(ref_variable.RefVariable)
     for each in classes:
         each._init_from_args = _naming(each._init_from_args)
+    for random_ops in (tf.random, tf.compat.v2.random) if hasattr(tf.compat, "v2") else ():
+        for name in ("uniform", "normal", "truncated_normal"):
+            _seed_statelessly(tf, random_ops, name)
     lifted = _function_variable()
     lifted.__init__ = _naming(lifted.__init__)
 
@@ -116,6 +119,21 @@ def _naming(original: Any) -> Any:
         return original(self, initial_value, *args, **kwargs)
 
     return made
+
+
+def _seed_statelessly(tf: Any, random_ops: Any, name: str) -> None:
+    """Has an initialiser of newer layers, which brings its own seed, draw as those of TF 1.x do."""
+    stateless = getattr(random_ops, f"stateless_{name}", None)
+    if stateless is None:
+        return
+
+    def drawn(shape: Any, seed: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _initialisers:
+            return stateless(shape, seed, *args, **kwargs)
+        kwargs.pop("alg", None)
+        return getattr(tf.compat.v1.random, name)(shape, *args, **kwargs)
+
+    setattr(random_ops, f"stateless_{name}", drawn)
 
 
 def _function_variable() -> Any:
