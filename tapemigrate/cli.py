@@ -253,24 +253,22 @@ def check(write_baseline: str | None, shard: str | None, add_noqa: bool, **optio
 def why(place: str, paths: tuple[str, ...]) -> int:
     """Tell how the call on a line was read, and what stops its fix.
 
-    In a notebook the place is FILE:CELL:LINE. PATH... is where callers are looked for; by default
-    the folder of FILE.
+    In a notebook the place is FILE:CELL:LINE. A column behind it is passed over. PATH... is where
+    callers are looked for; by default the folder of FILE, or the one that holds its package.
     """
     from tapemigrate import runner
     from tapemigrate.reports.common import printable
     from tapemigrate.settings import SettingsError
     from tapemigrate.source.decoding import SourceError
 
-    found = re.fullmatch(r"(.*\.ipynb):(?:cell )?([0-9]+):([0-9]+)", place, re.DOTALL)
-    if found is not None:
-        filename, cell, row = found[1], int(found[2]), found[3]
-    else:
-        filename, _, row = place.rpartition(":")
-        cell = None
-        form = "FILE:CELL:LINE" if ".ipynb:" in place else "FILE:LINE"
-        if not filename or not row.isascii() or not row.isdigit() or form != "FILE:LINE":
-            raise click.UsageError(f"{printable(place)!r} is not {form}")
-    around = paths or (os.path.dirname(filename) or os.curdir,)
+    notebook = ".ipynb:" in place
+    form = r"(.*\.ipynb):(?:cell )?([0-9]+):([0-9]+)" if notebook else r"(.+?)()(?::([0-9]+))"
+    found = re.fullmatch(rf"{form}(?::[0-9]+)?", place, re.DOTALL)
+    if found is None:
+        wanted = "FILE:CELL:LINE" if notebook else "FILE:LINE"
+        raise click.UsageError(f"{printable(place)!r} is not {wanted}")
+    filename, cell, row = found[1], int(found[2]) if notebook else None, found[3]
+    around = paths or (_above_packages(filename),)
     try:
         settings = resolver_of()(filename)
         text = runner.explain_line(around, filename, int(row), settings, cell)
@@ -282,6 +280,14 @@ def why(place: str, paths: tuple[str, ...]) -> int:
         raise click.ClickException(str(error)) from None
     emit(text.rstrip("\n") + "\n")
     return 0
+
+
+def _above_packages(filename: str) -> str:
+    """The folder of the file, or the one that holds the package in which the file lies."""
+    folder = os.path.dirname(os.path.abspath(filename))
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder = os.path.dirname(folder)
+    return folder if os.path.isabs(filename) else os.path.relpath(folder)
 
 
 @main.command()

@@ -81,9 +81,8 @@ class Discovery:
 
     def walk(self, paths: list[str]) -> Iterator[Found]:
         """The files that ``paths`` stand for."""
-        for path in paths:
-            # Not normpath: ``link/..`` is not the folder of the link.
-            path = path.removeprefix("./").rstrip("/") or path
+        # Not normpath: ``link/..`` is not the folder of the link.
+        for path in _within([path.removeprefix("./").rstrip("/") or path for path in paths]):
             try:
                 mode = os.stat(path).st_mode
             except (OSError, ValueError) as error:
@@ -206,6 +205,26 @@ class Discovery:
 
     def _problem(self, path: str, why: str) -> None:
         self.problems.append((path, SourceError("TM903", why)))
+
+
+def _within(paths: list[str]) -> list[str]:
+    """``paths``, where one that lies in another begins with that.
+
+    Files know each other by the folders in their names: ``a/b.py`` that is given together with
+    ``..`` or with ``/home/me/a`` is named as those found there are.
+    """
+    places = [path if "\0" in path else os.path.realpath(path) for path in paths]
+    folders = {path: real for path, real in zip(paths, places, strict=True) if os.path.isdir(real)}
+    told = []
+    for path, real in zip(paths, places, strict=True):
+        above = [top for top, place in folders.items() if real.startswith(os.path.join(place, ""))]
+        # A link is not named by what it leads to.
+        if above and real == os.path.abspath(path):
+            top = min(above, key=lambda each: len(folders[each]))
+            inside = os.path.relpath(real, folders[top])
+            path = inside if top == os.curdir else os.path.join(top, inside)
+        told.append(path)
+    return told
 
 
 def _read_ignore(folder: str, above: Ignore | None, path: str | None = None) -> Ignore | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -214,13 +215,14 @@ def explain_line(
         file = decode(read(filename), filename)
         place = row if cell is None else _row_of(file, cell, row)
         others = [found.path for found in Discovery(lambda path: settings).walk(list(paths))]
-        task = _task_of(filename, others, settings)
-        along = [name for name in task.filenames if not _is_same(name, filename)]
-        files = {name: decode(read(name), name) for name in along if parses(name)}
-        context = load(name for name in (*task.context, *along) if name not in files)
-        return api.why(
-            {filename: file, **files}, filename, place, settings=settings, context=context
-        )
+        # Under the name that the others know it by: by its folders it is told whom they import.
+        name = next((path for path in others if _is_same(path, filename)), filename)
+        task = _task_of(name, others, settings)
+        along = [path for path in task.filenames if path != name]
+        files = {path: decode(read(path), path) for path in along if parses(path)}
+        context = load(path for path in (*task.context, *along) if path not in files)
+        files[name] = replace(file, filename=name)
+        return api.why(files, name, place, settings=settings, context=context)
 
     return call_with_room(explain)
 
@@ -234,7 +236,7 @@ def _task_of(filename: str, others: list[str], settings: Settings) -> Task:
                 tasks.append(Task(path, settings, "check", edits=False))
     with Workers(1, len(tasks)) as workers:
         tasks, _ = _with_others(tasks, others, dict.fromkeys(others, settings), workers, {})
-    mine = (t for t in tasks if any(_is_same(name, filename) for name in t.filenames))
+    mine = (task for task in tasks if filename in task.filenames)
     return next(mine, Task(filename, settings, "check", edits=False))
 
 

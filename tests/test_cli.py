@@ -313,6 +313,53 @@ def test_why(project: Path) -> None:
     assert done.stdout
 
 
+def test_why_takes_a_place_as_reports_tell_it(project: Path) -> None:
+    told = tapemigrate("why", "local.py:7", cwd=project).stdout
+    assert tapemigrate("why", "local.py:7:12", cwd=project).stdout == told
+    assert tapemigrate("why", "local.py:x", cwd=project).stderr == (
+        b"tapemigrate: 'local.py:x' is not FILE:LINE\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("folder", "arguments"),
+    [
+        (".", ("app/ops/grads.py:5",)),
+        (".", ("app/ops/grads.py:5", ".")),
+        ("app", ("ops/grads.py:5",)),
+        ("app", ("ops/grads.py:5", "..")),
+        ("app", ("{root}/app/ops/grads.py:5", "..")),
+        ("app/ops", ("grads.py:5", "{root}")),
+    ],
+)
+def test_why_finds_callers_wherever_it_is_called(
+    tmp_path: Path, folder: str, arguments: tuple[str, ...]
+) -> None:
+    ops = tmp_path / "app" / "ops"
+    ops.mkdir(parents=True)
+    for each in (ops, tmp_path / "app"):
+        (each / "__init__.py").touch()
+    (ops / "grads.py").write_text(
+        "import tensorflow as tf\n\n\ndef grads(loss, x):\n    return tf.gradients(loss, x)[0]\n"
+    )
+    (tmp_path / "main.py").write_text(
+        "import tensorflow as tf\nfrom app.ops.grads import grads\n\n"
+        "x = tf.placeholder(tf.float32)\ny = x * x\nprint(grads(y, x))\n"
+    )
+    places = [each.format(root=tmp_path) for each in arguments]
+    told = tapemigrate("why", *places, cwd=tmp_path / folder).stdout.decode()
+    assert "main.py:6: line 5 has to run under the tape" in told
+    assert "TM101    safe fix" in told
+
+
+def test_a_file_named_beside_its_folder_is_known_to_its_callers(tmp_path: Path) -> None:
+    test_why_finds_callers_wherever_it_is_called(tmp_path, ".", ("app/ops/grads.py:5",))
+    done = tapemigrate(
+        "check", "--output-format", "concise", "ops/grads.py", "..", cwd=tmp_path / "app"
+    )
+    assert done.stdout.startswith(b"../app/ops/grads.py:5:12: TM101 [*]")
+
+
 def test_help_and_version(tmp_path: Path) -> None:
     assert tapemigrate("--version", cwd=tmp_path).stdout.decode() == (
         f"tapemigrate {package.__version__}\n"

@@ -54,6 +54,21 @@ def test_paths_keep_the_form_in_which_they_were_given(tmp_path: Path) -> None:
     assert found(tmp_path, "pkg/a.py", "pkg", "./pkg/a.py")[0] == ["pkg/a.py"]
 
 
+def test_a_path_inside_another_is_named_as_what_is_found_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files know each other by the folders in their names."""
+    tree(tmp_path, "pkg/sub/a.py", "pkg/b.py", "other/c.py")
+    monkeypatch.chdir(tmp_path / "pkg")
+    assert found(tmp_path, "sub/a.py", "..")[0][:2] == ["../pkg/sub/a.py", "../other/c.py"]
+    here = str(tmp_path / "pkg")
+    assert found(tmp_path, "sub", here)[0] == [f"{here}/sub/a.py", f"{here}/b.py"]
+    assert found(tmp_path, f"{here}/b.py", ".")[0] == ["b.py", "sub/a.py"]
+    assert found(tmp_path, "b.py", "../other")[0] == ["b.py", "../other/c.py"]
+    (tmp_path / "pkg" / "link.py").symlink_to("b.py")
+    assert found(tmp_path, "link.py", "..")[0][0] == "link.py"
+
+
 def test_a_file_that_is_named_is_never_left_out(tmp_path: Path) -> None:
     tree(tmp_path, ".hidden/.a.py", "script")
     (tmp_path / ".gitignore").write_text("*\n")

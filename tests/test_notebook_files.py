@@ -416,7 +416,7 @@ def test_standard_input_may_be_a_notebook(tmp_path: Path) -> None:
 
 def test_why_takes_a_cell_and_a_line_of_it(tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_bytes(data(*map(code, (IMPORT, "", TOGETHER))))
-    for place in ("a.ipynb:3:2", "a.ipynb:cell 3:2"):
+    for place in ("a.ipynb:3:2", "a.ipynb:cell 3:2", "a.ipynb:cell 3:2:5"):
         status, out, _ = tapemigrate("why", place, cwd=tmp_path)
         assert status == 0
         assert out.startswith("a.ipynb:cell 3:2: tf.gradients(y, x)\n")
