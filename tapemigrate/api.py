@@ -459,7 +459,7 @@ def _applied(file: SourceFile, here: Unit, rewrites: Iterable[Rewrite]) -> str:
         try:
             file.notebook.split(new)
         except TornError as error:
-            raise CodemodError(f"the rewrite would part `{error}` from what it is for") from None
+            raise CodemodError(f"the rewrite {error}") from None
     return new
 
 

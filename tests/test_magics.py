@@ -52,12 +52,23 @@ def test_python_beside_a_magic_stays_as_it_is(line: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["x = = 1", "if x:\n", "x = 1 +\\", "!ls\nx = \n", "(", "  x\n y"])
-def test_what_is_neither_counts_as_empty_and_is_told(text: str) -> None:
+def test_what_is_neither_is_told(text: str) -> None:
     found = reading(text)
     assert found.problem is not None
     assert found.problem.code == "TM901"
-    assert [type(each) for each in ast.parse(found.code).body] == [ast.Expr]
+    assert found.code.count("\n") == text.count("\n")
+    ast.parse(found.code)
     assert restored(found, found.code) == text
+
+
+def test_what_cannot_be_read_binds_what_is_assigned_in_it() -> None:
+    text = "what is = int\nb.c = 3\na, *d[0] = f(x == 1)\nfor i in y: e += 1\nn: int = 2"
+    body = ast.parse(reading(text).code).body
+    assert (
+        ast.unparse(body[0]) == "a, b, d, e, i, n = _ipython_1_0_(a, b, d, e, f, i, n, what, x, y)"
+    )
+    # It may have imported anything.
+    assert isinstance(body[1], ast.ImportFrom)
 
 
 def test_python_2_is_told_as_such() -> None:
@@ -147,7 +158,12 @@ def test_a_script_that_is_run_may_define_anything() -> None:
         ("%mystery f(x)", '"_ipython_1_0_"'),
         ("%env X=1", '"_ipython_1_0_"; X=1'),
         ("%%mystery\ny = f(x)\n", "y = _ipython_1_0_(\n\nf, x)"),
+        ("%%mystery\ny = f(x)\nz = 1\n", "y, z = _ipython_1_0_(\n\n\nf, x)"),
         ("%%timeit -n 3 x = 1\nlen(x)", "_ipython_1_0_(\nx)"),
+        # Its names are its own.
+        ("%%timeit\ny = f(x)\n", "_ipython_1_0_(\n\nf, x)"),
+        ("%timeit y = f(x)", "_ipython_1_0_(f, x)"),
+        ("%memit y = f(x)", "y = _ipython_1_0_(f, x)"),
         ("%%writefile a.py\ny = f(x)\n", '"""_ipython_1_0_\n\n"""'),
         ("%%mystery\nno Python", '"""_ipython_1_0_\n"""'),
     ],
@@ -161,7 +177,8 @@ def test_what_a_magic_may_bind_and_use_is_seen(text: str, code: str) -> None:
 def test_a_cell_of_another_language_is_known_by_its_magic() -> None:
     assert reading("%%R -i x\nx <- 1").foreign == "R"
     assert reading("%%time\nx = 1").foreign is None
-    assert reading("%%timeit -n 10\nx = 1").foreign is None
+    assert reading("%%timeit -n 10\nf(x)").foreign is None
+    assert reading("%%timeit -n 10\nx = 1").foreign == "timeit"
     assert reading("%%timeit -n 10 y = 2\nx = 1").foreign == "timeit"
 
 

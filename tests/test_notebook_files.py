@@ -71,7 +71,40 @@ def test_no_block_goes_round_a_cell_that_is_not_read() -> None:
     cells = (IMPORT, "b = x * 3.0", "%%mystery\nb = b * x", f"y = b * x\n{GRADIENT}")
     result = found(*cells, mode="fix", settings=UNSAFE)
     assert result.new is None
-    assert "the rewrite would part `%%mystery`" in result.diagnostics[0].message
+    assert result.diagnostics[0].message.endswith(
+        "the rewrite would reach into a `%%mystery` cell, which is not read"
+    )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (IMPORT, FORWARD, "type X = int\ny = y * x", GRADIENT),
+        (IMPORT, "w = tf.constant(3.0)", "type X = int\nw = x * x", f"y = w * x\n{GRADIENT}"),
+        (f"type X = int\n{IMPORT}\nw = x * x", f"y = w * x\n{GRADIENT}"),
+        (IMPORT, "w = x * x", "type X = int\nw, *v = w, w", f"y = w * x\n{GRADIENT}"),
+    ],
+)
+def test_a_cell_that_does_not_parse_may_have_made_what_it_names(cells: tuple[str, ...]) -> None:
+    cells = tuple(each.replace("type X = int", "type 1 = int") for each in cells)
+    result = found(*cells, mode="fix")
+    assert result.new is None
+    assert [each.code for each in result.diagnostics] == ["TM901", "TM101"]
+
+
+def test_a_cell_that_does_not_parse_leaves_other_names_alone() -> None:
+    result = found("type 1 = int\nz = 3", IMPORT, f"w = z\n{TOGETHER}", "= y", mode="fix")
+    assert sources(result.new)[2] == f"w = z\n{REWRITTEN}"
+
+
+@pytest.mark.parametrize("again", ["%%timeit\ny = x * 3.0", "%timeit y = x * 3.0"])
+def test_what_timeit_makes_stays_in_there(again: str) -> None:
+    result = found(IMPORT, FORWARD, again, GRADIENT, mode="fix")
+    assert sources(result.new)[1:] == [
+        "with tf.GradientTape(persistent=True) as y_tape:\n    y_tape.watch(x)\n    y = x * x",
+        again,
+        "g = y_tape.gradient(y, x)",
+    ]
 
 
 def test_a_definition_under_a_line_magic_counts() -> None:
@@ -429,6 +462,20 @@ def test_why_takes_a_cell_and_a_line_of_it(tmp_path: Path) -> None:
     ):
         status, out, err = tapemigrate("why", place, cwd=tmp_path)
         assert (status, out, err) == (2, "", f"tapemigrate: {told}\n")
+
+
+def test_no_comment_is_added_to_a_magic(tmp_path: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    line = "%timeit tf.gradients(y, x)"
+    path.write_bytes(data(*map(code, (IMPORT, TOGETHER, line, f"%time {GRADIENT}"))))
+    status, out, err = tapemigrate("check", "--add-noqa", ".", cwd=tmp_path)
+    assert (status, "TM904 `tf.gradients` stands in a `%timeit` line" in out) == (1, True)
+    assert "Silenced 2 problems in 1 file; 1 needs a look:" in err
+    assert sources(path.read_bytes())[1:] == [
+        f"{TOGETHER}  # noqa: TM101",
+        line,
+        f"%time {GRADIENT}  # noqa: TM101",
+    ]
 
 
 def test_a_baseline_knows_what_stands_in_cells(tmp_path: Path) -> None:

@@ -44,8 +44,10 @@ def silenced(
 def _can_be_silenced(each: Diagnostic, file: SourceFile) -> bool:
     if each.code == "TM910" or each.code in ALWAYS_REPORTED:
         return False
+    if file.notebook is None or each.cell is None:
+        return True
     # What a magic takes for text has no comments.
-    return file.notebook is None or each.cell not in file.notebook.foreign
+    return file.notebook.takes_comment(each.cell, each.noqa_row)
 
 
 def _in_text(each: Diagnostic, file: SourceFile) -> Diagnostic:

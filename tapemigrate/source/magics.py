@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import keyword
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -53,6 +54,15 @@ _PIECE = late(
     re.DOTALL,
 )
 _LINE = late(rf"[^\r\n]*(?:{_NEWLINE}|\Z)")
+# What binds names in a text that is no Python: assignments, loops and definitions.
+_TARGET = r"[(*]*[\w.]+(?:\[[^\]\n]*\])*\)?"
+_BINDING = late(
+    rf"(?:^|[;:])[ \t]*(?:(?P<left>{_TARGET}(?:[ \t]*,[ \t]*{_TARGET})*,?)"
+    r"[ \t]*(?::[^=\n]*|[-+*/%&|^@<>]{0,2})=(?!=)"
+    r"|(?:for|def|class)[ \t]+(?P<name>[\w, \t]+?)(?=[ \t]+in\b|[ \t]*[(:]))",
+    re.MULTILINE,
+)
+_NAME = late(r"(?<![\w.])[^\W\d]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +79,8 @@ class Reading:
     """A cell as Python. ``indent`` was taken off every line that is not blank.
 
     ``foreign`` is the name of the cell magic whose body is not Python of this notebook.
-    ``problem`` says why the cell is neither Python nor IPython; it then counts as empty.
+    ``problem`` says why the cell is neither Python nor IPython. Nothing is then known of it but
+    the names in it.
     """
 
     code: str
@@ -80,7 +91,7 @@ class Reading:
 
 
 class TornError(Exception):
-    """A rewrite has parted a magic from what belongs to it. The message names the magic."""
+    """A rewrite has parted a magic from what belongs to it. The message says what it would do."""
 
 
 def read(text: str, mark: str, filename: str) -> Reading:
@@ -98,8 +109,7 @@ def read(text: str, mark: str, filename: str) -> Reading:
     reading = _translated(text, mark)
     if reading.stand_ins:
         problem = _problem(reading.code, filename)
-    stand_in = _opaque(text, "", mark, 0)
-    return Reading(stand_in.code, "", (stand_in,), problem=problem)
+    return Reading(*_unread(text, mark), problem=problem)
 
 
 def restored(reading: Reading, code: str) -> str:
@@ -109,11 +119,15 @@ def restored(reading: Reading, code: str) -> str:
         TornError: when a magic would not do what it did.
     """
     if code != reading.code and (reading.foreign is not None or reading.problem is not None):
-        raise TornError(f"%%{reading.foreign}" if reading.foreign else "a cell that does not parse")
+        raise TornError(
+            f"would reach into a `%%{reading.foreign}` cell, which is not read"
+            if reading.foreign
+            else "would reach into a cell that does not parse"
+        )
     for each in reading.stand_ins:
         alone = rf"(?:\A|(?<=[\r\n]))[ \t]*{re.escape(each.code)}[ \t]*(?=[\r\n]|\Z)"
         if code.count(each.code) != 1 or (each.alone and not re.search(alone, code)):
-            raise TornError(each.original.strip() or each.code)
+            raise _torn(each.original.strip() or each.code)
     whole = _put_back(reading, code)
     if reading.indent:
         whole = "".join(reading.indent + line if line.strip() else line for line in _lines(whole))
@@ -121,8 +135,12 @@ def restored(reading: Reading, code: str) -> str:
     if magic.startswith("%%") and reading.foreign is None:
         first = _CELL.match(whole)
         if first is None or first["magic"] != magic:
-            raise TornError(magic.splitlines()[0])
+            raise _torn(magic.splitlines()[0])
     return whole
+
+
+def _torn(magic: str) -> TornError:
+    return TornError(f"would part `{magic}` from what it is for")
 
 
 def shown(reading: Reading, piece: str) -> str:
@@ -176,11 +194,13 @@ def _translated(text: str, mark: str) -> Reading:
     if first is not None:
         # What stands beside ``%%timeit`` runs first, once.
         name = first["name"]
-        if name not in _PYTHON_CELLS or _AGAIN.match(first["magic"][1:]):
-            body = "" if name in _TEXT_CELLS else _LINE.sub("", text[first.end() :], count=1)
-            stand_in = _opaque(text, body, mark, 0)
+        body = _LINE.sub("", text[first.end() :], count=1)
+        own = name == "timeit" and bool(_names(body)[1])
+        if own or name not in _PYTHON_CELLS or _AGAIN.match(first["magic"][1:]):
+            used = ([], []) if name in _TEXT_CELLS else _names(body, name)
+            stand_in = _opaque(text, used, mark, 0)
             return Reading(stand_in.code, "", (stand_in,), foreign=name)
-        found.append(_opaque(first["magic"], "", mark, 0))
+        found.append(_opaque(first["magic"], ([], []), mark, 0))
         out += [text[: first.start("magic")], found[0].code]
         at = first.end()
         newline = _LINE.match(text, at)
@@ -228,7 +248,8 @@ def _command(magic: str, mark: str, number: int, *, nested: bool) -> tuple[str, 
         stand_in = StandIn(f"from {mark}{number}_ import *", magic, alone=True)
     else:
         again = _AGAIN.match(magic)
-        stand_in = _opaque(magic, magic[again.end() :] if again else "", mark, number)
+        used = _names(magic[again.end() :], again["name"]) if again else ([], [])
+        stand_in = _opaque(magic, used, mark, number)
     return stand_in.code, [stand_in]
 
 
@@ -243,22 +264,22 @@ def _value(magic: str, mark: str, number: int) -> tuple[str, list[StandIn]]:
     return stand_in.code, [stand_in]
 
 
-def _opaque(magic: str, code: str, mark: str, number: int) -> StandIn:
-    """Python of as many rows for a magic that runs ``code`` in a way of its own.
+def _opaque(magic: str, used: tuple[list[str], list[str]], mark: str, number: int) -> StandIn:
+    """Python of as many rows for a magic that reads and binds names in a way of its own.
 
-    It says which names are read and bound, and nothing else. Without any it is a string, which
-    does nothing.
+    It says which names these are, and nothing else. Without any it is a string, which does nothing.
     """
     rows = "\n" * len(re.findall(_NEWLINE, magic))
-    read, bound = _names(code)
+    read, bound = used
     if read or bound:
-        targets = "".join(f"{name} = " for name in bound)
+        # One may come from another.
+        targets = f"{', '.join(bound)} = " if bound else ""
         return StandIn(f"{targets}{mark}{number}_({rows}{', '.join(read)})", magic, alone=True)
     quotes = '"""' if rows else '"'
     return StandIn(f"{quotes}{mark}{number}_{rows}{quotes}", magic, alone=True)
 
 
-def _names(code: str) -> tuple[list[str], list[str]]:
+def _names(code: str, magic: str = "") -> tuple[list[str], list[str]]:
     """The names that ``code`` reads, and those that it binds; none where it is no Python."""
     try:
         tree = parse(code, "")
@@ -271,7 +292,25 @@ def _names(code: str) -> tuple[list[str], list[str]]:
             (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             bound.add(node.name)
+    # What ``%timeit`` runs is the body of a function.
+    bound = set() if magic == "timeit" else bound
     return sorted(name for name in read if not hasattr(builtins, name)), sorted(bound)
+
+
+def _unread(text: str, mark: str) -> tuple[str, str, tuple[StandIn, ...]]:
+    """Code for a cell that is no Python, such as Python of a later version.
+
+    It may bind whatever is assigned in it, from all the names in it, and import anything.
+    """
+    words = {*_NAME.findall(text)} - {*keyword.kwlist, *keyword.softkwlist}
+    lefts = " ".join(match["left"] or match["name"] for match in _BINDING.finditer(text))
+    bound = sorted(words.intersection(_NAME.findall(lefts)))
+    read = sorted(word for word in words if not hasattr(builtins, word))
+    stand_in = _opaque(text, (read, bound), mark, 0)
+    if read or bound:
+        code = f"{stand_in.code}; from {mark}0_ import *"
+        stand_in = StandIn(code, text, alone=True)
+    return stand_in.code, "", (stand_in,)
 
 
 def _assigns(magic: str) -> bool:

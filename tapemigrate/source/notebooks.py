@@ -72,6 +72,16 @@ class Notebook:
         """The cells that a magic takes for something else than Python of this notebook."""
         return frozenset(cell.number for cell in self.cells if cell.reading.foreign is not None)
 
+    def takes_comment(self, number: int, row: int) -> bool:
+        """Whether a comment can be added to a row of a cell: to one that is all a magic's, none."""
+        cell = next(each for each in self.cells if each.number == number)
+        for stand_in in cell.reading.stand_ins:
+            before, _, _ = cell.reading.code.partition(stand_in.code)
+            first = before.count("\n") + 1
+            if stand_in.alone and first <= row <= first + stand_in.code.count("\n"):
+                return False
+        return True
+
     @property
     def has_magics(self) -> bool:
         """Whether a rewrite might tear a magic from what belongs to it."""
@@ -93,7 +103,7 @@ class Notebook:
         pieces = self._markers.split(text)
         numbers = [str(cell.number) for cell in self.cells]
         if pieces[0] or pieces[1::2] != numbers:
-            raise magics.TornError("the beginning of a cell")
+            raise magics.TornError("would part the beginning of a cell from the cell")
         codes = [piece.removesuffix("\n") for piece in pieces[2::2]]
         return [
             cell.text if code == cell.reading.code else magics.restored(cell.reading, code)
