@@ -46,3 +46,25 @@ def test_what_a_baseline_knows_is_counted() -> None:
         "Found 1 new problem in 1 file; 1 can be fixed with `tapemigrate fix`; "
         "3 known from the baseline."
     ]
+
+
+def test_what_needs_a_look_is_told_by_its_reasons() -> None:
+    here = Position(1, 1)
+    stays = "`tf.gradients` raises, and is left as it is"
+    told = [
+        *(
+            f"{stays}: `{name}` in line {row} of a.py is a parameter"
+            for row, name in enumerate("abc")
+        ),
+        *(f"{stays}: no tape gets through `tf.map_fn`" for _ in range(2)),
+        *(f"{stays}: reason {reason}" for reason in "rstuv"),
+    ]
+    flags = tuple(Diagnostic("TM101", message, "a.py", here, here) for message in told)
+    lines = summary.of_check(Outcome([FileResult("a.py", flags)], [], ["a.py"]))
+    assert lines == [
+        "Found 10 problems in 1 file; 10 need a look:",
+        f"  3 × TM101: {stays}: … in … of … is a parameter",
+        f"  2 × TM101: {stays}: no tape gets through `tf.map_fn`",
+        *(f"  1 × TM101: {stays}: reason {reason}" for reason in "rst"),
+        "  and 2 more",
+    ]

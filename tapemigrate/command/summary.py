@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from tapemigrate.model import Diagnostic
+from tapemigrate.patterns import late
 from tapemigrate.reports.common import printable
 from tapemigrate.results import Outcome
 from tapemigrate.rules import catalog
 from tapemigrate.settings import ALWAYS_REPORTED
 
 _MOST_REASONS = 5
+# What is told of one finding alone: names, but for those of TensorFlow, and places.
+_OWN = late(r"`[^`]+`|\blines? \d+(?: to \d+)?|\bcells? \d+|\S+\.(?:py|ipynb)\b")
+
+_TENSORFLOW = late(r"`tf[\w.]*`")
 
 
 def of_fix(outcome: Outcome, *, written: bool) -> list[str]:
@@ -116,18 +122,24 @@ def _with_the_rest(sentences: list[str], outcome: Outcome, nothing: str) -> list
 
 
 def _reasons(flagged: Sequence[Diagnostic]) -> list[str]:
-    by_code: dict[str, list[Diagnostic]] = {}
+    """The most frequent ones. Those that differ in names and places only are one."""
+    groups: dict[tuple[str, str], list[Diagnostic]] = {}
     for each in flagged:
-        by_code.setdefault(each.code, []).append(each)
-    ranked = sorted(by_code.items(), key=lambda item: (-len(item[1]), item[0]))
+        groups.setdefault((each.code, _OWN.sub(_kept, each.message)), []).append(each)
+    ranked = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     lines = []
-    for code, group in ranked[:_MOST_REASONS]:
+    for (code, why), group in ranked[:_MOST_REASONS]:
         messages = {each.message for each in group}
-        why = printable(messages.pop()) if len(messages) == 1 else catalog.rule(code).summary
-        lines.append(f"  {len(group)} × {code}: {why}")
-    if len(ranked) > _MOST_REASONS:
-        lines.append("  and others")
+        told = printable(messages.pop()) if len(messages) == 1 else why
+        lines.append(f"  {len(group)} × {code}: {told}")
+    others = sum(len(group) for _, group in ranked[_MOST_REASONS:])
+    if others:
+        lines.append(f"  and {others} more")
     return lines
+
+
+def _kept(match: re.Match[str]) -> str:
+    return match[0] if _TENSORFLOW.fullmatch(match[0]) else "…"
 
 
 def _deeds(mended: Iterable[Diagnostic], written: bool) -> str:
