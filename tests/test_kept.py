@@ -83,7 +83,7 @@ def test_a_list_into_which_others_may_put_something(more: str) -> None:
         ("\ndef other(model, x):\n    setattr(model, 'x', x)\n", "`x` is set anew in line 14"),
         (
             "\ndef other(x):\n    Model(x).__dict__['x'] = 2 * x\n",
-            "its attributes are set by texts",
+            "attributes of its object are set by `setattr` or `__dict__`",
         ),
     ],
 )

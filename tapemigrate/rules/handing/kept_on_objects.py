@@ -204,7 +204,10 @@ class Producer:
                 owner = project.class_of(user, project.scope_of(user, node))
                 own = isinstance(node, ast.Name) and node.id == "self" and owner is not None
                 if not own or owner in project.family(unit, cls):
-                    return f"attributes are set by texts in {place_of(unit, user, node)}"
+                    return (
+                        "attributes are set by `setattr` or `__dict__`, under names that cannot be "
+                        f"seen, in {place_of(unit, user, node)}"
+                    )
         for name in (*self._sources, *sorted(read)):
             if project.foreign_stores(unit, cls, name):
                 return f"other code sets `{name}` on the object"

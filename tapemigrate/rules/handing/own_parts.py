@@ -14,7 +14,7 @@ from tapemigrate.rules.callgraph.setters import of_one_object, runs_of_setters
 from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.values.attributes import inherited_values, sets_without_name
+from tapemigrate.rules.values.attributes import WITHOUT_NAME, inherited_values, sets_without_name
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import copied
 from tapemigrate.tape.request import Request
@@ -47,7 +47,7 @@ def unfit(
         if not given:
             return f"nothing in sight sets `self.{name}`"
     if sets_without_name(project, view):
-        return "its attributes are set by texts"
+        return WITHOUT_NAME
     me = view.kinds.self_name or "self"
     paths = [(me, f".{name}") for name in targets]
     path = may_be_object(project, view, request, paths, Kept(view, request, ""))

@@ -6,7 +6,12 @@ import ast
 
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.attributes import inherited_values, set_below, sets_without_name
+from tapemigrate.rules.values.attributes import (
+    WITHOUT_NAME,
+    inherited_values,
+    set_below,
+    sets_without_name,
+)
 
 
 def set_elsewhere(project: Project, view: View, names: list[str]) -> str:
@@ -21,4 +26,4 @@ def set_elsewhere(project: Project, view: View, names: list[str]) -> str:
             return f"a class that extends this one sets `{name}`"
         if problem := set_by_text(project, view.unit, name):
             return problem
-    return "its attributes are set by texts" if sets_without_name(project, view) else ""
+    return WITHOUT_NAME if sets_without_name(project, view) else ""

@@ -64,8 +64,8 @@ class Sites:
                 return f"a library may call `{helper.function.name}`"
             if helper.computes:
                 return (
-                    "more is computed in it before the gradient is asked for, and no caller can be "
-                    "seen whose tape would still record"
+                    f"`{helper.function.name}` computes more of it before it asks for the "
+                    "gradient, and no caller can be seen whose tape would still record"
                 )
             if own:
                 return f"no caller can be seen whose tape has recorded `self.{own[0]}`"

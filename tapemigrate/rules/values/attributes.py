@@ -38,6 +38,12 @@ def set_below(project: Project, view: View, name: str) -> bool:
     )
 
 
+#: What is told where ``sets_without_name``.
+WITHOUT_NAME = (
+    "attributes of its object are set by `setattr` or `__dict__`, under names that cannot be seen"
+)
+
+
 def sets_without_name(project: Project, view: View) -> bool:
     """Whether objects of the class are given attributes whose names are not written there."""
     if view.cls is None:
