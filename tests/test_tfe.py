@@ -413,3 +413,12 @@ def test_newlines_and_tabs() -> None:
     new = fixed(IMPORTS.replace("\n", "\r\n") + body)
     assert "\n" not in new.replace("\r\n", "")
     assert "\tdef g(x):\r\n\t\tx = tf.convert_to_tensor(x)\r\n" in new
+
+
+def test_what_has_no_successor_is_told_in_its_own_words() -> None:
+    text = "import tensorflow as tf\nkeep(tf.contrib.eager)\ntf.contrib.eager.Unheard()\n"
+    assert [each.message for each in findings(text)] == [
+        "`tf.contrib.eager` does not exist in TensorFlow 2; it is kept as a value, and what is "
+        "used of it cannot be seen",
+        "`tf.contrib.eager.Unheard` does not exist in TensorFlow 2; no successor of it is known",
+    ]
