@@ -224,7 +224,9 @@ def _from_table(table: dict[str, object], root: str, known_codes: Collection[str
         ignore=check_codes(_strings(table, "ignore"), known_codes),
         extend_exclude=_patterns(_strings(table, "extend-exclude"), "extend-exclude"),
         per_file_ignores={
-            pattern: check_codes(_strings(per_file, pattern), known_codes)
+            pattern: check_codes(
+                _strings(per_file, pattern, f"per-file-ignores: {pattern!r}"), known_codes
+            )
             for pattern in _patterns(per_file, "per-file-ignores")
         },
         unsafe_fixes=unsafe_fixes,
@@ -233,10 +235,10 @@ def _from_table(table: dict[str, object], root: str, known_codes: Collection[str
     )
 
 
-def _strings(table: dict[str, object], key: str) -> tuple[str, ...]:
+def _strings(table: dict[str, object], key: str, name: str = "") -> tuple[str, ...]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise SettingsError(f"{key} must be a list of strings")
+        raise SettingsError(f"{name or key} must be a list of strings")
     return tuple(value)
 
 

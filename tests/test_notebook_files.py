@@ -445,6 +445,9 @@ def test_standard_input_may_be_a_notebook(tmp_path: Path) -> None:
     assert (status, sources(out.encode())) == (0, [IMPORT, REWRITTEN])
     status, out, _ = tapemigrate("fix", "-", "--stdin-filename", "a.py", cwd=tmp_path, stdin=raw)
     assert out.encode() == raw
+    status, out, err = tapemigrate("fix", "-", cwd=tmp_path, stdin=raw)
+    assert (status, out.encode()) == (2, raw)
+    assert "is a notebook; say so with --stdin-filename NAME.ipynb" in err
 
 
 def test_why_takes_a_cell_and_a_line_of_it(tmp_path: Path) -> None:

@@ -54,6 +54,10 @@ def test_every_key(tmp_path: Path) -> None:
         ("select = ['']", "unknown code ''"),
         ("select = 'TM101'", "select must be a list of strings"),
         ("ignore = [1]", "ignore must be a list of strings"),
+        (
+            "per-file-ignores = {'a/*' = 'TM101'}",
+            "per-file-ignores: 'a/*' must be a list of strings",
+        ),
         ("unsafe-fixes = 'yes'", "unsafe-fixes must be true or false"),
         ("target = 'v3'", "target is 'v3'; it can be v2 or v1-graph"),
         ("per-file-ignores = ['a']", "per-file-ignores must be a table of lists of codes"),

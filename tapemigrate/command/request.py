@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tapemigrate.command.terminal import Bar, Stream, emit, is_terminal, say
+from tapemigrate.patterns import late
 
 if TYPE_CHECKING:
     from tapemigrate.command.baseline import Baseline, BaselineError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from tapemigrate.settings import Resolver
 
 STDIN = "-"
+_NOTEBOOK = late(rb'\s*\{(?=.*"nbformat")', re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -105,7 +108,9 @@ class Request:
     def run_stdin(self, resolver: Resolver, mode: Mode) -> Outcome:
         """The run over standard input, which ``stdin`` holds from then on."""
         from tapemigrate import runner
+        from tapemigrate.results import failure
         from tapemigrate.settings import SettingsError
+        from tapemigrate.source.decoding import SourceError
 
         if sys.stdin is None:
             raise click.ClickException("standard input is closed")
@@ -115,7 +120,11 @@ class Request:
             settings = resolver(name)
         except SettingsError as error:
             raise click.ClickException(str(error)) from None
-        result = runner.run_text(self.stdin, name, settings, mode=mode, edits=self.edits)
+        if not self.stdin_filename and _NOTEBOOK.match(self.stdin):
+            told = "is a notebook; say so with --stdin-filename NAME.ipynb"
+            result = failure(name, SourceError("TM903", told))
+        else:
+            result = runner.run_text(self.stdin, name, settings, mode=mode, edits=self.edits)
         return runner.Outcome([result], [], [name])
 
     def without_known(self, outcome: Outcome, resolver: Resolver, *, shrink: bool) -> Outcome:

@@ -96,7 +96,9 @@ def _symbol(chain: ast.expr, path: str) -> tuple[ast.expr, Symbol | None]:
 
 def _module(unit: Unit, node: ast.expr) -> Use:
     name = unit.lines.segment(unit.lines.span(node))
-    return Use(node, node, name, None, "it is kept as a value, and what is used of it cannot be seen")
+    return Use(
+        node, node, name, None, "it is kept as a value, and what is used of it cannot be seen"
+    )
 
 
 def _read(unit: Unit, node: ast.expr, symbol: Symbol) -> Use:
