@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tapemigrate.command import summary
-from tapemigrate.model import Diagnostic, Fix, Position
+from tapemigrate.model import Diagnostic, Fix, Position, Proof
 from tapemigrate.runner import FileResult, Outcome
 
 
@@ -68,3 +70,13 @@ def test_what_needs_a_look_is_told_by_its_reasons() -> None:
         *(f"  1 × TM101: {stays}: reason {reason}" for reason in "rst"),
         "  and 2 more",
     ]
+
+
+@pytest.mark.parametrize(
+    ("proof", "told"),
+    [(None, "1 more with another run"), (Proof("UNVERIFIED", "d"), "1 more without --verify")],
+)
+def test_what_would_bring_the_rest(proof: Proof | None, told: str) -> None:
+    (left,) = found("TM101")
+    outcome = Outcome([FileResult("a.py", (replace(left, proof=proof),))], [], ["a.py"])
+    assert summary.of_fix(outcome, written=True) == [f"{told}."]

@@ -31,7 +31,10 @@ def of_fix(outcome: Outcome, *, written: bool) -> list[str]:
     unsafe = [each for each in left if _applicability(each) == "unsafe"]
     safe = [each for each in left if _applicability(each) == "safe"]
     if safe:
-        sentences.append(f"{len(safe)} more with another run")
+        verified = any(each.proof is not None for each in safe)
+        sentences.append(
+            f"{len(safe)} more {'without --verify' if verified else 'with another run'}"
+        )
     if unsafe:
         need = "needs" if len(unsafe) == 1 else "need"
         sentences.append(f"{len(unsafe)} {need} --unsafe-fixes")
