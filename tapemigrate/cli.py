@@ -172,7 +172,10 @@ def fix(
     request = Request(**options)
     resolver = request.resolver(unsafe_fixes)
     mode: Mode = "preview" if diff else "fix"
-    command = click.get_current_context().meta["command"]
+    meta = click.get_current_context().meta
+    command = meta["command"]
+    if 0 < meta["behind"] < len(request.paths):
+        raise click.UsageError("a command after -- goes with --verify")
     if verify and request.from_stdin:
         raise click.UsageError("--verify cannot run standard input: name the file")
     if verify and bool(command) == bool(cases):

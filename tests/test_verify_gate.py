@@ -189,6 +189,7 @@ def test_a_program_that_fails_afterwards_is_never_written(project: Path) -> None
     ("arguments", "message"),
     [
         (["--verify", "model.py"], "--verify needs what to run"),
+        (["model.py", "--", "python", "train.py"], "a command after -- goes with --verify"),
         (["--verify", "model.py", "--cases", "cases.py", "--", "python"], "--verify needs what to"),
         (["model.py", "--cases", "cases.py"], "go with --verify"),
         (["--verify", "-", "--", "python", "train.py"], "--verify cannot run standard input"),

@@ -135,6 +135,8 @@ def test_a_command_that_fails_already(project: Path) -> None:
 def test_a_command_that_does_not_exist(project: Path) -> None:
     with pytest.raises(CommandError, match="no-such-program"):
         trial(project, rewritten(), "no-such-program")
+    with pytest.raises(CommandError, match="^no-such-python: No such file"):
+        trial(project, rewritten(), before_python="no-such-python")
 
 
 def test_a_command_that_takes_too_long(project: Path) -> None:

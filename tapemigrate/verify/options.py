@@ -44,7 +44,7 @@ class WithCommand(click.Command):
     """Keeps what follows ``--`` apart from the other arguments: it is a command to run.
 
     It is in ``ctx.meta["command"]``. ``only_with`` is an option without which ``--`` has its usual
-    meaning.
+    meaning; ``ctx.meta["behind"]`` tells how many arguments then follow it.
     """
 
     only_with: str | None = None
@@ -52,9 +52,13 @@ class WithCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Takes the command off before click reads the rest."""
         command: list[str] = []
+        behind = 0
         if "--" in args:
             at = args.index("--")
             if self.only_with is None or self.only_with in args[:at]:
                 args, command = args[:at], args[at + 1 :]
+            else:
+                behind = len(args) - at - 1
+        ctx.meta["behind"] = behind
         ctx.meta["command"] = tuple(command)
         return super().parse_args(ctx, args)

@@ -43,7 +43,8 @@ class Trial:
             try:
                 return self._run(Path(folder).resolve(), tick)
             except OSError as error:
-                raise CommandError(f"{self.command[0]}: {error.strerror or error}") from None
+                told = f"{error.filename or self.command[0]}: {error.strerror or error}"
+                raise CommandError(told) from None
 
     def _run(self, folder: Path, tick: Tick) -> list[Line]:
         tree.copy(self.root, folder / "before", {})
