@@ -135,7 +135,7 @@ def test_a_command_that_fails_already(project: Path) -> None:
 def test_a_command_that_does_not_exist(project: Path) -> None:
     with pytest.raises(CommandError, match="no-such-program"):
         trial(project, rewritten(), "no-such-program")
-    with pytest.raises(CommandError, match="^no-such-python: No such file"):
+    with pytest.raises(CommandError, match=r"^no-such-python: No such file"):
         trial(project, rewritten(), before_python="no-such-python")
 
 
