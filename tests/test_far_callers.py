@@ -110,3 +110,26 @@ def test_a_file_that_cannot_be_read_is_named(
     (message,) = [d.message for r in outcome.results for d in r.diagnostics if d.code == "TM101"]
     assert told is None or f"{told}, which cannot be read, may call it" in message, message
     assert "more files than are looked at" not in message
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_caller_in_another_file_is_told_with_that_file(tmp_path: Path, elsewhere: bool) -> None:
+    """Whether it hands in what it made of the source, or sets it on an object with the source."""
+    helper = (
+        "import tensorflow as tf\n\n\ndef own(h, x):\n    if x is None:\n        x = tf.ones([1])\n"
+    )
+    helper += "    y = h * x\n    return tf.gradients(y, x)[0]\n"
+    kept = "\n\nclass Kept:\n    def __init__(self, h, x):\n        self.h, self.x = h, x\n\n"
+    kept += "    def slope(self):\n        y = self.h * self.x\n"
+    kept += "        return tf.gradients(y, self.x)[0]\n"
+    use = "x = tf.constant(2.0)\nown(tf.exp(x), x)\nKept(tf.exp(x), x).slope()\n"
+    imports = "import tensorflow as tf\nfrom helper import Kept, own\n\n"
+    (tmp_path / "helper.py").write_text(helper + kept + ("" if elsewhere else f"\n\n{use}"))
+    (tmp_path / "main.py").write_text(imports + use if elsewhere else "import tensorflow as tf\n")
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    found = [d.message for r in outcome.results for d in r.diagnostics if d.code == "TM101"]
+    lines = [5, 6] if elsewhere else [21, 22]
+    where = f"{tmp_path / 'main.py'}, " if elsewhere else ""
+    assert len(found) == 2
+    for message, line in zip(found, lines, strict=True):
+        assert f"by the caller in {where}line {line}, so it may depend" in message, message

@@ -145,6 +145,11 @@ class CallSite:
     unit: Unit
     call: ast.Call
 
+    def place(self, unit: Unit) -> str:
+        """Where it stands, as a message about ``unit`` says it."""
+        line = f"line {self.call.lineno}"
+        return line if self.unit is unit else f"{self.unit.filename}, {line}"
+
 
 @dataclass(slots=True)
 class Mentions:

@@ -106,7 +106,7 @@ class Threads:
             for request, refusal in layout.refused.items():
                 helper = self.helpers.get(placed.handed.get(request, scope))
                 if request in placed.handed and request.api != "kept" and helper is not None:
-                    where = self._where(helper, CallSite(placed.view.unit, request.call))
+                    where = CallSite(placed.view.unit, request.call).place(helper.placed.view.unit)
                     reason = f"at its call in {where}, {refusal.reason}"
                     self._failed_sites[request.call] = reason
                     lost = True
@@ -134,7 +134,7 @@ class Threads:
                 if further is None or further.without or not isinstance(region, Region):
                     continue
                 if region.given == placed.tape:
-                    where = self._where(further, CallSite(placed.view.unit, request.call))
+                    where = CallSite(placed.view.unit, request.call).place(further.placed.view.unit)
                     further.without.append(f"in {where} there may be none to hand on")
                     work += self._kin(further)
 
@@ -218,7 +218,7 @@ class Threads:
     ) -> str:
         """Has ``caller`` hand in the tape at ``site``, or says why it cannot."""
         helper = helpers[0]
-        where = self._where(helper, site)
+        where = site.place(helper.placed.view.unit)
         if site.unit.filename not in self._project.asked:
             return f"its call in {where} stands in a file that is not changed along with this one"
         if caller is None:
@@ -277,11 +277,6 @@ class Threads:
             for request in calls:
                 del caller.handed[request]
                 caller.found.pop(request, None)
-
-    def _where(self, helper: Helper, site: CallSite) -> str:
-        line = f"line {site.call.lineno}"
-        same = site.unit is helper.placed.view.unit
-        return line if same else f"{site.unit.filename}, {line}"
 
     def _explain(self, placed: Placed) -> None:
         """Says of what is left why no tape can be handed in."""

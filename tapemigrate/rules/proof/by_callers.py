@@ -55,7 +55,7 @@ class ByCallers:
         if isinstance(verdict, CallSite):
             return wrong(
                 text,
-                f"computed from the source by the caller in line {verdict.call.lineno}",
+                f"computed from the source by the caller in {verdict.place(self._view.unit)}",
                 f"`{shown}`" if shown else "the variables",
                 threads=parameter is not None,
             )

@@ -134,10 +134,9 @@ class KeptValues:
                         Asked(source, passed, linear=self._by_callers.linear, computed=computed),
                     )
                     if isinstance(verdict, CallSite):
-                        line = (
-                            f"computed from the source by the caller in line {verdict.call.lineno}"
-                        )
-                        return wrong(text, line, shown)
+                        where = verdict.place(self._view.unit)
+                        how = f"computed from the source by the caller in {where}"
+                        return wrong(text, how, shown)
                     if not verdict:
                         return f"`{text}` was not computed from {shown}"
         return None
