@@ -254,6 +254,8 @@ class SourceReader:
         singles: set[bool | None] = set()
         listed: set[bool] = set()
         appended = [u.made for u in uses if u.made.kind is Kind.MUTATE]
+        if any(self._sets_anew(d, path) for d in appended):
+            return Sources(refusal=UNWATCHABLE.format(text))
         if appended:
             filled = FilledSources(
                 path_of(node),
@@ -283,6 +285,12 @@ class SourceReader:
         if found.single is None and not found.nested:
             found.single = self._evidence(text, node)
         return found
+
+    def _sets_anew(self, made: Def, path: Path) -> bool:
+        """Whether a call gives the name another value, in a function that declares it shared."""
+        return isinstance(made.value, ast.Call) and bool(
+            path[:1] and path[0] in self._kinds.effect(made.value).rebinds
+        )
 
     def _definition(self, made: Def, text: str, depth: int, known: Trainable | None) -> Sources:
         """What ``made`` gives; ``known``: what the class of the object tells of its attribute."""

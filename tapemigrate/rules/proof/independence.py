@@ -462,6 +462,8 @@ class Independence:
 
     def _finds(self, caller: View, other: ast.expr, behind: frozenset[Def]) -> bool:
         """Whether the other argument is made of what code finds that no name shows."""
+        if any(d.kind is Kind.EXCEPT for d in behind):
+            return True  # it may carry anything
         run = [other, *(d.value for d in behind if d.value is not None)]
         calls = [n for root in run for n in walk(root) if isinstance(n, ast.Call)]
         if any(caller.kinds.effect(call).reads_hidden or reads_all(call) for call in calls):

@@ -134,7 +134,8 @@ class OuterValues:
         same = frozenset(made).union(
             *(origins(d.uses) for d in made if d.value is not None and path_of(d.value) is not None)
         )
-        if is_set_inside(self._project, holder, made[0].path[0]):
+        carried = any(d.kind is Kind.EXCEPT for d in behind)
+        if carried or is_set_inside(self._project, holder, made[0].path[0]):
             return f"`{text}` was not computed from {names_of(leaves)}"
         plain = all(d.value is not None and holder.kinds.make(d.value) in _PLAIN for d in made)
         if plain:
