@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tapemigrate.flow.callables import Callables
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.flow.memory import remembers
+from tapemigrate.flow.memory import remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import arguments_of, statements, walk
 
@@ -77,6 +77,7 @@ class Effects:
         self._kept: dict[str, list[ast.expr]] = {}
         self._given: dict[str, list[ast.expr]] = {}
         hooked: list[ast.ClassDef] = []
+        registered: dict[str, list[NamedFunction]] = {}
         yields = False
         for node in statements(tree):
             if isinstance(node, ast.ClassDef):
@@ -98,8 +99,15 @@ class Effects:
                     self.properties.add(f".{node.name}")
                     if any(_is_setter(d) for d in node.decorator_list):
                         self.set_by_code.add(f".{node.name}")
+                for path in map(path_of, (_called(d) for d in node.decorator_list)):
+                    if path is not None and path[1:] == (".register",):
+                        registered.setdefault(path[0], []).append(node)
             elif isinstance(node, ast.Try):
                 yields = yields or _yields(node)
+        for name, others in registered.items():
+            known = self._functions.get(name, ())
+            if any(_dispatches(d) for each in known for d in each.decorator_list):
+                self._functions[name] = [*known, *others]
         self.hooked = {
             name
             for name, cls in self._classes.items()
@@ -328,6 +336,18 @@ class Effects:
         """Whether a decorator has the function give what an earlier call of it gave."""
         return bool(function.decorator_list) and remembers(function, self.functions, self._binds)
 
+    def remembers_objects(self, cls: ast.ClassDef) -> bool:
+        """Whether a call of the class may give an object that an earlier call of it made."""
+        return any(
+            remembers_objects(each, self.functions, self.called_on) for each in self.lineage(cls)
+        )
+
+    def called_on(self, name: str) -> list[NamedFunction]:
+        """The method that runs where an object of the class of that name is called, if any."""
+        cls = self._classes.get(name)
+        method = self.method(cls, "__call__") if cls is not None else None
+        return [] if method is None else [method]
+
     def _binds(self, name: str) -> bool:
         """Whether something of the file may give the name a meaning."""
         return any(
@@ -349,7 +369,7 @@ class Effects:
                 for each in self._functions[name]
             )
         if name is not None and name in self._classes:
-            return False
+            return self.remembers_objects(self._classes[name])
         if name is not None and any(map(self.keeps_state, self.callables.named(name))):
             return True
         if self._called is None:
@@ -547,6 +567,15 @@ def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
             ):
                 found.add(node.attr)
     return frozenset(found)
+
+
+def _called(decorator: ast.expr) -> ast.expr:
+    return decorator.func if isinstance(decorator, ast.Call) else decorator
+
+
+def _dispatches(decorator: ast.expr) -> bool:
+    """Whether other functions may run in place of the one, by what it is handed."""
+    return (path_of(decorator) or ("",))[-1].lstrip(".").startswith("singledispatch")
 
 
 def _is_property(decorator: ast.expr) -> bool:

@@ -10,7 +10,9 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import walk
 
 # What decorators that keep results are called.
-_WORDS = ("cache", "memo", "once")
+_WORDS = ("cache", "memo", "once", "singleton")
+# What is called to put something where it is found by its name, or key.
+_STORING = frozenset({"setattr", "setdefault"})
 # What Python has by itself, and makes numbers, texts and containers of what it is handed.
 _PLAIN = frozenset(
     {"abs", "bool", "bytes", "chr", "dict", "enumerate", "float", "frozenset", "int", "len", "list"}
@@ -33,15 +35,51 @@ def remembers(
     free = free_names(function)
     if not any(parameters(function.args)) and free <= _PLAIN and not any(map(binds, free)):
         return False
-    for decorator in function.decorator_list:
-        path = path_of(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if path is None:
-            continue
-        if any(word in path[-1].lower() for word in _WORDS):
-            return True
-        if any(_keeps(each) for each in named(path[-1].lstrip("."))):
-            return True
-    return False
+    return any(_by_decorator(decorator, named) for decorator in function.decorator_list)
+
+
+def remembers_objects(
+    cls: ast.ClassDef,
+    named: Callable[[str], list[NamedFunction]],
+    called: Callable[[str], list[NamedFunction]],
+) -> bool:
+    """Whether a call of the class may give an object that an earlier call made.
+
+    Or one that has what an earlier one has. A decorator has it do so, or its metaclass, or its
+    constructor. ``called`` gives the methods that run where an
+    object of the class of a name is called.
+    """
+    handed = [a for d in cls.decorator_list if isinstance(d, ast.Call) for a in d.args]
+    handed += [keyword.value for keyword in cls.keywords if keyword.arg == "metaclass"]
+    handed += [a for base in cls.bases if isinstance(base, ast.Call) for a in base.args]
+    handed += [s.value for s in cls.body if isinstance(s, ast.Assign) and _names_metaclass(s)]
+    methods = (m for d in (*cls.decorator_list, *handed) for m in called(_last(d)))
+    return (
+        any(_by_decorator(decorator, named) for decorator in cls.decorator_list)
+        or any(map(_puts_aside, methods))
+        or any(_takes_parts_of_others(s) for s in walk(cls) if isinstance(s, ast.Assign))
+    )
+
+
+def _takes_parts_of_others(stmt: ast.Assign) -> bool:
+    """``self.__dict__ = self.state``: all objects of the class have the same parts."""
+    parts = any(isinstance(t, ast.Attribute) and t.attr == "__dict__" for t in stmt.targets)
+    return parts and isinstance(stmt.value, ast.Attribute)
+
+
+def _names_metaclass(stmt: ast.Assign) -> bool:
+    return [path_of(target) for target in stmt.targets] == [("__metaclass__",)]
+
+
+def _last(node: ast.expr) -> str:
+    path = path_of(node.func if isinstance(node, ast.Call) else node)
+    return path[-1].lstrip(".") if path is not None else ""
+
+
+def _by_decorator(decorator: ast.expr, named: Callable[[str], list[NamedFunction]]) -> bool:
+    """Whether what it decorates gives again what it gave: by its name, or by its code."""
+    name = _last(decorator)
+    return any(word in name.lower() for word in _WORDS) or any(map(_keeps, named(name)))
 
 
 def stores_beyond(node: ast.AST, own: set[str]) -> bool:
@@ -55,14 +93,25 @@ def stores_beyond(node: ast.AST, own: set[str]) -> bool:
 def _keeps(decorator: NamedFunction) -> bool:
     """Whether a function inside of it puts something where it outlives its calls."""
     inner = [n for s in decorator.body for n in walk(s) if isinstance(n, ast.FunctionDef)]
-    for function in inner:
-        nodes = [n for s in function.body for n in walk(s)]
-        own = {a.arg for a in list(parameters(function.args))[1:]} | {
-            n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-        for node in nodes:
-            if isinstance(node, ast.Nonlocal) or stores_beyond(node, own):
-                return True
-            if isinstance(node, ast.Call) and path_of(node.func) == ("setattr",):
-                return True
-    return False
+    return any(_puts_aside(each) for each in inner if not _gives_its_first(each))
+
+
+def _gives_its_first(function: NamedFunction) -> bool:
+    """Whether all that it gives back is its first argument, as what registers a class does."""
+    ends = [n.value for n in walk(function) if isinstance(n, ast.Return)]
+    first = next((a.arg for a in parameters(function.args)), "")
+    return bool(ends) and all(isinstance(e, ast.Name) and e.id == first for e in ends)
+
+
+def _puts_aside(function: NamedFunction) -> bool:
+    """Whether it puts something where it outlives its calls; its first argument is such a place."""
+    nodes = [n for s in function.body for n in walk(s)]
+    own = {a.arg for a in list(parameters(function.args))[1:]} | {
+        n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    return any(
+        isinstance(node, ast.Nonlocal)
+        or stores_beyond(node, own)
+        or (isinstance(node, ast.Call) and _last(node.func) in _STORING)
+        for node in nodes
+    )

@@ -34,7 +34,7 @@ def path_of(node: Any) -> Path | None:
 
 
 def looked_up(node: ast.AST) -> ast.Attribute | None:
-    """``o.h`` for ``getattr(o, "h")``, ``vars(o)["h"]`` and ``o.__dict__["h"]``.
+    """``o.h`` for ``getattr(o, "h")``, ``vars(o)["h"]`` and the like.
 
     >>> ast.unparse(looked_up(ast.parse("getattr(self, 'h', None)", mode="eval").body))
     'self.h'
@@ -47,6 +47,14 @@ def looked_up(node: ast.AST) -> ast.Attribute | None:
             | ast.Call(func=ast.Name(id="vars"), args=[owner]),
             slice=ast.Constant(value=str(name)),
             ctx=ast.Load(),
+        ):
+            pass
+        case ast.Call(
+            func=ast.Call(
+                func=ast.Name(id="attrgetter") | ast.Attribute(attr="attrgetter"),
+                args=[ast.Constant(value=str(name))],
+            ),
+            args=[owner],
         ):
             pass
         case _:

@@ -101,8 +101,10 @@ def with_others(
         context: dict[str, None] = {}
         for member in members:
             here = links.get(member, Links())
-            context.update(dict.fromkeys(choice.callers(member, here)))
-            context.update(dict.fromkeys(choice.callers(member, further.get(member, Links()))))
+            calling = list(choice.callers(member, here))
+            calling += choice.callers(member, further.get(member, Links()))
+            context.update(dict.fromkeys(calling))
+            context.update(dict.fromkeys(modules.made_by(calling)))
             context.update(dict.fromkeys(marked.get(member, ())))
             context.update(dict.fromkeys(reached.get(member, ())))
             context.update(dict.fromkeys(modules.meant(member, here.givers)))

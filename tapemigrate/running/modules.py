@@ -22,6 +22,9 @@ _MOST_STEPS = 4
 _CALLED = late(rb"(\w+)[ \t]*\(")
 _COMMENT = late(rb"#[^\n]*|[()\\]")
 _DOTTED = late(rb"[\w.]+")
+# A class, and the lines with its decorators above it.
+_DECORATED = late(rb"(?m)^((?:[ \t]*@[^\n]*\n)+)[ \t]*class[ \t]+(\w+)")
+_DECORATOR = late(rb"(?m)^[ \t]*@([\w.]+)")
 _LIBRARY = sys.stdlib_module_names
 
 
@@ -49,6 +52,16 @@ class Modules:
                     led = _origins(self._table(path), name)
                     pending += [(path, of, further, steps + 1) for of, further in led]
 
+    def made_by(self, callers: Iterable[str]) -> Iterator[str]:
+        """The files of the classes of which files make objects, and those of their bases.
+
+        What is called there may be handed them.
+        """
+        for path in callers:
+            if path:
+                table = self._table(path)
+                yield from self.meant(path, [":".join(table.imported[c]) for c in table.made])
+
     def _table(self, path: str) -> _Table:
         if path not in self._tables:
             self._tables[path] = _table_of(path)
@@ -75,7 +88,8 @@ class _Table(NamedTuple):
 
     ``imported`` are modules and the names there, empty where it is the module itself that has the
     name; ``wholesale`` are those of which all names are imported, ``handed_on`` if they are a
-    package's; ``made`` the imported classes that are called, ``extended`` the bases of classes.
+    package's; ``made`` the imported classes that are called, ``extended`` the bases of classes,
+    and what decorates these.
     """
 
     imported: Mapping[str, tuple[str, str]]
@@ -106,6 +120,9 @@ def _table_of(path: str) -> _Table:
     for match in EXTENDS.finditer(data):
         bases = map(_decoded, _DOTTED.findall(match[2]))
         extended.setdefault(_decoded(match[1]), []).extend(bases)
+    for match in _DECORATED.finditer(data):
+        decorators = map(_decoded, _DECORATOR.findall(match[1]))
+        extended.setdefault(_decoded(match[2]), []).extend(decorators)
     package = os.path.basename(path) == "__init__.py"
     return _Table(imported, wholesale, package, sorted(made), extended)
 

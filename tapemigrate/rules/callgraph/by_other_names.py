@@ -14,6 +14,8 @@ def run_by_other_names(unit: Unit, root: ast.AST) -> frozenset[str]:
     """Those that calls in ``root`` run, hand on, or may have been handed."""
     callables = effects_of(unit).callables
     found: set[str] = set()
+    for node in (n for n in walk(root) if isinstance(n, ast.Subscript)):
+        found.update(callables.handed(node.value))  # ``defaultdict(make)``
     for call in (n for n in walk(root) if isinstance(n, ast.Call)):
         found.update(callables.called(call.func))
         for argument in arguments_of(call):

@@ -12,6 +12,7 @@ from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name
+from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import arguments_of, walk
 
 _BUILTIN = frozenset(dir(builtins))
@@ -92,6 +93,10 @@ class Reached:
                 if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                     if me is None or path_of(node.value) != (me,):
                         found.add(node.attr)
+        for unit, root in (*self._run, *self._behind):
+            for call in (n for n in walk(root) if isinstance(n, ast.Call)):
+                if isinstance(call.func, ast.Name):
+                    found.update(*map(_parts_got, global_values(unit, call.func.id)))
         return found
 
     @cached_property
@@ -109,6 +114,15 @@ class Reached:
                         found.append((home, each))
                         pending.append((home, each))
         return found
+
+
+def _parts_got(value: ast.expr) -> set[str]:
+    """What a function of the module gets of objects: ``get = operator.attrgetter("net.h")``."""
+    match value:
+        case ast.Call(func=ast.Name(id="attrgetter") | ast.Attribute(attr="attrgetter")):
+            texts = (a.value for a in value.args if isinstance(a, ast.Constant))
+            return {step for text in texts for step in str(text).split(".")}
+    return set()
 
 
 def _run_by(project: Project, unit: Unit, call: ast.Call) -> Iterator[tuple[Unit, ast.AST]]:

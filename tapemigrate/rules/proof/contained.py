@@ -21,6 +21,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.captured import outer_definitions
+from tapemigrate.rules.proof.classes_named import classes_named
 from tapemigrate.rules.proof.handed_out import gives_parts
 from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import arguments_of, walk
@@ -139,6 +140,8 @@ class _Contents(Finder):
         path = view.unit.names.qualified(call.func)
         if path is None:
             self._taken_whole(view, call.func)
+            if known == len(self.found.classes) and isinstance(call.func, ast.Name):
+                self._by_a_name(view, call.func, depth)
             return
         if is_of_library(path) or gives_no_tensors(path):
             return
@@ -171,6 +174,21 @@ class _Contents(Finder):
             if each not in self.found.classes and each[0] is not view.unit:
                 if means_class(self._project, view.unit, func, *each) is not False:
                     self.found.classes.append(each)
+
+    def _by_a_name(self, view: View, func: ast.Name, depth: int) -> None:
+        """What has the name of a class: a function, or what another call made a class of."""
+        if not func.id.lstrip("_")[:1].isupper():
+            return
+        functions = self._project.effects(view.unit).functions(func.id)
+        for function in functions:
+            inner = self._project.view(view.unit, function)
+            for end in inner.flow.returns if depth < self.depth else ():
+                if end.value is not None:
+                    self.value(inner, end.value, depth + 1)
+        if not functions:
+            found, hidden = classes_named(self._project, view, func)
+            self.found.classes += (each for each in found if each not in self.found.classes)
+            self.is_hidden |= hidden
 
     def _given_elsewhere(self, path: str, depth: int) -> None:
         """What a function of another module gives: ``net = nets.make()``."""

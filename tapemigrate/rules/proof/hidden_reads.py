@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
@@ -27,9 +28,10 @@ from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.counts import is_count_in
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import calls_in, walk
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.kinds import INDEPENDENT, Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -313,10 +315,25 @@ class HiddenReads:
             called = (self._view.kinds.self_name or "", f".{name}", ".__call__")
             if self._results.gives_kept(self._view, called):
                 return wrong(f"self.{name}", "computed where its object was made", "the variables")
+            if self._is_handed_more(name):
+                return f"`self.{name}` holds nothing that was computed from {names_of(leaves)}"
             return None
         return self._kept.judge(
             f"self.{name}", name, self._tracer.attribute(self._view, name), leaves
         )
+
+    def _is_handed_more(self, name: str) -> bool:
+        """Whether what may be a tensor is put into a partial function that ``self.name`` holds."""
+        view = self._view
+        values = attribute_values(self._project, view, name)
+        if not any(
+            isinstance(v, ast.Call) and (path_of(v.func) or ("",))[-1].lstrip(".") == "partial"
+            for v in values
+        ):
+            return False
+        put = put_in_by_methods(self._project, view, name)
+        put = chain(put, put_in_by_others(self._project, view, name))
+        return any(inner.kinds.make(value) not in INDEPENDENT for inner, value in put)
 
 
 def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

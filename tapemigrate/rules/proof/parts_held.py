@@ -22,6 +22,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
+from tapemigrate.rules.callgraph.descriptors import is_descriptor
 from tapemigrate.rules.callgraph.instances import instances_at, instances_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
@@ -36,6 +37,7 @@ from tapemigrate.rules.proof.kept_results import (
     method_of,
     methods_of,
 )
+from tapemigrate.rules.proof.objects_named import contents_of
 from tapemigrate.rules.values.attributes import contents, sets_without_name
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
@@ -136,7 +138,10 @@ class PartsHeld:
         lineage = list(above(self._project, unit, cls))
         names, methods = self._names(lineage, name)
         if not methods:
-            return self._read_by_kept(lineage, name, sources, depth)
+            kept = self._read_by_kept(lineage, name, sources, depth)
+            if kept is None and set_by_text(self._project, unit, name):
+                return Read(f"`{cls.name}.{name}`", Held.UNKNOWN)
+            return kept
         found = [
             Read(f"`{cls.name}.{each}`", self.attribute(unit, cls, each)) for each in sorted(names)
         ]
@@ -170,17 +175,33 @@ class PartsHeld:
     def _read_by_kept(
         self, lineage: list[Class], name: str, sources: Set[str], depth: int
     ) -> Read | None:
-        """The same of another object's method that is kept: ``self.forward = self.net.forward``."""
+        """The same of another object's method that is kept: ``self.forward = self.net.forward``.
+
+        Of a function that is kept, what it captures counts: ``self.forward = lambda x: h * x``.
+        """
         for unit, cls in lineage if depth > 0 else ():
             for value in assigned_in(unit, cls).get(name, ()):
-                if not isinstance(value, ast.Attribute):
-                    continue
                 view = self._project.view(unit, self._project.scope_of(unit, value))
-                for each in instances_at(self._project, view, value).classes:
-                    found = self._read(*each, value.attr, sources, depth - 1)
+                for method in _methods_in(view, value):
+                    found = self._read_of(view, method, sources, depth - 1)
                     if found is not None:
                         return found
+                self._homes[cls] = unit
+                held = self._value(_Place(view, cls), value) if _is_code(view, value) else None
+                if held in (Held.UNKNOWN, Held.COMPUTED):
+                    return Read(f"`{cls.name}.{name}`", held)
         return None
+
+    def _read_of(
+        self, view: View, method: ast.Attribute, sources: Set[str], depth: int
+    ) -> Read | None:
+        found = instances_at(self._project, view, method).classes
+        found = found or contents_of(self._project, view, method.value, set()).classes
+        owner = path_of(method.value) or ()
+        named = self._class_named(view.unit, owner[0]) if len(owner) == 1 else None
+        found = [*found, (view.unit, named)] if named is not None else found  # ``Net.forward``
+        reads = (self._read(*each, method.attr, sources, depth) for each in found)
+        return next((each for each in reads if each is not None), None)
 
     def _names(
         self, lineage: list[Class], name: str
@@ -262,6 +283,9 @@ class PartsHeld:
                     held.append(self._value(_Place(inner, cls), value))
                     if isinstance(inner.unit.parents.get(value), ast.AugAssign):
                         held.append(_op(held))
+            if is_descriptor(self._project, each, name):
+                met |= set(_set_in_body(each, name))
+                held.append(Held.UNKNOWN)
             if view is None:
                 continue
             unnamed = not met and sets_without_name(self._project, view)
@@ -583,6 +607,31 @@ class PartsHeld:
             nodes = walk(place.view.scope)
             ends += [n.value for n in nodes if isinstance(n, ast.Yield | ast.YieldFrom)]
         return max((self._value(place, end) for end in ends), default=Held.NOTHING)
+
+
+def _functions_made(view: View, value: ast.expr) -> Iterator[ast.AST]:
+    """The functions of its own scope that a value is, or hands on: ``partial(f, n=2)``."""
+    for each in [value, *(arguments_of(value) if isinstance(value, ast.Call) else ())]:
+        if isinstance(each, ast.Lambda):
+            yield each
+        elif isinstance(each, ast.Name):
+            made = origins(view.flow.reads.get(each, frozenset()))
+            yield from (d.stmt for d in made if d.kind is Kind.FUNCTION and d.stmt is not None)
+
+
+def _methods_in(view: View, value: ast.expr) -> Iterator[ast.Attribute]:
+    """The methods that run where what is kept is called: ``partial(self.net.forward, n=2)``."""
+    inside = (n for function in _functions_made(view, value) for n in walk(function))
+    called = [n.func for n in inside if isinstance(n, ast.Call)]
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        called.append(value.func.value)  # ``Net.forward.__get__(net)``
+    named = looked_up(value) or value
+    handed = [named, *(arguments_of(value) if isinstance(value, ast.Call) else ())]
+    yield from (each for each in (*handed, *called) if isinstance(each, ast.Attribute))
+
+
+def _is_code(view: View, value: ast.expr) -> bool:
+    return any(True for _ in _functions_made(view, value))
 
 
 def _is_only_filled(unit: Unit, node: ast.Attribute) -> bool:

@@ -15,15 +15,17 @@ from weakref import WeakKeyDictionary
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
-from tapemigrate.flow.memory import stores_beyond
+from tapemigrate.flow.memory import remembers_objects, stores_beyond
 from tapemigrate.flow.paths import looked_up, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.descriptors import getters
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.kept_results import above
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
@@ -68,6 +70,7 @@ class PutAside:
         self._getters: dict[str, _Setters | None] = {}
         self._methods: dict[str, list[_Called]] = {}
         self._later: dict[str, bool] = {}
+        self._computing: dict[str, list[tuple[Unit, NamedFunction]]] = {}
 
     def read_by(
         self, project: Project, unit: Unit, nodes: Iterable[ast.AST], own: frozenset[str]
@@ -161,9 +164,11 @@ class PutAside:
             known = not holder or local or _is_size(node)
             if not known and self._is_set_later(project, node.attr):
                 found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
+            found.called += [(u, f, holder or "self") for u, f in self._run_for(project, node.attr)]
         else:
             # On others, a method of such a name is hardly ever one of the user's.
-            if own or (node.attr not in QUIET and node.attr not in CHANGERS):
+            own_class = effects_of(unit).class_named(_base(node.value)) is not None
+            if own or own_class or (node.attr not in QUIET and node.attr not in CHANGERS):
                 called = self._methods_named(project, node.attr)
                 if not called:
                     if holder and self._is_set_later(project, node.attr):
@@ -187,6 +192,19 @@ class PutAside:
             ]
             self._methods[name] = named if len(named) <= _NAMESAKES else []
         return self._methods[name]
+
+    def _run_for(self, project: Project, name: str) -> list[tuple[Unit, NamedFunction]]:
+        """What runs where an attribute of that name is read: properties, and descriptors."""
+        if name not in self._computing:
+            found = [
+                (unit, each)
+                for unit in project.units.defining(name)
+                if f".{name}" in effects_of(unit).properties
+                for each in effects_of(unit).functions(name)
+            ]
+            found += getters(project, name)
+            self._computing[name] = found if len(found) <= _NAMESAKES else []
+        return self._computing[name]
 
     def _imported(
         self, project: Project, unit: Unit, node: ast.expr, path: str, found: _Read
@@ -273,6 +291,9 @@ def _setters(project: Project, unit: Unit, name: str) -> _Setters | None:
     """Who puts something into what has the name in the module ``unit``; None if nobody does."""
     if name in unit.once(filled_state) or name in unit.once(_keeping_objects):
         return _UNKNOWN
+    cls = effects_of(unit).class_named(name)
+    if cls is not None and _remembers(project, unit, cls):
+        return _UNKNOWN
     if name not in unit.once(_holding):
         return None
     others = (u for u in project.units.having(name) if u is not unit)
@@ -286,6 +307,20 @@ def _setters(project: Project, unit: Unit, name: str) -> _Setters | None:
                 if leads_to(project, path, unit, home, called) is not False:
                     found |= {scope}
     return found or None
+
+
+def _remembers(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
+    """Whether the class, or one above it, gives objects that were made before."""
+
+    def named(name: str) -> list[NamedFunction]:
+        homes = map(effects_of, project.units.defining(name))
+        return [each for home in homes for each in home.functions(name)]
+
+    def called(name: str) -> list[NamedFunction]:
+        homes = map(effects_of, project.units.defining(name))
+        return [method for home in homes for method in home.called_on(name)]
+
+    return any(remembers_objects(each, named, called) for _, each in above(project, unit, cls))
 
 
 def _handed_over(unit: Unit) -> dict[str, list[tuple[ast.Call, ast.AST]]]:

@@ -22,7 +22,7 @@ _FILLING = frozenset({ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef})
 _CONTAINERS = frozenset(
     {"dict", "list", "set", "defaultdict", "OrderedDict", "deque", "fromkeys", "ChainMap", "local"}
     | {"Queue", "LifoQueue", "PriorityQueue", "SimpleNamespace", "Namespace", "WeakValueDictionary"}
-    | {"WeakKeyDictionary", "empty", "full"}
+    | {"WeakKeyDictionary", "empty", "full", "partial"}
 )
 _LOOKING = frozenset({"get", "setdefault", "values", "items"})
 _TYPES = (("list",), ("dict",), ("set",))
@@ -37,8 +37,8 @@ _OF_MODULE = "."
 def filled_state(unit: Unit) -> frozenset[str]:
     """What functions put values into that outlives them, other than variables.
 
-    Dicts, lists and objects at module level, classes, and functions that have a list for a default,
-    or attributes.
+    Dicts, lists and objects at module level, classes, also those that give objects which were made
+    before, and functions that have a list for a default, or attributes.
     """
     top = top_level(unit.tree)
     effects = effects_of(unit)
@@ -65,7 +65,11 @@ def filled_state(unit: Unit) -> frozenset[str]:
         if isinstance(value, ast.Attribute) and value.attr in CHANGERS
         if (root := root_of(value)) in names and root is not None
     }
-    found: set[str] = set()
+    found = {
+        stmt.name
+        for stmt in top
+        if isinstance(stmt, ast.ClassDef) and effects.remembers_objects(stmt)
+    }
     for function in top:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue

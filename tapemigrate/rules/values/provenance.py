@@ -13,6 +13,7 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.descriptors import is_descriptor
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.project import Project, View, self_name
@@ -268,6 +269,8 @@ class Tracer:
         given += inherited_values(self._project, view, name)
         if not given or set_below(self._project, view, name) or self.is_set_by_text(view, name):
             steps.own.blind = True
+        lineage = self._project.effects(view.unit).lineage(view.cls)
+        steps.own.blind |= any(is_descriptor(self._project, each, name) for each in lineage)
         strangers = self._project.foreign_stores(view.unit, view.cls, name)
         steps.own.foreign = any(view.kinds.make(v) not in PLAIN for v in strangers) or any(
             at.kinds.make(v) not in PLAIN for at, v in put_in_by_others(self._project, view, name)
