@@ -101,10 +101,10 @@ def with_others(
         context: dict[str, None] = {}
         for member in members:
             here = links.get(member, Links())
-            calling = list(choice.callers(member, here))
-            calling += choice.callers(member, further.get(member, Links()))
-            context.update(dict.fromkeys(calling))
-            context.update(dict.fromkeys(modules.made_by(calling)))
+            for each in (here, further.get(member, Links())):
+                calling = list(choice.callers(member, each))
+                called = each.names | {handed.name for handed in each.handed}
+                context.update(dict.fromkeys([*calling, *modules.handed(calling, called)]))
             context.update(dict.fromkeys(marked.get(member, ())))
             context.update(dict.fromkeys(reached.get(member, ())))
             context.update(dict.fromkeys(modules.meant(member, here.givers)))

@@ -6,8 +6,9 @@ They are read off the bytes, so that most of a tree is never parsed.
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from tapemigrate.patterns import late
@@ -21,6 +22,10 @@ from tapemigrate.source.decoding import SourceError, is_notebook
 _MOST_STEPS = 4
 _CALLED = late(rb"(\w+)[ \t]*\(")
 _COMMENT = late(rb"#[^\n]*|[()\\]")
+_BRACKET = late(rb"[()]")
+_WORD = late(rb"\w+")
+# What arguments of a call are no longer than.
+_LONGEST = 2000
 _DOTTED = late(rb"[\w.]+")
 # A class, and the lines with its decorators above it.
 _DECORATED = late(rb"(?m)^((?:[ \t]*@[^\n]*\n)+)[ \t]*class[ \t]+(\w+)")
@@ -52,15 +57,18 @@ class Modules:
                     led = _origins(self._table(path), name)
                     pending += [(path, of, further, steps + 1) for of, further in led]
 
-    def made_by(self, callers: Iterable[str]) -> Iterator[str]:
-        """The files of the classes of which files make objects, and those of their bases.
-
-        What is called there may be handed them.
-        """
-        for path in callers:
-            if path:
-                table = self._table(path)
-                yield from self.meant(path, [":".join(table.imported[c]) for c in table.made])
+    def handed(self, callers: Iterable[str], called: Set[str]) -> Iterator[str]:
+        """The files of the classes whose objects files make, and hand to what is ``called``."""
+        for path in filter(None, callers):
+            table = self._table(path)
+            if not table.made:
+                continue
+            data = _data(path)
+            handed = {word for each in _arguments(data, called) for word in _WORD.findall(each)}
+            for cls in table.made:
+                names = re.findall(rb"(\w+)[ \t]*=[ \t]*(?:\w+\.)*%s[ \t]*\(" % cls.encode(), data)
+                if not handed.isdisjoint([cls.encode(), *names]):
+                    yield from self.meant(path, [":".join(table.imported[cls])])
 
     def _table(self, path: str) -> _Table:
         if path not in self._tables:
@@ -125,6 +133,19 @@ def _table_of(path: str) -> _Table:
         extended.setdefault(_decoded(match[2]), []).extend(decorators)
     package = os.path.basename(path) == "__init__.py"
     return _Table(imported, wholesale, package, sorted(made), extended)
+
+
+def _arguments(data: bytes, called: Set[str]) -> Iterator[bytes]:
+    """What calls of the names are handed, up to the parenthesis that closes them."""
+    for match in _CALLED.finditer(data):
+        if _decoded(match[1]) not in called:
+            continue
+        depth = 1
+        for bracket in _BRACKET.finditer(data, match.end(), match.end() + _LONGEST):
+            depth += 1 if bracket[0] == b"(" else -1
+            if depth == 0:
+                yield data[match.end() : bracket.start()]
+                break
 
 
 def _origins(table: _Table, name: str) -> tuple[tuple[str, str], ...]:

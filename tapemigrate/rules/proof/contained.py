@@ -29,6 +29,7 @@ from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.symbols import gives_no_tensors
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
+_SIZES = ("_size", "_dim", "shape")
 _PUTS = frozenset({"append", "add", "insert", "extend", "update", "setdefault"})
 
 
@@ -209,7 +210,7 @@ class _Contents(Finder):
 
     def _named(self, view: View, value: ast.expr, depth: int) -> None:
         path = path_of(value)
-        if path is None or depth > self.depth:
+        if path is None or depth > self.depth or _is_size(path):
             return
         imported = view.unit.names.qualified(value)
         if imported is not None:
@@ -264,6 +265,12 @@ class _Contents(Finder):
         for path, _, value in view.unit.once(_puts).get(name, ()):
             if path == (name,):
                 self.value(self._project.view(view.unit, view.unit.tree), value, depth + 1)
+
+
+def _is_size(path: Path) -> bool:
+    """``env.num_envs``, ``net.batch_size``"""
+    name = path[-1]
+    return name.startswith(".num_") or (name.startswith(".") and name.endswith(_SIZES))
 
 
 def _binds(view: View, name: str) -> bool:
