@@ -141,7 +141,7 @@ class _Contents(Finder):
         path = view.unit.names.qualified(call.func)
         if path is None:
             self._taken_whole(view, call.func)
-            if known == len(self.found.classes) and isinstance(call.func, ast.Name):
+            if isinstance(call.func, ast.Name) and not self._is_known(call.func.id):
                 self._by_a_name(view, call.func, depth)
             return
         if is_of_library(path) or gives_no_tensors(path):
@@ -175,6 +175,9 @@ class _Contents(Finder):
             if each not in self.found.classes and each[0] is not view.unit:
                 if means_class(self._project, view.unit, func, *each) is not False:
                     self.found.classes.append(each)
+
+    def _is_known(self, name: str) -> bool:
+        return any(each in self.found.classes for each in classes(self._project).named(name))
 
     def _by_a_name(self, view: View, func: ast.Name, depth: int) -> None:
         """What has the name of a class: a function, or what another call made a class of."""

@@ -280,7 +280,8 @@ class PartsHeld:
             for inner, value in values:
                 if value not in met:
                     met.add(value)
-                    held.append(self._value(_Place(inner, cls), value))
+                    most = Held.UNKNOWN if _may_be_put(inner.unit, value) else Held.COMPUTED
+                    held.append(min(self._value(_Place(inner, cls), value), most))
                     if isinstance(inner.unit.parents.get(value), ast.AugAssign):
                         held.append(_op(held))
             if is_descriptor(self._project, each, name):
@@ -632,6 +633,17 @@ def _methods_in(view: View, value: ast.expr) -> Iterator[ast.Attribute]:
 
 def _is_code(view: View, value: ast.expr) -> bool:
     return any(True for _ in _functions_made(view, value))
+
+
+def _may_be_put(unit: Unit, value: ast.expr) -> bool:
+    """Whether a call is handed the value that need not put it anywhere: ``Runner(env, h)``."""
+    call = unit.parents.get(value)
+    if isinstance(call, ast.keyword):
+        call = unit.parents.get(call)
+    if not isinstance(call, ast.Call) or value is call.func:
+        return False
+    name = (path_of(call.func) or ("",))[-1].lstrip(".")
+    return name not in CHANGERS and name != "setattr"
 
 
 def _is_only_filled(unit: Unit, node: ast.Attribute) -> bool:
