@@ -26,6 +26,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.kept_results import above
+from tapemigrate.rules.units import Later, parsed
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
@@ -45,6 +46,8 @@ _UNKNOWN: _Setters = frozenset()
 _Called = tuple[Unit, NamedFunction, str]
 # What parts of objects have in their names that are sizes, and no tensors.
 _SIZES = ("shape", "size", "dim", "num_")
+# One of these stands in a file that has properties.
+_PROPERTIES = ("property", ".setter", ".getter")
 
 
 @dataclass(slots=True)
@@ -71,6 +74,7 @@ class PutAside:
         self._methods: dict[str, list[_Called]] = {}
         self._later: dict[str, bool] = {}
         self._computing: dict[str, list[tuple[Unit, NamedFunction]]] = {}
+        self._with_properties: list[Unit | Later] | None = None
 
     def read_by(
         self, project: Project, unit: Unit, nodes: Iterable[ast.AST], own: frozenset[str]
@@ -196,10 +200,18 @@ class PutAside:
     def _run_for(self, project: Project, name: str) -> list[tuple[Unit, NamedFunction]]:
         """What runs where an attribute of that name is read: properties, and descriptors."""
         if name not in self._computing:
+            if self._with_properties is None:
+                files = (file for _, file in project.units.files())
+                self._with_properties = [f for f in files if any(p in f.text for p in _PROPERTIES)]
+            homes = (
+                parsed(file)
+                for file in self._with_properties
+                if isinstance(file, Unit) or file.may_define(name)
+            )
             found = [
                 (unit, each)
-                for unit in project.units.defining(name)
-                if f".{name}" in effects_of(unit).properties
+                for unit in homes
+                if unit is not None and f".{name}" in effects_of(unit).properties
                 for each in effects_of(unit).functions(name)
             ]
             found += getters(project, name)
