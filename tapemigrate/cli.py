@@ -64,6 +64,13 @@ def _complete_codes(ctx: click.Context, param: click.Parameter, incomplete: str)
     return [f"{before}{comma}{code}" for code in catalog.codes() if code.startswith(last.upper())]
 
 
+def _no_program(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A file to write, which must not be one to migrate: a forgotten argument makes it one."""
+    if value is not None and value.endswith((".py", ".pyi", ".ipynb")) and os.path.exists(value):
+        raise click.UsageError(f"{param.opts[0]}: {value} is a program, which it would replace")
+    return value
+
+
 def _common(function: _F) -> _F:
     """The options that ``fix`` and ``check`` share."""
     options = [
@@ -85,7 +92,11 @@ def _common(function: _F) -> _F:
             help="How diagnostics are told.",
         ),
         click.option(
-            "--output-file", metavar="FILE", type=click.Path(), help="Write the report to FILE."
+            "--output-file",
+            metavar="FILE",
+            type=click.Path(),
+            callback=_no_program,
+            help="Write the report to FILE.",
         ),
         click.option("--statistics", is_flag=True, help="Counts by rule instead of the report."),
         click.option(
@@ -211,6 +222,7 @@ def fix(
     "--write-baseline",
     metavar="FILE",
     type=click.Path(),
+    callback=_no_program,
     help="Write all that is found to FILE: known from now on.",
 )
 @click.option(

@@ -96,6 +96,8 @@ def test_one_bad_file_does_not_stop_the_others(project: Path) -> None:
         (("check", "--shard", "1", "."), "--shard: '1' is not K/N, such as 1/4"),
         (("check", "--shard", "1/2", "-"), "--shard and '-' exclude each other"),
         (("check", "--shard", "1/2", "--write-baseline", "a", "."), "exclude each other"),
+        (("check", "--output-file", "local.py", "."), "--output-file: local.py is a program"),
+        (("check", "--write-baseline", "local.py", "."), "--write-baseline: local.py is a program"),
         (("explain", "TM000"), "unknown code 'TM000'"),
         (("why", "local.py"), "'local.py' is not FILE:LINE"),
         (("why", "local.py:x"), "'local.py:x' is not FILE:LINE"),
