@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tapemigrate.verify import report
+from tapemigrate.verify import launch, report
 from tapemigrate.verify.calls import Line, Rewritten
 from tapemigrate.verify.job import Verdicts
 from tapemigrate.verify.trial import CommandError, Trial
@@ -212,6 +214,23 @@ tf.random_normal_initializer = lambda: initializer
     train.write_text(first + train.read_text())
     lines = trial(project, rewritten(), before_python=old_python)
     assert verdicts(lines)[:2] == [(11, "VERIFIED"), (13, "VERIFIED")]
+
+
+def test_a_rewritten_tree_that_takes_too_long(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = launch.run
+
+    def slow(command: Any, side: launch.Side, timeout: float, tick: Any) -> launch.Ran:
+        ran = run(command, side, timeout, tick)
+        return replace(ran, status=None, seconds=9) if side.folder.name == "after" else ran
+
+    monkeypatch.setattr(launch, "run", slow)
+    lines = trial(project, rewritten())
+    assert verdicts(lines)[:2] == [(11, "UNVERIFIED"), (13, "UNVERIFIED")]
+    assert lines[0].site.detail == (
+        "the command fails after the rewrite: it was stopped after 9 s (--timeout gives it more)"
+    )
 
 
 STEP = """

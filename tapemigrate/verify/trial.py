@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tapemigrate.model import Verdict
 from tapemigrate.verify import launch, tree
 from tapemigrate.verify.calls import Line, Rewritten, lines
 from tapemigrate.verify.compare import Site, match, tolerances
@@ -64,11 +65,13 @@ class Trial:
             new = replace(new, graph=True)
             after = self._launch(new, "after the rewrite, without eager execution", tick)
         if after.failed:
-            if self.before_python is not None:
+            if self.before_python is not None and after.status is not None:
                 self._blames(new, after, tick)
             detail = f"the command fails after the rewrite: {after.why()}"
+            # A run that takes longer shows nothing.
+            verdict: Verdict = "UNVERIFIED" if after.status is None else "REFUTED"
             failed = [
-                Site(*key, "REFUTED", runs, 0.0, detail) for key, runs in before.log.sites.items()
+                Site(*key, verdict, runs, 0.0, detail) for key, runs in before.log.sites.items()
             ]
             return lines(failed, self.rewritten)
         limits = tolerances(self.before_python is not None, self.device)
