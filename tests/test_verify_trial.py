@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import textwrap
+import types
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tapemigrate.verify import launch, report
+from tapemigrate.verify import editable, launch, report
 from tapemigrate.verify.calls import Line, Rewritten
 from tapemigrate.verify.job import Verdicts
 from tapemigrate.verify.trial import CommandError, Trial
@@ -231,6 +232,32 @@ def test_a_rewritten_tree_that_takes_too_long(
     assert lines[0].site.detail == (
         "the command fails after the rewrite: it was stopped after 9 s (--timeout gives it more)"
     )
+
+
+def test_a_package_that_is_installed_in_place(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "scripts").mkdir()
+    (project / "train.py").rename(project / "scripts" / "train.py")
+    site = tmp_path_factory.mktemp("site")
+    (site / "sitecustomize.py").write_text(f"import sys\nsys.path.append({str(project)!r})\n")
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    lines = trial(project, rewritten(), "python", "scripts/train.py", "3")
+    assert verdicts(lines)[:2] == [(11, "VERIFIED"), (13, "VERIFIED")]
+
+
+def test_where_imports_are_turned_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, copy = (str(tmp_path.resolve() / name) for name in ("tree", "copy"))
+    for folder in (f"{tree}/src/lib", f"{copy}/src/lib", f"{tree}/.venv/lib", f"{tree}2"):
+        Path(folder).mkdir(parents=True)
+    paths = ["", tree, f"{tree}/src", f"{tree}2", f"{tree}/.venv/lib", "/usr/lib"]
+    monkeypatch.setattr(sys, "path", paths)
+    finder = types.ModuleType("__editable___lib_1_finder")
+    vars(finder)["MAPPING"] = {"lib": f"{tree}/src/lib"}
+    monkeypatch.setitem(sys.modules, finder.__name__, finder)
+    editable.turn(tree, copy)
+    assert sys.path == ["", copy, f"{copy}/src", *paths[3:]]
+    assert editable.mappings() == [{"lib": f"{copy}/src/lib"}]
 
 
 STEP = """

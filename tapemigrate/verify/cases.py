@@ -98,6 +98,7 @@ class Cases:
                 module=self.file.stem,
                 mode="graph",
                 folder=str(folder / "after"),
+                tree=str(self.root),
                 place=place,
                 isolated=self._switches(),
             )
@@ -132,7 +133,7 @@ class Cases:
         drawings: dict[str, list[Inputs]] = {}
         for seed in SEEDS:
             try:
-                cases = pool.cases(folder, place, self.file.stem, seed)
+                cases = pool.cases(folder, str(self.root), place, self.file.stem, seed)
             except WorkerError as error:
                 raise CasesError(f"{self.file}: {error}") from None
             for name, inputs in cases:

@@ -149,6 +149,7 @@ def _output() -> tempfile._TemporaryFileWrapper[bytes]:
 def _environment(side: Side, log: str) -> dict[str, str]:
     settings = {
         "package": str(PACKAGE),
+        "tree": str(side.root),
         "root": str(side.folder),
         "log": log,
         "budget": side.budget,

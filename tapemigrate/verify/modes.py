@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapemigrate.verify import case, finite, probes, seeds, wire
+from tapemigrate.verify import case, editable, finite, probes, seeds, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ _RANDOM = re.compile(r"Random|TruncatedNormal|Multinomial")
 
 @dataclass(frozen=True)
 class Run:
-    """A program that lies in ``folder``, and how to run it.
+    """A program that lies in ``folder``, a copy of ``tree``, and how to run it.
 
     ``module`` is imported from there, or from ``place`` inside it, and its ``entry`` called with
     ``inputs`` (``INPUTS`` of the module if None), as tensors, or as they are when ``arrays`` is
@@ -39,6 +39,7 @@ class Run:
     folder: str
     module: str
     mode: str
+    tree: str = ""
     place: str = ""
     entry: str = "run"
     inputs: dict[str, Any] | None = None
@@ -60,23 +61,26 @@ def observe(tf: Any, run: Run) -> wire.Observation:
     tf.compat.v1.reset_default_graph()
     tf.compat.v1.set_random_seed(seeds.SEED)
     try:
-        with _inside(run.folder, run.place), probes.recording(recorder):
+        with _inside(run.folder, run.tree, run.place), probes.recording(recorder):
             return _MODES[run.mode](tf, run, recorder)
     except Exception as error:
         return wire.Observation(error=_describe(error))
 
 
-def cases(folder: str, place: str, module: str, seed: int) -> dict[str, dict[str, Any]]:
+def cases(folder: str, tree: str, place: str, module: str, seed: int) -> dict[str, dict[str, Any]]:
     """The cases in a module, each with its inputs."""
-    with _inside(folder, place):
+    with _inside(folder, tree, place):
         loaded = importlib.import_module(module)
         return {name: case.inputs(getattr(loaded, name), seed) for name in case.names(loaded)}
 
 
 @contextlib.contextmanager
-def _inside(folder: str, place: str) -> Iterator[None]:
+def _inside(folder: str, tree: str, place: str) -> Iterator[None]:
     """The program's folder is where Python is and where it imports from; its modules go again."""
     modules, path, here = set(sys.modules), list(sys.path), os.getcwd()
+    installed = [(each, dict(each)) for each in editable.mappings()]
+    if tree:
+        editable.turn(tree, folder)
     sys.path[:0] = [folder, os.path.join(folder, place)]
     os.chdir(folder)
     importlib.invalidate_caches()
@@ -85,6 +89,8 @@ def _inside(folder: str, place: str) -> Iterator[None]:
     finally:
         os.chdir(here)
         sys.path[:] = path
+        for mapping, before in installed:
+            mapping.update(before)
         for name in set(sys.modules) - modules:
             module = sys.modules[name]
             # A package without an ``__init__.py`` has no file, but folders.

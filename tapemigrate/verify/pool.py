@@ -45,9 +45,9 @@ PROGRAMS_PER_PROCESS = 300
 class Task:
     """One program to run in one mode.
 
-    ``files`` are the program's texts by their path, or ``folder`` is where it lies. Of it
-    ``module`` is imported, from its folder ``place``, and its ``entry`` called. ``isolated`` asks
-    for a process of its own, for programs that change TensorFlow for good
+    ``files`` are the program's texts by their path, or ``folder`` is where it lies, a copy of
+    ``tree``. Of it ``module`` is imported, from its folder ``place``, and its ``entry`` called.
+    ``isolated`` asks for a process of its own, for programs that change TensorFlow for good
     (``disable_v2_behavior()``). ``double`` runs it in float64, as far as it names float32 itself;
     ``finite`` asks for finite differences as well.
     """
@@ -56,6 +56,7 @@ class Task:
     module: str
     mode: Mode
     folder: str | None = None
+    tree: str = ""
     place: str = ""
     entry: str = "run"
     inputs: Mapping[str, wire.Array] | None = None
@@ -72,6 +73,7 @@ class Task:
                 "do": "observe",
                 "files": dict(self.files),
                 "folder": self.folder,
+                "tree": self.tree,
                 "place": self.place,
                 "module": self.module,
                 "mode": self.mode,
@@ -225,14 +227,22 @@ class Pool:
         return found
 
     def cases(
-        self, folder: str, place: str, module: str, seed: int
+        self, folder: str, tree: str, place: str, module: str, seed: int
     ) -> list[tuple[str, dict[str, wire.Array]]]:
-        """The cases in a module of the program in ``folder``, each with inputs drawn by ``seed``.
+        """The cases in a module of the program in ``folder``, a copy of ``tree``, each with inputs
+        drawn by ``seed``.
 
         Raises:
             WorkerError: when the module cannot be read.
         """
-        request = {"do": "cases", "folder": folder, "place": place, "module": module, "seed": seed}
+        request = {
+            "do": "cases",
+            "folder": folder,
+            "tree": tree,
+            "place": place,
+            "module": module,
+            "seed": seed,
+        }
         answer = self._ask(request)
         if "error" in answer:
             raise WorkerError(answer["error"])

@@ -75,7 +75,13 @@ def _for_gpus(tf: Any) -> bool:
 
 def _cases(request: dict[str, Any]) -> Any:
     try:
-        found = modes.cases(request["folder"], request["place"], request["module"], request["seed"])
+        found = modes.cases(
+            request["folder"],
+            request["tree"],
+            request["place"],
+            request["module"],
+            request["seed"],
+        )
     except (Exception, SystemExit) as error:
         return {"error": type(error).__name__ + ": " + " ".join(str(error).split())}
     return {
@@ -110,6 +116,7 @@ def _observe(tf: Any, request: dict[str, Any], folder: str) -> wire.Observation:
             folder=folder,
             module=request["module"],
             mode=request["mode"],
+            tree=request["tree"],
             place=request["place"],
             entry=request["entry"],
             inputs=None

@@ -57,17 +57,28 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def _load_the_one_behind() -> None:
     """Runs the ``sitecustomize`` that this one stands before on the path."""
-    path = sys.path[:]
-    sys.path[:] = [entry for entry in path if os.path.abspath(entry or os.curdir) != HERE]
+    mine = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) == HERE]
+    sys.path[:] = [entry for entry in sys.path if entry not in mine]
     own = sys.modules.pop("sitecustomize")
     try:
         importlib.import_module("sitecustomize")
     except ImportError:
         sys.modules["sitecustomize"] = own
     finally:
-        sys.path[:] = path
+        # It may have put something there.
+        sys.path[:0] = mine
+
+
+def _find_packages_in_the_copy() -> None:
+    settings = json.loads(os.environ["TAPEMIGRATE_VERIFY"])
+    file = os.path.join(settings["package"], "verify", "editable.py")
+    spec: Any = importlib.util.spec_from_file_location("tapemigrate_editable", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.turn(settings["tree"], settings["root"])
 
 
 if "TAPEMIGRATE_VERIFY" in os.environ:
     sys.meta_path.insert(0, _Finder())
     _load_the_one_behind()
+    _find_packages_in_the_copy()
