@@ -133,3 +133,18 @@ def test_a_caller_in_another_file_is_told_with_that_file(tmp_path: Path, elsewhe
     assert len(found) == 2
     for message, line in zip(found, lines, strict=True):
         assert f"by the caller in {where}line {line}, so it may depend" in message, message
+
+
+@pytest.mark.parametrize("use", ["", APART])
+def test_what_hands_on_and_is_not_called_shows_nothing(tmp_path: Path, use: str) -> None:
+    """Whoever calls it, out of sight, may make the one of the other, as with the first function."""
+    text = "import tensorflow as tf\n\n\ndef hand_on(h, x):\n    return own(h, x)\n\n\n"
+    text += "def own(h, x):\n    y = h * x\n    return tf.gradients(y, x)[0]\n"
+    (tmp_path / "helper.py").write_text(text)
+    if use:
+        made = USE.format(module="helper", name="hand_on", made=use)
+        (tmp_path / "main.py").write_text(made)
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    (found,) = [d for r in outcome.results for d in r.diagnostics if d.code == "TM101"]
+    assert (found.fix is not None and found.fix.applicability == "safe") == bool(use), found.message
+    assert bool(use) or "`h`, a parameter, was not computed from `x`" in found.message

@@ -137,16 +137,6 @@ class Independence:
             return []
         return [s for s in calls if self._project.scope_of(s.unit, s.call) is view.scope]
 
-    def _is_handed_out(self, view: View) -> bool:
-        """Whether other code may call the scope, with values that it makes of each other."""
-        scope = view.scope
-        if view.unit.filename not in self._project.asked:
-            return True  # who calls what such a file defines was not looked for
-        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
-            return isinstance(scope, ast.Lambda)
-        others = mentions_of(self._project, view.unit, scope).within(enclosing(view)).others
-        return any(self._handed_to_tensorflow(unit, node) is None for unit, node in others)
-
     def _around(
         self, caller: View, asked: Asked, upward: list[Def], behind: frozenset[Def], depth: int
     ) -> bool | CallSite:
@@ -171,12 +161,6 @@ class Independence:
                     if not further:
                         return True
         return False
-
-    def _is_called(self, view: View) -> bool:
-        scope = view.scope
-        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
-            return False
-        return bool(mentions_of(self._project, view.unit, scope).within(enclosing(view)).calls)
 
     def _handed_to_tensorflow(self, unit: Unit, node: ast.AST) -> CallSite | None:
         """The ``tf.while_loop``, ``tf.map_fn``, … that a function is handed to."""
@@ -447,8 +431,7 @@ class Independence:
                     further = self.at_all_calls(caller, asked.of(above, each), depth - 1)
                     if isinstance(further, CallSite):
                         return further
-                    seen = above.kind is not Kind.ENTRY and not self._is_handed_out(caller)
-                    if not further and (not seen or self._is_called(caller)):
+                    if not further:
                         return None
         if value.network and self._holds_variables(caller, given):
             return False
