@@ -14,6 +14,14 @@ from tapemigrate.rules.reading import Reading, read
 from tapemigrate.tape.request import Refusal, Request
 
 APIS = frozenset({"gradients", "hessians", "jacobian", "batch_jacobian"})
+# TensorFlow's own, private and without a place in TensorFlow 2's API.
+_PRODUCT = "hessian_vector_product"
+_PRODUCT_REFUSAL = Refusal(
+    "it is private to TensorFlow, and made of two calls of `tf.gradients`",
+    "Record the forward pass on two tapes, the gradient on the outer one: `with tf.GradientTape() "
+    "as outer:`, in it `with tf.GradientTape() as inner: y = f(x)` and `grads = "
+    "inner.gradient(y, xs)`; then ask `outer.gradient(grads, xs, output_gradients=v)`.",
+)
 _READ_RECIPE = "Write its arguments out by keyword; then it can be read, and rewritten."
 
 
@@ -35,13 +43,16 @@ def collect(project: Project, unit: Unit) -> Calls:
     calls = Calls()
     for expr, path in unit.names.references():
         symbol = catalog.lookup(path, project.aliases)
-        if symbol is None or symbol.api not in APIS:
+        if symbol is None or symbol.api not in (*APIS, _PRODUCT):
             continue
         parent = unit.parents.get(expr)
         kind = unit.names.reference_kind(expr)
         bare = isinstance(expr, ast.Name) and kind == "star"
         if kind in ("getattr", "uncertain") or bare or not _is_called(parent, expr):
             calls.others += arguments.reference(unit, expr, symbol, kind)
+            continue
+        if symbol.api == _PRODUCT:
+            calls.others.append(refused(unit, parent, symbol.rule, _PRODUCT_REFUSAL))
             continue
         reading = read(unit, parent, symbol.api, symbol.version)
         if reading.ambiguous is not None:
