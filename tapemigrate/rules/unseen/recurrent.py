@@ -83,7 +83,9 @@ def runs_in(root: ast.AST, unit: Unit, project: Project) -> Iterator[tuple[ast.A
     own = _imported(unit, project) | _running(unit.filename, unit, project)
     for node in walk(root):
         name = last_of(node)
-        found = direct(node, unit) or (own.get(name) if name is not None else None)
+        found = direct(node, unit)
+        if found is None and name in own and not _is_direct(node, unit):
+            found = own[name]
         found = found or _out_of_sight(node, unit, project)
         if found is None and name is not None and isinstance(node, ast.Name | ast.Attribute):
             found = _elsewhere(node, name, unit, project)
@@ -111,9 +113,12 @@ def running(unit: Unit) -> frozenset[str]:
 
 
 def direct(node: ast.AST, unit: Unit) -> str | None:
-    """The name of the library function, if ``node`` calls one and it may make variables."""
+    """The name of the library function, if ``node`` calls one and it may make variables.
+
+    Of one that runs cells, also where it is handed on or kept, for others to call.
+    """
     if not isinstance(node, ast.Call):
-        return None
+        return unit.once(_handed_on).get(node)
     name = called(node, unit)
     if name in CELLS:
         return name
@@ -122,6 +127,25 @@ def direct(node: ast.AST, unit: Unit) -> str | None:
         return None
     functions = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "fn")]
     return name if any(_makes(each, unit, set()) for each in functions) else None
+
+
+def _is_direct(node: ast.AST, unit: Unit) -> bool:
+    """Whether it is the function in such a call, which says all itself."""
+    parent = unit.parents.get(node)
+    return isinstance(parent, ast.Call) and parent.func is node and direct(parent, unit) is not None
+
+
+def _handed_on(unit: Unit) -> dict[ast.AST, str]:
+    """Where functions that run cells are meant and not called, with the names of theirs."""
+    found: dict[ast.AST, str] = {}
+    if not any(word in unit.text for word in CELLS):
+        return found
+    for expr, path in unit.names.references():
+        name, parent = path.rpartition(".")[2], unit.parents.get(expr)
+        is_called = isinstance(parent, ast.Call) and parent.func is expr
+        if name in CELLS and path.startswith("tensorflow.") and not is_called:
+            found[expr] = name
+    return found
 
 
 def called(call: ast.Call, unit: Unit) -> str | None:
@@ -225,6 +249,7 @@ def _facts(unit: Unit) -> _Facts:
         # ``Layer.__init__(self)`` says nothing of the classes that have one: they are found whole.
         if not node.name.startswith("__")
     ]
+    functions += _kept(unit)
     references = [(path, last_of(expr)) for expr, path in unit.names.references()]
     imported = [
         (path, own or path.rpartition(".")[2])
@@ -232,6 +257,7 @@ def _facts(unit: Unit) -> _Facts:
         if not path.startswith("tensorflow.")
     ]
     tops = {getattr(stmt, "name", None) for stmt in unit.tree.body}
+    tops |= {last_of(t) for stmt in unit.tree.body for t in getattr(stmt, "targets", ())}
     return _Facts(
         tuple(functions),
         frozenset(filter(None, tops)),
@@ -243,13 +269,23 @@ def _facts(unit: Unit) -> _Facts:
 _FACTS = ByText(_facts)
 
 
+def _kept(unit: Unit) -> Iterator[_Function]:
+    """Names and attributes that are given functions which run cells: chosen, bound, in a list."""
+    handed = unit.once(_handed_on)
+    for stmt in unit.nodes(ast.Assign) if handed else ():
+        found = next((handed[n] for n in walk(stmt.value) if n in handed), None)
+        for name in map(last_of, stmt.targets) if found is not None else ():
+            if name is not None:
+                yield _Function(name, found, (), ())
+
+
 def _function(root: ast.FunctionDef | ast.ClassDef, unit: Unit) -> _Function:
     nodes = walk(root)
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     unseen = [call for call in calls if _may_be_out_of_sight(call, unit)]
     return _Function(
         root.name,
-        next((name for call in calls for name in [direct(call, unit)] if name is not None), None),
+        next((name for node in nodes for name in [direct(node, unit)] if name is not None), None),
         tuple(dict.fromkeys(name for node in nodes for name in [last_of(node)] if name)),
         tuple(dict.fromkeys(last_of(call.func) or "" for call in unseen)),
     )
