@@ -36,16 +36,22 @@ _WHOLE_FILE = {
         "Drop `disable_control_flow_v2()`.",
     ),
 }
-# Functions of libraries that run ops under it, by the library; it is rarely at hand itself.
-_OVERRIDERS = {
-    "gradient_override_map": "lucid",
-    "use_gradient": "lucid",
-    "as_tensorflow_layer": "odl",
+# Functions of libraries that do what no tape sees: where they come from, and what they do. The
+# libraries are rarely at hand themselves.
+_RUNS_OVERRIDDEN = "which runs ops under `gradient_override_map`; a tape ignores that"
+_IS_DEFUN = "which calls a `Defun`; a tape does not see through that"
+_IN_LIBRARIES = {
+    **dict.fromkeys(("gradient_override_map", "use_gradient"), ("lucid.", _RUNS_OVERRIDDEN)),
+    "as_tensorflow_layer": ("odl.", _RUNS_OVERRIDDEN),
+    **dict.fromkeys(("gdn", "GDN"), ("tensorflow.contrib.", _RUNS_OVERRIDDEN)),
+    **dict.fromkeys(
+        ("scale_gradient", "scaled_softplus", "functional_rnn", "bidirectional_functional_rnn"),
+        ("tensorflow.contrib.", _IS_DEFUN),
+    ),
 }
 # What ``gradient_override_map`` does, done by hand; said of a file, or of what it defines.
 _OP_TYPE = "_gradient_op_type"
 _SET_BY_HAND = "sets by hand which gradient an op has, which a tape ignores without a word"
-_RUNS_OVERRIDDEN = "which runs ops under `gradient_override_map`; a tape ignores that"
 _CHANGED = {
     "_gradient_override_map": _SET_BY_HAND,
     _OP_TYPE: _SET_BY_HAND,
@@ -118,7 +124,7 @@ _SPREADING = {
 MARKS = (
     frozenset(_SPREADING)
     | frozenset(_CHANGED)
-    | frozenset(_OVERRIDERS)
+    | frozenset(_IN_LIBRARIES)
     | {
         *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
         *("graph_replace", "copy_with_input_replacements"),
@@ -127,7 +133,7 @@ MARKS = (
 )
 
 #: Those of them that are hardly ever meant otherwise: who calls what holds one is followed further.
-MAKING = MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub"}
+MAKING = MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub", "scale_gradient"}
 
 _HUB_MODULE = "tensorflow_hub.Module"
 
@@ -135,7 +141,7 @@ _HUB_MODULE = "tensorflow_hub.Module"
 _MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")
 _TAINTING = (*_MAKING_OPS, *(word for word, why in _UNSEEN.items() if why is not _KERAS))
 _BY_HAND = (
-    *(*_MAKING_OPS, *_SPREADING, *_CHANGED, *_OVERRIDERS, "Defun"),
+    *(*_MAKING_OPS, *_SPREADING, *_CHANGED, *_IN_LIBRARIES, "Defun"),
     *(word for word, why in _UNSEEN.items() if why is _RAW_OPS),
 )
 
@@ -253,16 +259,15 @@ class Hazards:
         changed = _overriding(self.unit, node)
         if changed is not None:
             return Refusal(f"it {_CHANGED[changed]}", _OVERRIDING)
-        return self.overridden(node) or _SPREADING.get(word)
+        return self.of_library(node) or _SPREADING.get(word)
 
-    def overridden(self, node: ast.AST) -> Refusal | None:
-        """Why a tape would miss what ``node``, perhaps a library's function, does to gradients."""
+    def of_library(self, node: ast.AST) -> Refusal | None:
+        """Why a tape would miss what ``node`` runs, if it is such a function of a library."""
         if not isinstance(node, ast.Name | ast.Attribute):
             return None
-        path = _overrider(self.unit.names.qualified(node) or "")
-        if path is None:
-            return None
-        return Refusal(f"it uses `{path}`, {_RUNS_OVERRIDDEN}", _OVERRIDING)
+        path = self.unit.names.qualified(node) or ""
+        does = _done_by(path)
+        return None if does is None else Refusal(f"it uses `{path}`, {does}", _OVERRIDING)
 
     def by_hand(self, nodes: Iterable[ast.AST]) -> Refusal | None:
         """Why a tape would miss what functions of other files run for these nodes."""
@@ -398,24 +403,24 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
 
 def _giving(here: Hazards, call: ast.Call) -> Refusal | None:
     """Why a tape would miss what a function runs that ``call`` makes."""
-    return _DEFUN if _is_defun(call) else here.overridden(call.func)
+    return _DEFUN if _is_defun(call) else here.of_library(call.func)
 
 
 def _by_library(unit: Unit) -> Refusal | None:
-    """Whether the file has a library give ops another gradient."""
-    if not _may_hold(unit, _OVERRIDERS):
+    """Whether the file has a library do what no tape sees."""
+    if not _may_hold(unit, _IN_LIBRARIES):
         return None
-    used = (_overrider(path) for _, path in unit.names.references())
-    name = next(filter(None, used), None)
-    if name is None:
-        return None
-    return Refusal(f"the file uses `{name}`, {_RUNS_OVERRIDDEN}", _OVERRIDING)
+    for _, path in unit.names.references():
+        does = _done_by(path)
+        if does is not None:
+            return Refusal(f"the file uses `{path}`, {does}", _OVERRIDING)
+    return None
 
 
-def _overrider(path: str) -> str | None:
-    """``path``, if it means a function of a library that runs ops with another gradient."""
-    library, _, rest = path.partition(".")
-    return path if _OVERRIDERS.get(rest.rpartition(".")[2]) == library else None
+def _done_by(path: str) -> str | None:
+    """What the function of a library does that no tape sees, if ``path`` means such a one."""
+    library, does = _IN_LIBRARIES.get(path.rpartition(".")[2], (path, None))
+    return does if path.startswith(library) else None
 
 
 def _overriding(unit: Unit, node: ast.AST) -> str | None:
@@ -486,7 +491,7 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
             refusal = here.made_by_hand(node)
             if refusal is not None:
                 found[top.name] = refusal
-    for stmt in top_level(unit.tree) if _may_hold(unit, ("Defun", *_OVERRIDERS)) else ():
+    for stmt in top_level(unit.tree) if _may_hold(unit, ("Defun", *_IN_LIBRARIES)) else ():
         if not isinstance(stmt, ast.Assign):
             continue
         refusal = next(filter(None, (_giving(here, call) for call in _calls_in(stmt))), None)
