@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
@@ -33,11 +33,19 @@ _SAME = frozenset({"convert_to_tensor", "cast", "to_float", "to_double", "identi
 class Construction:
     """Looks for what is passed to the methods that fill the objects of one class."""
 
-    def __init__(self, project: Project, tracer: Tracer, view: View) -> None:
+    def __init__(
+        self,
+        project: Project,
+        tracer: Tracer,
+        view: View,
+        apart_above: Callable[[View, Iterable[Def], Iterable[Def]], bool],
+    ) -> None:
+        """``apart_above``: whether those who hand in one value made it of none of the others."""
         assert view.cls is not None
         self._project = project
         self._tracer = tracer
         self._view = view
+        self._apart_above = apart_above
         known = classes(project)
         names = {view.cls.name, *known.above(view.cls.name), *known.extending(view.cls.name)}
         self._classes = [
@@ -81,6 +89,8 @@ class Construction:
                     if mine & cut or cut & behind or beside:
                         return False
                     verdict = None if beside is None else verdict
+                    if not self._apart_above(caller, cut, mine | behind):
+                        verdict = None
                 elif isinstance(scope, ast.FunctionDef) and scope in self._methods:
                     for made in self._tracer.behind(inner, given):
                         step = (scope, made.path[0])

@@ -45,6 +45,7 @@ from tapemigrate.tape.same import value_may_be
 from tapemigrate.tape.symbols import short
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 _VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
 # Through how many callers two values are followed.
 _DEPTH = 4
@@ -115,7 +116,11 @@ class Independence:
                 return handed
             else:
                 seen = seen or not sites
-        for site in self._own_calls(view, mentions.calls, asked):
+        own = self._own_calls(view, mentions.calls, asked)
+        if any(self._makes_more(view, site, asked) for site in own):
+            # Of the very tensor that is passed twice, the next call is handed something new.
+            asked = replace(asked, computed=True)
+        for site in own:
             verdict = self._site(view, site, asked, _HERE)
             if isinstance(verdict, CallSite) or verdict is False:
                 return site
@@ -137,6 +142,14 @@ class Independence:
             return []
         return [s for s in calls if self._project.scope_of(s.unit, s.call) is view.scope]
 
+    def _makes_more(self, view: View, site: CallSite, asked: Asked) -> bool:
+        """Whether a call that the function makes of itself passes what it computes."""
+        scope, parameter = view.scope, asked.parameter
+        if not isinstance(scope, ast.FunctionDef) or parameter is None:
+            return False
+        other = argument_for(site.call, scope, parameter, view.cls is not None)
+        return other is not None and path_of(other) is None
+
     def _around(
         self, caller: View, asked: Asked, upward: list[Def], behind: frozenset[Def], depth: int
     ) -> bool | CallSite:
@@ -145,8 +158,10 @@ class Independence:
             if each.kind is not Kind.ENTRY or each.path[0] == caller.kinds.self_name:
                 continue
             found = outer_definitions(self._project, caller, each.path)
-            made = [d for d in found[1] if d.value is not None] if found is not None else []
-            if found is None or all(found[0].kinds.make(d.value) in PLAIN for d in made if d.value):
+            made = [d for d in found[1] if d.kind not in _CODE] if found is not None else []
+            if found is None or all(
+                d.value and found[0].kinds.make(d.value) is Make.PYTHON for d in made
+            ):
                 continue
             closure = backward([u for d in made for u in (Use(d), *d.uses)]).made
             for above in upward:
@@ -161,6 +176,40 @@ class Independence:
                     if not further:
                         return True
         return False
+
+    def apart_above(
+        self, view: View, sources: Iterable[Def], others: Iterable[Def], depth: int = _DEPTH
+    ) -> bool:
+        """Whether nobody makes one of ``others`` of a source, where both come into the scope.
+
+        As parameters, of its callers; or of the function around.
+        """
+        mine = [d for d in sources if d.kind in _OUTSIDE and d.path[0] != view.kinds.self_name]
+        theirs = [d for d in others if d.kind in _OUTSIDE and d.path[0] != view.kinds.self_name]
+        return all(
+            self._is_apart_above(view, source, other, depth)
+            for source in mine
+            for other in theirs
+            if other.kind is source.kind and other.path != source.path
+        )
+
+    def _is_apart_above(self, view: View, source: Def, other: Def, depth: int) -> bool:
+        if source.kind is Kind.PARAM:
+            asked = Asked(source, other.path[0])
+            return depth > 0 and self.at_all_calls(view, asked, depth - 1) is True
+        found = outer_definitions(self._project, view, other.path)
+        if found is None:
+            return True  # of the module
+        holder, made = found
+        made = [d for d in made if d.kind not in _CODE]
+        behind = backward([u for d in made for u in (Use(d), *d.uses)]).made
+        defs = holder.flow.defs.values()
+        mine = with_aliases(
+            frozenset(d for d in defs if d.path == source.path[: len(d.path)]), holder
+        )
+        if (mine | perhaps(mine, holder)) & behind:
+            return False
+        return self.apart_above(holder, mine, behind, depth)
 
     def _handed_to_tensorflow(self, unit: Unit, node: ast.AST) -> CallSite | None:
         """The ``tf.while_loop``, ``tf.map_fn``, … that a function is handed to."""
@@ -280,7 +329,12 @@ class Independence:
             held = _held_against(traced, attribute, caller, given, cut)
             if held is not True or view.cls is None:
                 return held
-            made = Construction(self._project, self._tracer, view)
+            made = Construction(
+                self._project,
+                self._tracer,
+                view,
+                lambda above, mine, others: self.apart_above(above, mine, others, depth),
+            )
             return made.is_apart(traced, caller, site, cut)
         return None
 
@@ -423,6 +477,8 @@ class Independence:
             return None  # further up, they are not followed
         if upward and depth > 0 and (around := self._around(caller, asked, upward, behind, depth)):
             return around if isinstance(around, CallSite) else None
+        if not self.apart_above(caller, (d for d in upward if d.kind is Kind.ENTRY), behind, depth):
+            return None
         if upward and value.parameters and depth > 0:
             for each in value.parameters:
                 for above in upward:

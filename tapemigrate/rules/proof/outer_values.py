@@ -123,7 +123,11 @@ class OuterValues:
         functions = frozenset(d for d in holder.flow.defs.values() if d.kind is Kind.FUNCTION)
         uses = [u for value in before for u in holder.flow.uses_in(value)]
         uses += [u for d in made for u in _read_by_body(d)]
-        behind = backward(uses, functions).made - functions
+        # The source itself they may read: that is recorded.
+        known = {d.path for x in tensors for d in x.defs}
+        run = backward([*uses, *map(Use, made)]).made & functions
+        late = (u for d in run for u in d.uses if u.made.path not in known)
+        behind = backward([*uses, *late], functions).made - functions
         return self._held(name, holder, made, behind, tensors) if behind else None
 
     def _held(
@@ -162,6 +166,8 @@ class OuterValues:
                     if beside is None:
                         return f"`{text}` was not computed from {names_of(leaves)}"
                     if perhaps(mine, holder) & behind:
+                        return f"`{text}` was not computed from {names_of(leaves)}"
+                    if not self._by_callers.calls.apart_above(holder, mine, behind):
                         return f"`{text}` was not computed from {names_of(leaves)}"
                 if source.kind is Kind.PARAM:
                     verdict = self._by_callers.judge(

@@ -23,6 +23,7 @@ from tapemigrate.tape.symbols import short
 
 _ONE = (Make.LEAF, Make.TENSOR, Make.VARIABLE, Make.FROZEN)
 _GIVEN = (Kind.ASSIGN, Kind.LOOP, Kind.COMPREHENSION)
+_TAKEN = (Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _LIST_FUNCTIONS = frozenset({"zip", "len", "enumerate", "list", "tuple", "sorted", "map", "filter"})
 # TensorFlow functions that take lists where others take tensors.
@@ -346,14 +347,25 @@ class ShapeEvidence:
 
     def _made_in(self, view: View, node: ast.expr) -> bool | None:
         uses = view.flow.reads.get(node, frozenset())
-        values = [
-            _element(u.made.value) if _is_unpacked(u.made) else u.made.value
-            for u in uses
-            if u.made.value is not None
-        ]
+        given = [_given_to(u.made, path_of(node) or ()) for u in uses]
+        values = [value for value in given if value is not None]
         if not values or len(values) != len(uses):
             return None
         return self._verdict(view, values)
+
+
+def _given_to(made: Def, path: Path) -> ast.expr | None:
+    """What the path was given there; None where that is no value of its own in the code."""
+    if made.kind in _TAKEN:
+        return None  # what is gone through holds it
+    if made.value is None or made.path == path:
+        return _element(made.value) if made.value and _is_unpacked(made) else made.value
+    # ``hs[0]``, of ``hs = [a, b]``
+    listed, steps = made.value, path[len(made.path) :]
+    if made.kind is not Kind.ASSIGN or not isinstance(listed, ast.List | ast.Tuple):
+        return None
+    places = {f"[{place}]": part for place, part in enumerate(listed.elts)}
+    return places.get(steps[0]) if len(steps) == 1 else None
 
 
 def _repeats(value: ast.BinOp) -> bool:
