@@ -64,10 +64,12 @@ class SourceReader:
         making: Callable[[Def], Making] = lambda made: Making(False, False, False),
         by_name: bool = False,
         filled_here: Callable[[Path], bool] = lambda path: False,
+        holds_lists: Callable[[ast.expr], bool] = lambda node: False,
     ) -> None:
         """``by_name``: parts of objects out of sight that are called so are taken for variables.
 
         ``filled_here``: whether nothing but the scope, and what it calls, fills a list.
+        ``holds_lists``: whether lists may be among what is kept elsewhere.
         """
         self._flow = flow
         self._kinds = kinds
@@ -82,6 +84,7 @@ class SourceReader:
         self._trainable = trainable
         self._by_name = by_name
         self._filled_here = filled_here
+        self._holds_lists = holds_lists
         self._parts = ObjectParts(self._made, BuiltLate(flow, kinds), making, by_name)
         self._named: dict[tuple[ast.expr, int], Sources] = {}
 
@@ -344,7 +347,10 @@ class SourceReader:
                     for x in base.leaves
                     for d in x.defs
                 )
-                return Sources(leaves, None if called or passed or base.nested else True)
+                kept = any(d.kind is Kind.ENTRY for x in base.leaves for d in x.defs)
+                lists = kept and any(map(self._holds_lists, over))
+                unsure = called or passed or lists or base.nested
+                return Sources(leaves, None if unsure else True)
             if base.used:
                 return base
             if made.kind is Kind.COMPREHENSION:

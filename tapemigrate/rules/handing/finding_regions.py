@@ -11,6 +11,7 @@ from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.values.deferred import deferred
 from tapemigrate.rules.values.fillers import fills
+from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.made_objects import making
 from tapemigrate.rules.values.module_variables import are_variables, is_trainable
 from tapemigrate.rules.values.optional import given_for
@@ -42,6 +43,7 @@ def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fals
         lambda made: making(project, view, made),
         by_name,
         lambda path: is_filled_here(project, view, path),
+        lambda node: ListSigns(project).among(view, node),
     )
     return RegionFinder(
         view.flow,

@@ -6,6 +6,7 @@ Most ops pack a list that they are given into a tensor, so what ops do with a va
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -59,6 +60,29 @@ class ListSigns:
             case ast.Name() if depth <= _DEPTH:
                 made = {use.made for use in view.flow.reads.get(node, frozenset())}
                 return any(self.made(view, each, depth + 1) for each in made)
+        return False
+
+    def among(self, view: View, value: ast.expr, depth: int = 0) -> bool:
+        """Whether some element of ``value`` may be one: of what is written out, or is put in."""
+        match value:
+            case ast.List() | ast.Tuple() | ast.Set():
+                return any(self.gives(view, each, depth) for each in value.elts)
+            case ast.Dict():
+                return any(self.gives(view, each, depth) for each in value.values)
+            case ast.Call(func=ast.Attribute(value=owner, attr=how)) if how in _PARTS:
+                return self.among(view, owner, depth)
+            case ast.Attribute() if depth <= _DEPTH:
+                kept = self._project.effects(view.unit).kept(value.attr)
+                put = view.unit.once(_put_in).get(value.attr, ())
+                return any(self.among(view, each, depth + 1) for each in kept) or any(
+                    isinstance(each, ast.List | ast.ListComp | ast.Tuple) for each in put
+                )
+            case ast.Name() if depth <= _DEPTH:
+                made = {use.made for use in view.flow.reads.get(value, frozenset())}
+                values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+                if any(d.kind is Kind.ENTRY for d in made):
+                    values += view.unit.once(given_at_top).get(value.id, ())
+                return any(self.among(view, each, depth + 1) for each in values)
         return False
 
     def given(self, view: View, name: str, depth: int = 0) -> bool:
@@ -138,9 +162,7 @@ class ListSigns:
         if made.kind is Kind.ELEMENT:
             return is_zipped(value)
         if made.kind in _TAKEN_OUT:
-            return isinstance(value, ast.List | ast.Tuple) and any(
-                self.gives(view, each, depth) for each in value.elts
-            )
+            return self.among(view, value, depth)
         return made.kind in _PUT_IN and self.gives(view, value, depth)
 
     def _call(self, view: View, call: ast.Call, depth: int) -> bool:
@@ -159,6 +181,21 @@ class ListSigns:
         return depth <= _DEPTH and any(
             self._returns(view, function, depth) for function in functions[:_MOST_FUNCTIONS]
         )
+
+
+def _put_in(unit: Unit) -> dict[str, list[ast.expr]]:
+    """By the names of attributes: what the file puts into lists and dicts that they hold."""
+    found: dict[str, list[ast.expr]] = defaultdict(list)
+    for call in unit.nodes(ast.Call):
+        match call.func:
+            case ast.Attribute(value=ast.Attribute(attr=name), attr="append" | "add" | "insert"):
+                found[name] += call.args[-1:]
+    for stmt in unit.nodes(ast.Assign):
+        for target in stmt.targets:
+            match target:
+                case ast.Subscript(value=ast.Attribute(attr=name)):
+                    found[name].append(stmt.value)
+    return found
 
 
 def is_zipped(value: ast.expr) -> bool:
