@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tapemigrate.flow.callables import Callables
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.flow.memory import remembers, remembers_objects
+from tapemigrate.flow.memory import is_remembering, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import arguments_of, statements, walk
 
@@ -336,6 +336,14 @@ class Effects:
         """Whether a decorator has the function give what an earlier call of it gave."""
         return bool(function.decorator_list) and remembers(function, self.functions, self._binds)
 
+    def is_remembering(self, value: ast.expr) -> bool:
+        """Whether it is a function of the file that gives what earlier calls of it gave."""
+        own = isinstance(value, ast.Call) and any(
+            isinstance(a, ast.Name) and (a.id in self._functions or a.id in self._classes)
+            for a in value.args
+        )
+        return own and is_remembering(value, self.functions)
+
     def remembers_objects(self, cls: ast.ClassDef) -> bool:
         """Whether a call of the class may give an object that an earlier call of it made."""
         return any(
@@ -370,6 +378,8 @@ class Effects:
             )
         if name is not None and name in self._classes:
             return self.remembers_objects(self._classes[name])
+        if name is not None and any(map(self.is_remembering, self._given.get(name, ()))):
+            return True
         if name is not None and any(map(self.keeps_state, self.callables.named(name))):
             return True
         if self._called is None:

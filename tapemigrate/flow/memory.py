@@ -38,6 +38,12 @@ def remembers(
     return any(_by_decorator(decorator, named) for decorator in function.decorator_list)
 
 
+def is_remembering(value: ast.expr, named: Callable[[str], list[NamedFunction]]) -> bool:
+    """Whether it is a function that was handed to what keeps results: ``lru_cache(8)(make)``."""
+    handed = isinstance(value, ast.Call) and any(isinstance(a, ast.Name) for a in value.args)
+    return handed and isinstance(value, ast.Call) and _by_decorator(value.func, named)
+
+
 def remembers_objects(
     cls: ast.ClassDef,
     named: Callable[[str], list[NamedFunction]],

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
@@ -26,6 +25,7 @@ from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.counts import is_count_in
+from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
@@ -323,17 +323,21 @@ class HiddenReads:
         )
 
     def _is_handed_more(self, name: str) -> bool:
-        """Whether what may be a tensor is put into a partial function that ``self.name`` holds."""
-        view = self._view
-        values = attribute_values(self._project, view, name)
-        if not any(
-            isinstance(v, ast.Call) and (path_of(v.func) or ("",))[-1].lstrip(".") == "partial"
-            for v in values
-        ):
-            return False
-        put = put_in_by_methods(self._project, view, name)
-        put = chain(put, put_in_by_others(self._project, view, name))
-        return any(inner.kinds.make(value) not in INDEPENDENT for inner, value in put)
+        """Whether what may be a tensor is put into a function that ``self.name`` holds.
+
+        Or into what that was made with: ``self.f = partial(net, state=self.state)``.
+        """
+        view, parts = self._view, set[str]()
+        for value in attribute_values(self._project, view, name):
+            if is_function_of_parts(value):
+                inner = self._project.view(view.unit, self._project.scope_of(view.unit, value))
+                parts |= {name, *parts_known(inner, value)}
+        return any(
+            at.kinds.make(value) not in INDEPENDENT
+            for each in sorted(parts)
+            for put in (put_in_by_methods, put_in_by_others)
+            for at, value in put(self._project, view, each)
+        )
 
 
 def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

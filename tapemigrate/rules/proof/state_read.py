@@ -11,7 +11,9 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.put_aside import found_aside
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.filled_state import filled_state
+from tapemigrate.rules.values.kept_functions import is_function_of_parts
 from tapemigrate.rules.values.module_variables import are_variables
+from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import walk
 
 
@@ -31,6 +33,8 @@ def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]
         new = loaded[node] - read
         read |= new
         pending += [s for name in new for f in effects.functions(name) for s in f.body]
+        given = (value for name in new for value in global_values(unit, name))
+        pending += [value for value in given if is_function_of_parts(value)]
     shared = shared_state(project).read_by(project, unit, run)
     return (read & filled) | shared | found_aside(project, view, run)
 

@@ -70,6 +70,8 @@ def filled_state(unit: Unit) -> frozenset[str]:
         for stmt in top
         if isinstance(stmt, ast.ClassDef) and effects.remembers_objects(stmt)
     }
+    given = unit.once(given_at_top)
+    found |= {name for name, values in given.items() if any(map(effects.is_remembering, values))}
     for function in top:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue

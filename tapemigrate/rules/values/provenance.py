@@ -24,6 +24,7 @@ from tapemigrate.rules.values.attributes import (
     sets_without_name,
 )
 from tapemigrate.rules.values.containers import is_filled_in_sight
+from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.operators import is_operator, is_whole, operators
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
@@ -289,6 +290,9 @@ class Tracer:
             inner = self._project.view(unit, self._project.scope_of(unit, value))
             for put in _put_in_by_another_name(inner, value, name):
                 steps.take(self._steps_of(inner, put))
+            if is_function_of_parts(value):
+                for part in parts_known(inner, value):
+                    self._look_up(_Traced.ATTRIBUTE, inner, part, steps)
         filled = [
             (self._project.view(unit, self._project.scope_of(unit, value)), value)
             for unit, value in contents(self._project, view, name)
