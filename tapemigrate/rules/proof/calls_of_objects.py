@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from tapemigrate.flow.functions import NamedFunction
@@ -12,10 +12,11 @@ from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name
-from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import arguments_of, walk
 
 _BUILTIN = frozenset(dir(builtins))
+# Of Python's ``operator``: what they are made with are names of parts of objects.
+_GETTERS = frozenset({"attrgetter", "itemgetter", "methodcaller"})
 
 
 def method_called(view: View, node: ast.expr) -> str:
@@ -75,7 +76,10 @@ class Reached:
                 found.add("__call__")
                 if isinstance(node.func, ast.Attribute) and unit.names.qualified(node.func) is None:
                     found.add(node.func.attr)
-        return found
+        return found.union(*(unit.once(_got_by_text) for unit in self._units()))
+
+    def _units(self) -> Iterable[Unit]:
+        return {unit.filename: unit for unit, _ in (*self._run, *self._behind)}.values()
 
     @cached_property
     def parts(self) -> set[str]:
@@ -93,11 +97,7 @@ class Reached:
                 if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
                     if me is None or path_of(node.value) != (me,):
                         found.add(node.attr)
-        for unit, root in (*self._run, *self._behind):
-            for call in (n for n in walk(root) if isinstance(n, ast.Call)):
-                if isinstance(call.func, ast.Name):
-                    found.update(*map(_parts_got, global_values(unit, call.func.id)))
-        return found
+        return found.union(*(unit.once(_got_by_text) for unit in self._units()))
 
     @cached_property
     def _behind(self) -> list[tuple[Unit, ast.AST]]:
@@ -116,13 +116,14 @@ class Reached:
         return found
 
 
-def _parts_got(value: ast.expr) -> set[str]:
-    """What a function of the module gets of objects: ``get = operator.attrgetter("net.h")``."""
-    match value:
-        case ast.Call(func=ast.Name(id="attrgetter") | ast.Attribute(attr="attrgetter")):
-            texts = (a.value for a in value.args if isinstance(a, ast.Constant))
-            return {step for text in texts for step in str(text).split(".")}
-    return set()
+def _got_by_text(unit: Unit) -> frozenset[str]:
+    """What functions that the file makes get, or call, of objects: ``attrgetter("net.h")``."""
+    found: set[str] = set()
+    for call in unit.nodes(ast.Call):
+        if (path_of(call.func) or ("",))[-1].lstrip(".") in _GETTERS:
+            texts = (a.value for a in call.args if isinstance(a, ast.Constant))
+            found |= {step for text in texts if isinstance(text, str) for step in text.split(".")}
+    return frozenset(found)
 
 
 def _run_by(project: Project, unit: Unit, call: ast.Call) -> Iterator[tuple[Unit, ast.AST]]:

@@ -135,6 +135,12 @@ class _Contents(Finder):
         super()._made(view, call, depth)
         if isinstance(call.func, ast.Call):
             self._extended(view, call.func)
+        elif isinstance(call.func, ast.Name) and depth < self.depth:
+            for function in self._project.effects(view.unit).functions(call.func.id):
+                inner = self._project.view(view.unit, function)
+                for end in walk(function) if inner.flow.yields else ():
+                    if isinstance(end, ast.Yield) and end.value is not None:
+                        self.value(inner, end.value, depth + 1)
         for unit, cls in self.found.classes[known:]:
             for each in cls.decorator_list:
                 self._defined_in(unit, each)
