@@ -195,7 +195,7 @@ class Independence:
 
     def _is_apart_above(self, view: View, source: Def, other: Def, depth: int) -> bool:
         if source.kind is Kind.PARAM:
-            asked = Asked(source, other.path[0])
+            asked = Asked(source, other.path[0], computed=True)
             return depth > 0 and self.at_all_calls(view, asked, depth - 1) is True
         found = outer_definitions(self._project, view, other.path)
         if found is None:
@@ -479,6 +479,10 @@ class Independence:
             return around if isinstance(around, CallSite) else None
         if not self.apart_above(caller, (d for d in upward if d.kind is Kind.ENTRY), behind, depth):
             return None
+        if path_of(other) is None or any(
+            d.kind not in _OUTSIDE for d in origins(caller.flow.uses_in(other))
+        ):
+            asked = replace(asked, computed=True)
         if upward and value.parameters and depth > 0:
             for each in value.parameters:
                 for above in upward:
