@@ -139,7 +139,10 @@ _HUB_MODULE = "tensorflow_hub.Module"
 
 # In a file without one of these words ``_call``, ``_taint`` and ``hidden`` find nothing.
 _MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")
-_TAINTING = (*_MAKING_OPS, *(word for word, why in _UNSEEN.items() if why is not _KERAS))
+_TAINTING = (
+    *(*_MAKING_OPS, *_IN_LIBRARIES),
+    *(word for word, why in _UNSEEN.items() if why is not _KERAS),
+)
 _BY_HAND = (
     *(*_MAKING_OPS, *_SPREADING, *_CHANGED, *_IN_LIBRARIES, "Defun"),
     *(word for word, why in _UNSEEN.items() if why is _RAW_OPS),
@@ -213,6 +216,8 @@ class Hazards:
                     continue
                 if name in _UNSEEN and self._is_meant(name, node):
                     return _UNSEEN[name]
+                if name in _IN_LIBRARIES and (refusal := self.of_library(node)) is not None:
+                    return refusal
                 if isinstance(node, ast.Attribute) and name in _KERAS_ENDS and self._is_keras(node):
                     return _KERAS
                 if name in self.tainted:
@@ -407,13 +412,12 @@ def _giving(here: Hazards, call: ast.Call) -> Refusal | None:
 
 
 def _by_library(unit: Unit) -> Refusal | None:
-    """Whether the file has a library do what no tape sees."""
+    """Whether the file has a library give ops another gradient."""
     if not _may_hold(unit, _IN_LIBRARIES):
         return None
     for _, path in unit.names.references():
-        does = _done_by(path)
-        if does is not None:
-            return Refusal(f"the file uses `{path}`, {does}", _OVERRIDING)
+        if _done_by(path) == _RUNS_OVERRIDDEN:
+            return Refusal(f"the file uses `{path}`, {_RUNS_OVERRIDDEN}", _OVERRIDING)
     return None
 
 
