@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.execution import reads_all
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for
@@ -18,7 +18,7 @@ from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.callgraph.reached import is_reached_otherwise
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.project import CallSite, Mentions, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.constructed import Construction
@@ -97,11 +97,7 @@ class Independence:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
-        if scope.name == "__init__" and view.cls is not None:
-            mentions = of_class(self._project, view.unit, view.cls)
-        else:
-            mentions = mentions_of(self._project, view.unit, scope)
-        mentions = mentions.within(enclosing(view))
+        mentions = self._mentions(view, scope)
         sites = [s for s in mentions.calls if self._project.scope_of(s.unit, s.call) is not scope]
         named = {scope.name} if view.cls is None else {scope.name, view.cls.name} - {"__init__"}
         seen = not self._project.unread(named) and bool(sites)
@@ -135,6 +131,14 @@ class Independence:
         if not seen or is_called_by_python(scope):
             return False
         return not is_reached_otherwise(self._project, view)
+
+    def _mentions(self, view: View, scope: NamedFunction) -> Mentions:
+        """Where a function is meant: a constructor, where its class is."""
+        if scope.name == "__init__" and view.cls is not None:
+            mentions = of_class(self._project, view.unit, view.cls)
+        else:
+            mentions = mentions_of(self._project, view.unit, scope)
+        return mentions.within(enclosing(view))
 
     def _own_calls(self, view: View, calls: Iterable[CallSite], asked: Asked) -> list[CallSite]:
         """Where the function calls itself, with values of its own."""
@@ -453,10 +457,12 @@ class Independence:
             if value.calls:
                 return None
             for each in value.parameters if depth > 0 else ():
-                if self._project.mentions(getattr(caller.scope, "name", "")).calls:
-                    further = self.at_all_calls(caller, asked.of(asked.source, each), depth - 1)
-                    if isinstance(further, CallSite):
-                        return further
+                scope = caller.scope
+                if isinstance(scope, NamedFunction) and not self._mentions(caller, scope).calls:
+                    return None  # whoever calls it may hand in anything
+                further = self.at_all_calls(caller, asked.of(asked.source, each), depth - 1)
+                if isinstance(further, CallSite):
+                    return further
             unseen = value.parameters and caller.unit.filename not in self._project.asked
             return None if value.blind or unseen else True
         name = path_of(given)
