@@ -6,12 +6,12 @@ They are read off the bytes, so that most of a tree is never parsed.
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from tapemigrate.patterns import late
+from tapemigrate.running.arguments import CALLED, Arguments
 from tapemigrate.running.imports import statements_in
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.reading import read, searchable
@@ -20,12 +20,7 @@ from tapemigrate.source.decoding import SourceError, is_notebook
 
 # Through how many modules a name is followed: packages hand on, and classes extend.
 _MOST_STEPS = 4
-_CALLED = late(rb"(\w+)[ \t]*\(")
 _COMMENT = late(rb"#[^\n]*|[()\\]")
-_BRACKET = late(rb"[()]")
-_WORD = late(rb"\w+")
-# What arguments of a call are no longer than.
-_LONGEST = 2000
 _DOTTED = late(rb"[\w.]+")
 # A class, and the lines with its decorators above it.
 _DECORATED = late(rb"(?m)^((?:[ \t]*@[^\n]*\n)+)[ \t]*class[ \t]+(\w+)")
@@ -41,6 +36,7 @@ class Modules:
         self._projects = projects
         self._named: dict[str, list[str]] = {}
         self._tables: dict[str, _Table] = {}
+        self._arguments: dict[str, Arguments] = {}
 
     def meant(self, user: str, givers: Iterable[str]) -> Iterator[str]:
         """The files that the one at ``user`` may mean by ``givers``: see ``Links``."""
@@ -59,16 +55,22 @@ class Modules:
 
     def handed(self, callers: Iterable[str], called: Set[str]) -> Iterator[str]:
         """The files of the classes whose objects files make, and hand to what is ``called``."""
+        names = [name.encode() for name in called]
         for path in filter(None, callers):
             table = self._table(path)
             if not table.made:
                 continue
-            data = _data(path)
-            handed = {word for each in _arguments(data, called) for word in _WORD.findall(each)}
+            arguments = self._arguments_of(path, table)
+            handed = frozenset[bytes]().union(*map(arguments.handed_to, names))
             for cls in table.made:
-                names = re.findall(rb"(\w+)[ \t]*=[ \t]*(?:\w+\.)*%s[ \t]*\(" % cls.encode(), data)
-                if not handed.isdisjoint([cls.encode(), *names]):
+                if not handed.isdisjoint(arguments.names_of(cls.encode())):
                     yield from self.meant(path, [":".join(table.imported[cls])])
+
+    def _arguments_of(self, path: str, table: _Table) -> Arguments:
+        if path not in self._arguments:
+            makers = frozenset(map(str.encode, table.made))
+            self._arguments[path] = Arguments(_data(path), makers)
+        return self._arguments[path]
 
     def _table(self, path: str) -> _Table:
         if path not in self._tables:
@@ -122,7 +124,7 @@ def _table_of(path: str) -> _Table:
                 wholesale.append(module)
             elif words:
                 imported[words[-1]] = (module, words[0])
-    called = set(map(_decoded, _CALLED.findall(data)))
+    called = set(map(_decoded, CALLED.findall(data)))
     made = [each for each in called & imported.keys() if each.lstrip("_")[:1].isupper()]
     extended: dict[str, list[str]] = {}
     for match in EXTENDS.finditer(data):
@@ -133,19 +135,6 @@ def _table_of(path: str) -> _Table:
         extended.setdefault(_decoded(match[2]), []).extend(decorators)
     package = os.path.basename(path) == "__init__.py"
     return _Table(imported, wholesale, package, sorted(made), extended)
-
-
-def _arguments(data: bytes, called: Set[str]) -> Iterator[bytes]:
-    """What calls of the names are handed, up to the parenthesis that closes them."""
-    for match in _CALLED.finditer(data):
-        if _decoded(match[1]) not in called:
-            continue
-        depth = 1
-        for bracket in _BRACKET.finditer(data, match.end(), match.end() + _LONGEST):
-            depth += 1 if bracket[0] == b"(" else -1
-            if depth == 0:
-                yield data[match.end() : bracket.start()]
-                break
 
 
 def _origins(table: _Table, name: str) -> tuple[tuple[str, str], ...]:
