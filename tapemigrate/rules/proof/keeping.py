@@ -13,9 +13,10 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.contained import Contents
 from tapemigrate.rules.proof.handed_out import handed_out
+from tapemigrate.rules.proof.held_values import Held
 from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, called_in
 from tapemigrate.rules.proof.objects_named import contents_of
-from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, Held, PartsHeld
+from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, PartsHeld
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.values.shape_evidence import assigned_in, is_opened
 from tapemigrate.source.trees import walk
@@ -44,7 +45,7 @@ class Keeping:
     def _is_read(self, made: Class, names: list[str]) -> bool:
         if any(self.results.read_by(*made, name) for name in names):
             return True
-        kept = (self.parts.attribute(*made, name) for name in sorted(self.sources))
+        kept = (self.parts.values.attribute(*made, name) for name in sorted(self.sources))
         if not self.variables and not any(h in (Held.VARIABLE, Held.OBJECTS) for h in kept):
             return False  # the source is no variable
         read = self.parts.read_by(*made, names, self.sources)
@@ -78,7 +79,7 @@ class Keeping:
             )
             if all(isinstance(value, ast.Constant) for value in before):
                 continue
-            held = self.parts.attribute(*made, name)
+            held = self.parts.values.attribute(*made, name)
             found |= held is Held.COMPUTED
             if held is Held.UNKNOWN:
                 text = f"`{made[1].name}.{name}`"
@@ -123,7 +124,7 @@ class Keeping:
             for home in homes:
                 for function in project.effects(home).functions(name):
                     maker = project.view(home, function)
-                    if self.parts.given_by(maker) is Held.COMPUTED:
+                    if self.parts.values.given_by(maker) is Held.COMPUTED:
                         return True
                     given = list(_functions_given(maker))
                     if finds_state(project, maker, given):

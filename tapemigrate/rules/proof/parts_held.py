@@ -7,58 +7,33 @@ an object, or made of none of them.
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Iterable, Iterator, Set
-from enum import IntEnum
-from functools import partial
 from typing import NamedTuple
 
-from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.effects import CHANGERS, is_super
-from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.rules.callgraph.arguments import argument_for
-from tapemigrate.rules.callgraph.callers import of_class
-from tapemigrate.rules.callgraph.classes import classes, is_of_library
-from tapemigrate.rules.callgraph.descriptors import is_descriptor
-from tapemigrate.rules.callgraph.instances import instances_at, instances_of
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.instances import instances_at
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.handed_out import parts_kept
+from tapemigrate.rules.proof.held_values import Held, HeldValues
 from tapemigrate.rules.proof.kept_results import (
     Class,
     above,
     called_in,
     leads_up,
-    method_of,
     methods_of,
 )
 from tapemigrate.rules.proof.objects_named import contents_of
-from tapemigrate.rules.values.attributes import contents, sets_without_name
 from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
-from tapemigrate.rules.values.shape_evidence import assigned_in, attribute_values
-from tapemigrate.source.trees import arguments_of, top_level, walk
-from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.symbols import gives_no_tensors
+from tapemigrate.rules.values.shape_evidence import assigned_in
+from tapemigrate.source.trees import arguments_of, walk
 
-# What is made by functions of TensorFlow that are no ops.
-_NO_TENSORS = ("initializer", "regularizer", "template", "scope", "optimizer", "saver")
-_WITH_TENSORS = ("tensorflow", "keras", "sonnet")
-_VARIABLE = (Make.VARIABLE, Make.FROZEN)
-_VARIABLES = (Make.VARIABLES, Make.ANY_VARIABLES)
-_BUILTIN = frozenset(dir(builtins))
-# The methods of Keras' layers that make them.
-_WEIGHTS = frozenset({"add_weight", "add_variable"})
-_HOLDING = frozenset(
-    {"dict", "list", "tuple", "set", "zip", "sorted", "reversed", "enumerate", "map", "filter"}
-    | {"partial", "deque", "OrderedDict", "iter", "next", "getattr"}
-    | {"_replace"}
-)
 #: Keras and Sonnet call these for whoever calls the object.
 RUN_WHEN_CALLED = ("__call__", "call", "_build")
 # Decorators under which a method runs each time that it is asked.
@@ -66,44 +41,8 @@ _ANEW = frozenset(
     {"property", "setter", "getter", "deleter", "staticmethod", "classmethod", "abstractmethod"}
     | {"abstractproperty", "contextmanager", "wraps", "override", "overrides"}
 )
-_CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 # Through how many objects it is looked what their methods read.
 _DEPTH = 4
-
-
-class Held(IntEnum):
-    """What a value has to do with variables; of several, the highest counts."""
-
-    NOTHING = 0
-    OBJECTS = 1  # variables may be among them, or among what they hold
-    VARIABLE = 2
-    UNKNOWN = 3
-    COMPUTED = 4
-
-
-class _Place(NamedTuple):
-    """A scope, the class of the object whose method it is, and what its parameters hold."""
-
-    view: View
-    cls: ast.ClassDef | None
-    given: tuple[tuple[str, Held], ...] | None = None
-
-
-class _Attribute(NamedTuple):
-    cls: ast.ClassDef
-    name: str
-
-
-class _Function(NamedTuple):
-    place: _Place
-
-
-class _Made(NamedTuple):
-    place: _Place
-    made: Def
-
-
-_Key = _Attribute | _Function | _Made
 
 
 class Read(NamedTuple):
@@ -118,8 +57,8 @@ class PartsHeld:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._homes: dict[ast.ClassDef, Unit] = {}
-        self._held = Fixpoint[_Key, Held](Held.NOTHING, max)
+        #: What values hold, those of parts among them.
+        self.values = HeldValues(project)
 
     def read_by(
         self, unit: Unit, cls: ast.ClassDef, methods: Iterable[str], sources: Set[str]
@@ -143,7 +82,8 @@ class PartsHeld:
                 return Read(f"`{cls.name}.{name}`", Held.UNKNOWN)
             return kept
         found = [
-            Read(f"`{cls.name}.{each}`", self.attribute(unit, cls, each)) for each in sorted(names)
+            Read(f"`{cls.name}.{each}`", self.values.attribute(unit, cls, each))
+            for each in sorted(names)
         ]
         found += [
             Read(f"`{each}`", Held.UNKNOWN)
@@ -154,7 +94,7 @@ class PartsHeld:
             Read(f"`{cls.name}.{method.name}`", Held.UNKNOWN)
             for home, method in methods
             if _may_keep(home, method)
-            and self.given_by(self._project.view(home, method)) >= Held.UNKNOWN
+            and self.values.given_by(self._project.view(home, method)) >= Held.UNKNOWN
         ]
         best = max(found, key=lambda each: each.held, default=None)
         if best is not None and best.held >= Held.UNKNOWN:
@@ -186,8 +126,9 @@ class PartsHeld:
                     found = self._read_of(view, method, sources, depth - 1)
                     if found is not None:
                         return found
-                self._homes[cls] = unit
-                held = self._value(_Place(view, cls), value) if _is_code(view, value) else None
+                held = (
+                    self.values.of_class(unit, cls, view, value) if _is_code(view, value) else None
+                )
                 if held in (Held.UNKNOWN, Held.COMPUTED):
                     return Read(f"`{cls.name}.{name}`", held)
         return None
@@ -198,7 +139,8 @@ class PartsHeld:
         found = instances_at(self._project, view, method).classes
         found = found or contents_of(self._project, view, method.value, set()).classes
         owner = path_of(method.value) or ()
-        named = self._class_named(view.unit, owner[0]) if len(owner) == 1 else None
+        known = self._project.effects(view.unit)
+        named = known.class_named(owner[0]) if len(owner) == 1 else None
         found = [*found, (view.unit, named)] if named is not None else found  # ``Net.forward``
         reads = (self._read(*each, method.attr, sources, depth) for each in found)
         return next((each for each in reads if each is not None), None)
@@ -236,379 +178,6 @@ class PartsHeld:
         read -= {*given, *RUN_WHEN_CALLED, name}
         return {n for n in read if not n.startswith("__")}, [(u, m) for m, u in met.items()]
 
-    # -- attributes -----------------------------------------------------------------------------
-
-    def attribute(self, unit: Unit, cls: ast.ClassDef, name: str) -> Held:
-        """What an object of the class holds under the name."""
-        self._homes[cls] = unit
-        return self._held.of(_Attribute(cls, name), self._work_out)
-
-    def given_by(self, function: View) -> Held:
-        """What a function gives, whatever it is handed."""
-        return self._held.of(_Function(_Place(function, None)), self._work_out)
-
-    def _work_out(self, key: _Key) -> Held:
-        if isinstance(key, _Attribute):
-            return self._attribute(key)
-        if isinstance(key, _Made):
-            return self._made(*key)
-        return self._given_back(key.place)
-
-    def _attribute(self, key: _Attribute) -> Held:
-        cls, name = key
-        unit = self._homes[cls]
-        lineage = list(above(self._project, unit, cls))
-        held = [Held.NOTHING]
-        met: set[ast.expr] = set()
-        for home, each in lineage:
-            view = self._in_class(home, each)
-            values: list[tuple[View, ast.expr]] = [
-                (self._project.view(home, self._project.scope_of(home, value)), value)
-                for value in (
-                    *assigned_in(home, each).get(name, ()),
-                    *self._project.foreign_stores(home, each, name),
-                    *_set_in_body(each, name),
-                )
-            ]
-            if view is not None:
-                values += (
-                    (self._project.view(there, self._project.scope_of(there, value)), value)
-                    for there, value in contents(self._project, view, name)
-                )
-                values += put_in_by_methods(self._project, view, name)
-                values += put_in_by_others(self._project, view, name)
-            for inner, value in values:
-                if value not in met:
-                    met.add(value)
-                    most = Held.UNKNOWN if _may_be_put(inner.unit, value) else Held.COMPUTED
-                    held.append(min(self._value(_Place(inner, cls), value), most))
-                    if isinstance(inner.unit.parents.get(value), ast.AugAssign):
-                        held.append(_op(held))
-            if is_descriptor(self._project, each, name):
-                met |= set(_set_in_body(each, name))
-                held.append(Held.UNKNOWN)
-            if view is None:
-                continue
-            unnamed = not met and sets_without_name(self._project, view)
-            if unnamed or set_by_text(self._project, home, name):
-                held.append(Held.UNKNOWN)
-        if not met:
-            held += self._field(lineage, name)
-        if not met and classes(self._project).has_unseen_bases(unit, cls):
-            held.append(Held.UNKNOWN)
-        if not met and method_of(lineage, "__getattr__")[1] is not None:
-            held.append(Held.UNKNOWN)
-        return max(held)
-
-    def _field(self, lineage: list[Class], name: str) -> Iterator[Held]:
-        """What is passed for a field that a dataclass declares, where its objects are made."""
-        fields = list(dict.fromkeys(f for _, cls in reversed(lineage) for f in _fields(cls)))
-        for site in of_class(self._project, *lineage[0]).calls if name in fields else ():
-            place = self._in(
-                self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
-            )
-            passed = {k.arg: k.value for k in site.call.keywords}
-            passed |= dict(zip(fields, site.call.args, strict=False))
-            yield self._value(place, passed.get(name))
-
-    def _in_class(self, unit: Unit, cls: ast.ClassDef) -> View | None:
-        first = next((s for s in cls.body if isinstance(s, NamedFunction)), None)
-        return None if first is None else self._project.view(unit, first)
-
-    # -- values ---------------------------------------------------------------------------------
-
-    def _in(self, view: View) -> _Place:
-        """A scope of a method of an object of its own class."""
-        if view.cls is not None:
-            self._homes[view.cls] = view.unit
-        return _Place(view, view.cls)
-
-    def _value(self, place: _Place, value: ast.expr | None) -> Held:
-        if value is None:
-            return Held.NOTHING
-        made = place.view.kinds.make(value)
-        if made in (Make.PYTHON, Make.LEAF):
-            return Held.NOTHING
-        if made in _VARIABLES:
-            return Held.OBJECTS
-        if made in _VARIABLE and isinstance(value, ast.Call):
-            return Held.VARIABLE
-        each = partial(self._value, place)
-        match value:
-            case ast.Constant() | ast.JoinedStr() | ast.Compare():
-                return Held.NOTHING
-            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
-                return _objects(map(each, parts))
-            case ast.Dict(values=parts):
-                return _objects(map(each, parts))
-            case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.GeneratorExp(elt=part):
-                return _objects([each(part)])
-            case ast.DictComp(value=part):
-                return _objects([each(part)])
-            case ast.IfExp(body=one, orelse=other):
-                return max(each(one), each(other))
-            case ast.BoolOp(values=parts):
-                return max(map(each, parts))
-            case ast.NamedExpr(value=part) | ast.Starred(value=part):
-                return each(part)
-            case ast.BinOp(left=one, right=other):
-                if isinstance(one, ast.List) or isinstance(other, ast.List):
-                    return max(each(one), each(other))
-                return _op([each(one), each(other)])
-            case ast.UnaryOp(operand=part):
-                return _op([each(part)])
-            case ast.Lambda():
-                return self._captured(place, value)
-            case ast.Call():
-                return self._call(place, value)
-            case ast.Subscript():
-                whole = each(value.value)
-                return Held.COMPUTED if whole is Held.VARIABLE else whole
-            case ast.Name() | ast.Attribute():
-                return self._named(place, value)
-        return Held.UNKNOWN
-
-    def _captured(self, place: _Place, value: ast.Lambda) -> Held:
-        """A function, as a value, holds what it captures, and its defaults."""
-        found = [self._definition(place, d) for d in origins(place.view.flow.uses_in(value))]
-        found += self._defaults(place, value.args)
-        return max((h for h in found if h >= Held.UNKNOWN), default=Held.OBJECTS)
-
-    def _defaults(self, place: _Place, args: ast.arguments) -> list[Held]:
-        """What defaults hold: they are worked out where the function is made."""
-        return [self._value(place, each) for each in (*args.defaults, *args.kw_defaults)]
-
-    def _named(self, place: _Place, value: ast.Name | ast.Attribute) -> Held:
-        view, path = place.view, path_of(value)
-        if path is None:
-            inner = self._value(place, value.value) if isinstance(value, ast.Attribute) else None
-            return Held.UNKNOWN if inner is None else inner
-        if view.unit.names.qualified(value) is not None:
-            return Held.NOTHING
-        found = origins(view.flow.uses_in(value))
-        if not found:
-            return Held.NOTHING if path[0] in _BUILTIN else Held.UNKNOWN
-        held = max(self._definition(place, d) for d in found)
-        if held is Held.VARIABLE and any(len(d.path) < len(path) for d in found):
-            return Held.NOTHING if path[-1] in (".shape", ".name", ".dtype") else Held.UNKNOWN
-        return held
-
-    def _definition(self, place: _Place, made: Def) -> Held:
-        return self._held.of(_Made(place, made), self._work_out)
-
-    def _made(self, place: _Place, made: Def) -> Held:
-        view = place.view
-        me = view.kinds.self_name
-        if made.kind is Kind.FUNCTION:
-            inside = [self._definition(place, d) for d in origins(made.uses) if d is not made]
-            if isinstance(made.stmt, NamedFunction):
-                inside += self._defaults(place, made.stmt.args)
-                inside += self._put_there(place, free_names(made.stmt))
-            return max((h for h in inside if h >= Held.UNKNOWN), default=Held.OBJECTS)
-        if made.path == (me,) or made.kind in _CODE or made.path[0] == "<hidden state>":
-            return Held.OBJECTS
-        if made.kind is Kind.PARAM:
-            return self._parameter(place, made.path[0])
-        if made.kind is Kind.ENTRY and made.path[0] == me and place.cls is not None:
-            return self.attribute(self._homes[place.cls], place.cls, made.path[1].lstrip("."))
-        if made.kind is Kind.ENTRY:
-            return self._outer(place, made.path[0])
-        before = [self._definition(place, u.made) for u in made.before if u.made is not made]
-        if made.kind is Kind.MUTATE:
-            added = made.value if made.value is not None else getattr(made.stmt, "value", None)
-            given = arguments_of(added) if isinstance(added, ast.Call) else [added]
-            return max([*before, *(self._value(place, v) for v in given if v is not None)])
-        held = self._value(place, made.value)
-        if made.kind is Kind.AUGMENT:
-            return max(held, *before) if isinstance(made.value, ast.List) else _op([held, *before])
-        return held
-
-    def _put_there(self, place: _Place, names: frozenset[str]) -> Iterator[Held]:
-        """What functions of the scope give names of it, or put into what these stand for."""
-        for inner in walk(place.view.scope):
-            if isinstance(inner, NamedFunction) and inner is not place.view.scope:
-                view = self._project.view(place.view.unit, inner)
-                for made in view.flow.defs.values():
-                    if made.path[0] not in names or made.kind is Kind.ENTRY:
-                        continue
-                    whole = len(made.path) == 1 and made.kind is not Kind.MUTATE
-                    if not whole or made.path[0] in shared_names(inner):
-                        yield self._definition(_Place(view, place.cls), made)
-
-    def _parameter(self, place: _Place, name: str) -> Held:
-        if place.given is not None:
-            return dict(place.given).get(name, Held.UNKNOWN)
-        scope = place.view.scope
-        if place.cls is None or not isinstance(scope, NamedFunction) or scope.name != "__init__":
-            return Held.UNKNOWN
-        sites = of_class(self._project, self._homes[place.cls], place.cls).calls
-        held = [Held.NOTHING if sites else Held.UNKNOWN]
-        for site in sites:
-            value = argument_for(site.call, scope, name, True)
-            at = self._project.scope_of(site.unit, site.call)
-            passed = value is not None and any(value is a for a in arguments_of(site.call))
-            caller = self._project.view(site.unit, at) if passed else place.view
-            held.append(self._value(self._in(caller), value))
-        return max(held)
-
-    def _outer(self, place: _Place, name: str) -> Held:
-        """What a name of the module holds, or of a function around."""
-        unit = place.view.unit
-        module = self._project.view(unit, unit.tree)
-        if place.view.scope is unit.tree:
-            return Held.NOTHING
-        around = outer_definitions(self._project, place.view, (name,))
-        if around is not None:
-            outer, given = around
-            return max(self._definition(_Place(outer, place.cls), d) for d in given)
-        made = [d for d in module.flow.defs.values() if d.path == (name,)]
-        if name in unit.once(filled_state):
-            return Held.UNKNOWN
-        if not made:
-            return Held.NOTHING if name in _BUILTIN else Held.UNKNOWN
-        return max(self._definition(_Place(module, None), d) for d in made)
-
-    # -- calls ----------------------------------------------------------------------------------
-
-    def _call(self, place: _Place, call: ast.Call) -> Held:
-        view = place.view
-        given = [self._value(place, each) for each in arguments_of(call)]
-        path = view.unit.names.qualified(call.func)
-        last = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        name = (path or (path_of(call.func) or (last,))[-1]).rpartition(".")[2].lstrip(".")
-        if path is not None and (gives_no_tensors(path) or is_of_library(path)):
-            if name.endswith(_NO_TENSORS) or gives_no_tensors(path):
-                return Held.NOTHING
-            if not path.startswith(_WITH_TENSORS):  # ``functools``, ``copy``: it hands them on
-                return _objects(given) if any(given) else Held.NOTHING
-            if name[:1].isupper():
-                return _objects(given)
-            if ".layers." in path or ".keras." in path or ".slim." in path:
-                return Held.COMPUTED
-            return _op(given)
-        if isinstance(call.func, ast.Name) and path is None and name in _BUILTIN | _HOLDING:
-            return _objects(given) if name in _HOLDING else _op(given)
-        if name in _HOLDING:
-            return _objects(given)
-        if name == "reduce" and Held.COMPUTED in given:
-            return Held.COMPUTED  # an op of the elements, or a function that reads them
-        if name.lstrip("_")[:1].isupper():
-            seen = path is None or classes(self._project).named(name)
-            return _objects(given) if seen else Held.UNKNOWN
-        if name in _WEIGHTS:
-            return Held.VARIABLE
-        found = list(self._called(place, call, path, name))
-        if not found:
-            unseen = self._unseen(place, call, path, given)
-            return unseen if path else max([unseen, *self._made_from(place, call, given)])
-        return max(self._of_function(inner, call, given, bound) for inner, bound in found)
-
-    def _unseen(self, place: _Place, call: ast.Call, path: str | None, given: list[Held]) -> Held:
-        """What a call gives whose function is not at hand."""
-        if isinstance(call.func, ast.Attribute) and path is None:
-            given = [*given, self._value(place, call.func.value)]
-        return Held.OBJECTS if max(given, default=Held.NOTHING) == Held.NOTHING else Held.UNKNOWN
-
-    def _called(
-        self, place: _Place, call: ast.Call, path: str | None, name: str
-    ) -> Iterator[tuple[_Place, bool]]:
-        """The functions that the call may mean, and whether they are methods of its object."""
-        view = place.view
-        if path is not None:
-            module = path.rpartition(".")[0]
-            for home in self._project.units.holding(module, name):
-                own = [s for s in top_level(home.tree) if isinstance(s, NamedFunction)]
-                yield from (
-                    (_Place(self._project.view(home, each), None), False)
-                    for each in own
-                    if each.name == name
-                )
-            return
-        if not isinstance(call.func, ast.Attribute):
-            function = view.kinds.called(call)
-            if function is not None:
-                yield _Place(self._project.view(view.unit, function), place.cls), False
-            return
-        owner = path_of(call.func.value)
-        found: list[Class] = []
-        if owner == (view.kinds.self_name,) or is_super(call.func.value):
-            found = [(self._homes[place.cls], place.cls)] if place.cls is not None else []
-        elif owner is not None and (cls := self._class_named(view.unit, owner[-1])) is not None:
-            found = [(view.unit, cls)]
-        else:
-            found = instances_of(self._project, view, call.func.value).classes
-        for each in found:
-            unit, method = method_of(list(above(self._project, *each)), name)
-            if unit is not None and method is not None:
-                decorators = [path_of(d) for d in method.decorator_list]
-                inner = self._project.view(unit, method)
-                self._homes[each[1]] = each[0]
-                yield _Place(inner, each[1]), decorators != [("staticmethod",)]
-
-    def _made_from(self, place: _Place, call: ast.Call, given: list[Held]) -> Iterator[Held]:
-        """What the functions give that the called one was made of: ``tf.make_template("f", f)``."""
-        for view, value in self._values_of(place.view, call.func):
-            there = _Place(view, place.cls)
-            parts = arguments_of(value) if isinstance(value, ast.Call) else []
-            for each in (value, *parts):
-                if isinstance(each, ast.Lambda):
-                    yield self._value(there, each.body)
-            run = {each: list(self._meant(there, each)) for each in parts}
-            others = [self._value(there, each) for each in parts if not run[each]]
-            whole = max([*given, *others], default=Held.NOTHING)
-            for inner, bound in (one for found in run.values() for one in found):
-                assert isinstance(inner.view.scope, NamedFunction)
-                names = [a.arg for a in parameters(inner.view.scope.args)][bound:]
-                names += _open_parameters(inner.view.scope)
-                passed = tuple(sorted(dict.fromkeys(names, whole).items()))
-                yield self._held.of(_Function(inner._replace(given=passed)), self._work_out)
-
-    def _meant(self, place: _Place, value: ast.expr) -> Iterator[tuple[_Place, bool]]:
-        """The functions that a value may be."""
-        path = place.view.unit.names.qualified(value)
-        name = (path or (path_of(value) or ("",))[-1]).rpartition(".")[2].lstrip(".")
-        if name and not is_of_library(path):
-            yield from self._called(place, ast.Call(value, [], []), path, name)
-
-    def _values_of(self, view: View, named: ast.expr) -> Iterator[tuple[View, ast.expr]]:
-        """What the scope, or another method of its object, gave a name."""
-        for made in origins(view.flow.uses_in(named)):
-            if made.kind is Kind.ASSIGN and made.value is not None:
-                yield view, made.value
-            elif made.kind is Kind.ENTRY and made.path[0] == view.kinds.self_name:
-                for value in attribute_values(self._project, view, made.path[1].lstrip(".")):
-                    scope = self._project.scope_of(view.unit, value)
-                    yield self._project.view(view.unit, scope), value
-
-    def _class_named(self, unit: Unit, name: str) -> ast.ClassDef | None:
-        return self._project.effects(unit).class_named(name)
-
-    def _of_function(self, place: _Place, call: ast.Call, given: list[Held], bound: bool) -> Held:
-        function = place.view.scope
-        assert isinstance(function, NamedFunction)
-        names = [a.arg for a in parameters(function.args)][bound:]
-        whole = max(given, default=Held.NOTHING)
-        plain = not any(isinstance(a, ast.Starred) for a in call.args) and all(
-            k.arg is not None for k in call.keywords
-        )
-        passed = dict.fromkeys(names, Held.NOTHING if plain else whole)
-        if plain and len(call.args) <= len(names):
-            passed |= dict(zip(names, given, strict=False))
-            own = {k.arg: h for k, h in zip(call.keywords, given[len(call.args) :], strict=True)}
-            passed |= {name: held for name, held in own.items() if name in passed and name}
-            passed |= dict.fromkeys(_open_parameters(function), whole)
-        else:
-            passed = dict.fromkeys(names, whole)
-        inner = place._replace(given=tuple(sorted(passed.items())))
-        return self._held.of(_Function(inner), self._work_out)
-
-    def _given_back(self, place: _Place) -> Held:
-        ends = [end.value for end in place.view.flow.returns]
-        if place.view.flow.yields:
-            nodes = walk(place.view.scope)
-            ends += [n.value for n in nodes if isinstance(n, ast.Yield | ast.YieldFrom)]
-        return max((self._value(place, end) for end in ends), default=Held.NOTHING)
-
 
 def _functions_made(view: View, value: ast.expr) -> Iterator[ast.AST]:
     """The functions of its own scope that a value is, or hands on: ``partial(f, n=2)``."""
@@ -635,51 +204,12 @@ def _is_code(view: View, value: ast.expr) -> bool:
     return any(True for _ in _functions_made(view, value))
 
 
-def _may_be_put(unit: Unit, value: ast.expr) -> bool:
-    """Whether a call is handed the value that need not put it anywhere: ``Runner(env, h)``."""
-    call = unit.parents.get(value)
-    if isinstance(call, ast.keyword):
-        call = unit.parents.get(call)
-    if not isinstance(call, ast.Call) or value is call.func:
-        return False
-    name = (path_of(call.func) or ("",))[-1].lstrip(".")
-    return name not in CHANGERS and name != "setattr"
-
-
 def _is_only_filled(unit: Unit, node: ast.Attribute) -> bool:
     """Whether the attribute is read to put something into it: ``self.history.append(y)``."""
     above = unit.parents.get(node)
     if not isinstance(above, ast.Attribute) or above.attr not in CHANGERS:
         return False
     return isinstance(unit.parents.get(unit.parents[above]), ast.Expr)
-
-
-def _op(given: Iterable[Held]) -> Held:
-    """What an op makes of values."""
-    of = list(given)
-    if Held.VARIABLE in of:
-        return Held.COMPUTED
-    most = max(of, default=Held.NOTHING)
-    return most if most in (Held.NOTHING, Held.UNKNOWN) else Held.COMPUTED
-
-
-def _objects(given: Iterable[Held]) -> Held:
-    """What an object holds, or a container, that is handed the values."""
-    most = max(given, default=Held.NOTHING)
-    return Held.OBJECTS if most <= Held.VARIABLE else most
-
-
-def _fields(cls: ast.ClassDef) -> Iterator[str]:
-    """The names that the body of a class annotates."""
-    for stmt in cls.body:
-        if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name):
-            yield stmt.target.id
-
-
-def _set_in_body(cls: ast.ClassDef, name: str) -> Iterator[ast.expr]:
-    for stmt in cls.body:
-        if isinstance(stmt, ast.Assign) and any(path_of(t) == (name,) for t in stmt.targets):
-            yield stmt.value
 
 
 def _may_keep(unit: Unit, method: NamedFunction) -> bool:
@@ -698,8 +228,3 @@ def _shared_names(unit: Unit, method: NamedFunction) -> set[str]:
     filled = unit.once(filled_state) - {each.name for each in unit.definitions}
     read = {n.id for n in walk(method) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     return read & filled
-
-
-def _open_parameters(function: NamedFunction) -> Iterator[str]:
-    """``*args`` and ``**kwargs``."""
-    yield from (a.arg for a in (function.args.vararg, function.args.kwarg) if a is not None)
