@@ -35,11 +35,6 @@ from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
-# What objects of numbers are called everywhere, whoever keeps them.
-_SETTINGS = frozenset(
-    {"hps", "hparams", "flags", "FLAGS"}
-    | {"ob_space", "ac_space", "observation_space", "action_space"}
-)
 
 
 def computed_when_made(
@@ -74,8 +69,6 @@ def computed_when_made(
             continue
         path = path_of(node)
         if path is None or path in met or any(path[: len(r)] == r for r in recorded):
-            continue
-        if any(step.lstrip(".") in _SETTINGS for step in path[:2]):
             continue
         imported = view.unit.names.qualified(node)
         if imported is not None:
