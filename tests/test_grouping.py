@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -88,3 +93,27 @@ def test_methods_of_a_common_name_are_tied_near_who_calls_them(
 def test_what_half_the_tree_uses_ties_nothing(tmp_path: Path) -> None:
     texts = {f"{n}.py": "from m import Model\nModel().loss(y, x)\n" for n in range(70)}
     assert tied(tmp_path, texts, Handed("loss", frozenset({"Model"}))) == {"net/model.py"}
+
+
+def test_what_goes_together_does_not_depend_on_hashes(tmp_path: Path) -> None:
+    """In a tree with more namesakes than may go together, the order decides which do."""
+    fixtures = Path(__file__).parents[1] / "fixtures"
+    for number, path in enumerate(sorted(fixtures.rglob("*.py"))):
+        if number % 12 == 0 or "threaded" in path.parts:
+            target = tmp_path / path.relative_to(fixtures)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+    command = [sys.executable, "-m", "tapemigrate", "check", "--no-cache", "."]
+    command += ["--output-format", "json", "--jobs", "1"]
+    reports = {
+        subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(fixtures.parent), "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(reports) == 1
+    assert len(json.loads(reports.pop())) > 100

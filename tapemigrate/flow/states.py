@@ -41,7 +41,7 @@ class States:
         self.defs: dict[tuple[ast.AST | None, Path], Def] = {}
         self.reads: dict[ast.AST, Uses] = {}
         self.objects = Objects(self.reads)
-        self.below: dict[Path, set[Path]] = {}
+        self.below: dict[Path, dict[Path, None]] = {}
         self.stmt: ast.stmt | None = None
         self.loops: list[ast.stmt] = []
         self._shared = shared
@@ -73,7 +73,7 @@ class States:
     def know(self, path: Path) -> None:
         """Takes the path for one that is known."""
         for end in range(1, len(path)):
-            self.below.setdefault(path[:end], set()).add(path)
+            self.below.setdefault(path[:end], {})[path] = None
 
     def define(self, node: ast.AST | None, path: Path, kind: Kind, value: ast.expr | None) -> Def:
         """The definition that ``node`` makes of a path, one and the same for each of its runs."""

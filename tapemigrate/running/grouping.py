@@ -70,7 +70,8 @@ def grouped(
         calling: dict[str, set[str]] = {}
         for file, each in pending.items():
             holding = partial(_holding, found, projects.using, file)
-            for handed in each:
+            # In one order always: where there are too many files, it decides which go together.
+            for handed in sorted(each, key=_by_name):
                 seen.add((file, handed))
                 near = {p for a in handed.anchors for p in holding(a)}
                 near.intersection_update(holding(handed.name))
@@ -90,7 +91,7 @@ def grouped(
                             p for p in namesakes if p in anchored or os.path.dirname(p) in folders
                         ]
                 if handed.followed:
-                    calls = anchored = near
+                    calls, anchored = sorted(near), near
                 if len(near - {file}) > _MOST_FILES:
                     continue
                 for caller in (*(c for c in calls if c in anchored), *namesakes):
@@ -106,6 +107,10 @@ def grouped(
         for file, more in pending.items():
             groups.further[file] = groups.further.get(file, frozenset()) | more
     return groups
+
+
+def _by_name(handed: Handed) -> tuple[str, list[str], bool, bool]:
+    return handed.name, sorted(handed.anchors), handed.followed, handed.shared
 
 
 def _holding(

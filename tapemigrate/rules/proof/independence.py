@@ -456,7 +456,7 @@ class Independence:
                 return False
             if value.calls:
                 return None
-            for each in value.parameters if depth > 0 else ():
+            for each in sorted(value.parameters) if depth > 0 else ():
                 scope = caller.scope
                 if isinstance(scope, NamedFunction) and not self._mentions(caller, scope).calls:
                     return None  # whoever calls it may hand in anything
@@ -490,7 +490,7 @@ class Independence:
         ):
             asked = replace(asked, computed=True)
         if upward and value.parameters and depth > 0:
-            for each in value.parameters:
+            for each in sorted(value.parameters):
                 for above in upward:
                     if above.path[0] == each:
                         continue
