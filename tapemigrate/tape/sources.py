@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -65,11 +65,13 @@ class SourceReader:
         by_name: bool = False,
         filled_here: Callable[[Path], bool] = lambda path: False,
         holds_lists: Callable[[ast.expr], bool] = lambda node: False,
+        around: Callable[[Path], Sources | None] = lambda path: None,
     ) -> None:
         """``by_name``: parts of objects out of sight that are called so are taken for variables.
 
         ``filled_here``: whether nothing but the scope, and what it calls, fills a list.
         ``holds_lists``: whether lists may be among what is kept elsewhere.
+        ``around``: the variables that a name of a function around, or of the module, stands for.
         """
         self._flow = flow
         self._kinds = kinds
@@ -85,6 +87,7 @@ class SourceReader:
         self._by_name = by_name
         self._filled_here = filled_here
         self._holds_lists = holds_lists
+        self._around = around
         self._parts = ObjectParts(self._made, BuiltLate(flow, kinds), making, by_name)
         self._named: dict[tuple[ast.expr, int], Sources] = {}
 
@@ -253,9 +256,6 @@ class SourceReader:
             if use.made.kind is not Kind.ENTRY or use.made.path == path[: len(use.made.path)]
         )
         uses, again = set_here(self._flow, self._kinds, self._set_anew, uses, path)
-        found = Sources()
-        singles: set[bool | None] = set()
-        listed: set[bool] = set()
         appended = [u.made for u in uses if u.made.kind is Kind.MUTATE]
         if any(self._sets_anew(d, path) for d in appended):
             return Sources(refusal=UNWATCHABLE.format(text))
@@ -270,7 +270,22 @@ class SourceReader:
                 self._filled_here,
             )
             return filled.read(uses)
-        for made in sorted(origins(uses), key=_place):
+        found = self.held(origins(uses), text, depth, known)
+        if again:
+            sentence = f"nothing that is called here sets `{text}` anew"
+            found.leaves = [replace(x, assumption=x.assumption or sentence) for x in found.leaves]
+        if found.single is None and not found.nested:
+            found.single = self._evidence(text, node)
+        return found
+
+    def held(
+        self, defs: Iterable[Def], text: str, depth: int = 0, known: Trainable | None = None
+    ) -> Sources:
+        """What ``text`` is, whichever of ``defs`` gave it its value."""
+        found = Sources()
+        singles: set[bool | None] = set()
+        listed: set[bool] = set()
+        for made in sorted(defs, key=_place):
             part = self._definition(made, text, depth, known)
             found.leaves += part.leaves
             found.refusal = found.refusal or part.refusal
@@ -281,12 +296,7 @@ class SourceReader:
             listed.add(part.listed)
         found.listed = listed == {True}
         found.leaves = merged(beside_variables(found.leaves, text))
-        if again:
-            sentence = f"nothing that is called here sets `{text}` anew"
-            found.leaves = [replace(x, assumption=x.assumption or sentence) for x in found.leaves]
         found.single = singles.pop() if len(singles) == 1 else None
-        if found.single is None and not found.nested:
-            found.single = self._evidence(text, node)
         return found
 
     def _sets_anew(self, made: Def, path: Path) -> bool:
@@ -322,6 +332,11 @@ class SourceReader:
                 return Sources([leaf], False, None, True)
             if makes == {Make.VARIABLE} and len(made.path) == 1:
                 return self._made.variables(Make.VARIABLE, defs)
+            around = self._around(made.path) if made.kind is Kind.ENTRY else None
+            if around is not None:
+                return replace(
+                    around, leaves=[replace(renamed(x), defs=defs) for x in around.leaves]
+                )
             variables = self._holds_variables(made.path)
             return Sources([Leaf(defs, text, True, None, variables)], None)
         if made.kind is Kind.ASSIGN and made.value is not None:

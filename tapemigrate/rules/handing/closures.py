@@ -114,6 +114,8 @@ class _Mover:
             targets = self._names_of(early[0])
             if not targets or any(may_be_missing(self._outer, name) for name in targets):
                 return False
+            if not any(map(self._is_computed, targets)):
+                return False  # a tape of the inner function's own records all there is
         elif (part := self._component(request)) is not None:
             # The component is taken under the tape of the function around, which still records.
             whole, value = part
@@ -161,6 +163,13 @@ class _Mover:
         if any(d.path[0] in called and d.kind is not Kind.ENTRY for d in self._flow.defs.values()):
             return set()
         return names_of(value, self._outer.kinds)
+
+    def _is_computed(self, name: str) -> bool:
+        """Whether the function around gives the name what may be the result of ops."""
+        return any(
+            d.path[0] == name and d.value is not None and not self._outer.kinds.is_barren(d.value)
+            for d in self._flow.defs.values()
+        )
 
     def _is_settled(self, name: str, needed: bool) -> bool:
         """Whether a free name means, whenever the function runs, what it meant when it was made.

@@ -21,15 +21,30 @@ from tapemigrate.rules.values.set_anew import may_be_set_anew
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
 from tapemigrate.rules.values.trainable import trainable
 from tapemigrate.rules.values.variable_lists import gives_variables
+from tapemigrate.rules.values.variables_around import variables_around
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.regions import RegionFinder
 from tapemigrate.tape.sources import SourceReader
 
 
 def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = False) -> RegionFinder:
     """Finds regions in the scope; ``by_name``: parameters called so count as variables."""
+    return RegionFinder(
+        view.flow,
+        view.blocks,
+        view.kinds,
+        _reader_of(project, view, tracer, by_name),
+        view.unit.parents,
+        Siblings(project, view).apart,
+        lambda path: _is_own_variable(project, tracer, view, path),
+        deferred(project, view),
+    )
+
+
+def _reader_of(project: Project, view: View, tracer: Tracer, by_name: bool = False) -> SourceReader:
     unit = view.unit
-    reader = SourceReader(
+    return SourceReader(
         view.flow,
         view.kinds,
         lambda n: unit.lines.segment(unit.lines.span(n)),
@@ -44,24 +59,23 @@ def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fals
         by_name,
         lambda path: is_filled_here(project, view, path),
         lambda node: ListSigns(project).among(view, node),
+        lambda path: _around(project, tracer, view, path),
     )
-    return RegionFinder(
-        view.flow,
-        view.blocks,
-        view.kinds,
-        reader,
-        unit.parents,
-        Siblings(project, view).apart,
-        lambda path: _is_own_variable(project, tracer, view, path),
-        deferred(project, view),
-    )
+
+
+def _around(project: Project, tracer: Tracer, view: View, path: Path) -> Sources | None:
+    return variables_around(project, view, path, lambda x: _reader_of(project, x, tracer))
 
 
 def _is_own_variable(project: Project, tracer: Tracer, view: View, path: Path) -> bool:
     """Whether the path, from outside of the scope, leads to a variable of its class or module."""
     if path[0] == view.kinds.self_name:
         return len(path) > 1 and tracer.holds_variables(view, path[1].lstrip("."))
-    return view.scope is not view.unit.tree and are_variables(project, view.unit, path[0])
+    if view.scope is view.unit.tree:
+        return False
+    return are_variables(project, view.unit, path[0]) or bool(
+        _around(project, tracer, view, path[:1])
+    )
 
 
 def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:

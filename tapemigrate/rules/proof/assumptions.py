@@ -30,6 +30,7 @@ from tapemigrate.rules.proof.independence import Independence, attribute_of
 from tapemigrate.rules.proof.kept_by_calls import kept_by_calls
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
+from tapemigrate.rules.proof.made_with import made_with
 from tapemigrate.rules.proof.new_graph import opens_with_graph
 from tapemigrate.rules.proof.one_object import comes_with, holders
 from tapemigrate.rules.proof.other_names import aliased, passed_on
@@ -207,6 +208,11 @@ class Judge:
                 return verdict
             if verdict and verdict not in assumptions:
                 assumptions.append(verdict)
+        verdict = made_with(self._project, self._tracer, region, self._view, hidden)
+        if isinstance(verdict, Refusal):
+            return verdict
+        if verdict and verdict not in assumptions:
+            assumptions.append(verdict)
         for one, other in permutations(sources, 2):
             made_elsewhere = () if other.variables else other.defs - one.defs
             for made in sorted(made_elsewhere, key=lambda d: d.path):
@@ -410,7 +416,9 @@ class Judge:
         if len(root.path) > 1:
             if any(d.path[0] == root.path[0] for d in sources):
                 return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
-            if variables and not self._is_element(root):
+            if len(root.path) == 2 and root.path in _called_paths(view.scope):
+                root = replace(root, path=root.path[:1])  # a method runs where it is called
+            elif variables and not self._is_element(root):
                 return wrong(text, "computed where its object was made", "the variables")
         return self._outer.judge(root, leaves) or self._descent(root, leaves)
 

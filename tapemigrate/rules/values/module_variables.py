@@ -48,27 +48,31 @@ def _is_new(module: View, value: ast.expr) -> bool:
 
 
 def _are_variables(project: Project, unit: Unit, name: str) -> bool:
+    module = project.view(unit, unit.tree)
+    values = values_of(project, unit, name)
+    if not values or not all(is_variable(module, part) for v in values for part in parts(v)):
+        return False
+    single = all(parts(value) == [value] for value in values)
+    return single or is_only_looked_up(project, unit, name)
+
+
+def values_of(project: Project, unit: Unit, name: str) -> list[ast.expr]:
+    """All that the module-level ``name`` is ever given; empty where some of it is not seen."""
     values: list[ast.expr] = []
     for node in unit.once(bound_names).get(name, ()):
         if project.scope_of(unit, node) is not unit.tree:
             continue
         stmt = unit.parents[node]
         if not isinstance(stmt, ast.Assign) or node not in stmt.targets:
-            return False
+            return []
         values.append(stmt.value)
     if name in unit.once(_bound_otherwise) or unit.once(_looks_up):
-        return False
+        return []
     stars = [alias for alias in unit.nodes(ast.alias) if alias.name == "*"]
     first = min((value.lineno for value in values), default=0)
     if any(star.lineno > first for star in stars):
-        return False
-    if not values or _is_set_elsewhere(project, unit, name):
-        return False
-    module = project.view(unit, unit.tree)
-    if not all(is_variable(module, part) for value in values for part in parts(value)):
-        return False
-    single = all(parts(value) == [value] for value in values)
-    return single or _is_only_looked_up(project, unit, name)
+        return []
+    return values if values and not _is_set_elsewhere(project, unit, name) else []
 
 
 def _bound_otherwise(unit: Unit) -> frozenset[str]:
@@ -91,12 +95,12 @@ def _is_set_elsewhere(project: Project, unit: Unit, name: str) -> bool:
     return any(user.names.qualified(node.value) for user, node in project.stores(name))
 
 
-def _is_only_looked_up(project: Project, unit: Unit, name: str) -> bool:
+def is_only_looked_up(project: Project, unit: Unit, name: str) -> bool:
     """Whether nothing can be put into the list or dict, under any name."""
     for other in project.units.having(name):
         for node in walk(other.tree) if name in other.text else ():
             if other is unit and isinstance(node, ast.Name) and node.id == name:
-                if isinstance(node.ctx, ast.Load) and not _is_read(unit, node):
+                if isinstance(node.ctx, ast.Load) and not is_read(unit, node):
                     return False
             elif isinstance(node, ast.alias) and name == node.name:
                 return False
@@ -106,7 +110,8 @@ def _is_only_looked_up(project: Project, unit: Unit, name: str) -> bool:
     return True
 
 
-def _is_read(unit: Unit, node: ast.Name) -> bool:
+def is_read(unit: Unit, node: ast.Name) -> bool:
+    """Whether the list or dict is read there, and neither changed nor given another name."""
     parent = unit.parents[node]
     match parent:
         case ast.Subscript(ctx=ast.Load()):

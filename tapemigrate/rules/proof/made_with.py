@@ -1,0 +1,98 @@
+"""What functions computed before they are called: ``def f(h=w * x)``, or in a decorator.
+
+Their bodies run while a tape records; their defaults and decorators ran where they were made.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.globals_read import run_in
+from tapemigrate.rules.proof.verdicts import names_of, wrong
+from tapemigrate.rules.values.provenance import PLAIN, Provenance, Tracer
+from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+
+
+def made_with(
+    project: Project, tracer: Tracer, region: Region, view: View, leaves: list[Leaf]
+) -> str | Refusal | None:
+    """Whether functions that the region runs hold what was computed of ``leaves`` before."""
+    nodes, _ = run_in(project, region, view)
+    found = None
+    for node in nodes:
+        function = _made_around(view, node)
+        if function is None or not isinstance(node, ast.expr):
+            continue
+        scope = project.scope_of(view.unit, function)
+        holder = project.view(view.unit, scope)
+        decorates = isinstance(function, NamedFunction) and node in function.decorator_list
+        values = _by_decorator(project, holder, node) if decorates else [(holder, node)]
+        traced = Provenance()
+        for place, value in values:
+            if place.kinds.make(value) not in PLAIN and path_of(value) is None:
+                traced.add(tracer.value(place, value))
+                # Of what stands in the body of a class, no flow tells.
+                traced.globals.update(n.id for n in walk(value) if isinstance(n, ast.Name))
+        name = getattr(function, "name", "the lambda")
+        unsure = f"`{name}` was not made of what was computed from {names_of(leaves)}"
+        if _leads_from(tracer, holder, traced, leaves):
+            if _sees(view, scope):
+                return wrong(name, "made of values that were computed before", names_of(leaves))
+            found = unsure
+        if not decorates and (traced.calls or traced.blind):
+            found = unsure
+    return found
+
+
+def _made_around(view: View, node: ast.AST) -> ast.AST | None:
+    """The function of which ``node`` is a default or a decorator, if it was made further out."""
+    above = view.unit.parents.get(node)
+    function = view.unit.parents.get(above) if isinstance(above, ast.arguments) else above
+    if not isinstance(function, NamedFunction | ast.Lambda):
+        return None
+    if isinstance(function, NamedFunction) and node in function.body:
+        return None
+    around = view.unit.parents.get(function)
+    while around is not None and around is not view.scope:
+        around = view.unit.parents.get(around)
+    return function if around is None else None
+
+
+def _sees(view: View, scope: ast.AST) -> bool:
+    """Whether what ``scope`` makes is seen by its name: functions of others may have that name."""
+    around: ast.AST | None = view.scope
+    while around is not None and around is not scope:
+        around = view.unit.parents.get(around)
+    return around is not None
+
+
+def _by_decorator(project: Project, holder: View, node: ast.expr) -> list[tuple[View, ast.expr]]:
+    """What applying the decorator computes: what it is given, and what its own body does."""
+    found: list[tuple[View, ast.expr]] = []
+    func = node
+    if isinstance(node, ast.Call):
+        found += [(holder, value) for value in arguments_of(node)]
+        func = node.func
+    path = path_of(func) or ("",)
+    for function in project.effects(holder.unit).functions(path[-1].lstrip(".")):
+        decorator = project.view(holder.unit, function)
+        made = decorator.flow.defs.values()
+        found += [(decorator, d.value) for d in made if d.kind is Kind.ASSIGN and d.value]
+    return found
+
+
+def _leads_from(tracer: Tracer, holder: View, traced: Provenance, leaves: list[Leaf]) -> bool:
+    sources = {d.path[0] for x in leaves for d in x.defs}
+    read = traced.globals | {d.path[0] for d in traced.defs}
+    if read & sources:
+        return True
+    if not any(x.variables for x in leaves):
+        return False
+    return traced.network or any(tracer.global_name(holder, n).network for n in traced.globals)
