@@ -418,6 +418,8 @@ class Judge:
                 return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
             if len(root.path) == 2 and root.path in _called_paths(view.scope):
                 root = replace(root, path=root.path[:1])  # a method runs where it is called
+                if self._is_object_around(root):
+                    return self._descent(root, leaves)
             elif variables and not self._is_element(root):
                 return wrong(text, "computed where its object was made", "the variables")
         return self._outer.judge(root, leaves) or self._descent(root, leaves)
@@ -436,6 +438,19 @@ class Judge:
             if found is None:
                 return f"`{text}` was not computed from `{name_of([leaf])}`"
         return None
+
+    def _is_object_around(self, root: Def) -> bool:
+        """Whether it is an object that a function around makes, and gives no parts itself.
+
+        What the making of it computed is asked where its methods are called.
+        """
+        around = outer_definitions(self._project, self._view, root.path)
+        return around is not None and all(
+            made.path == root.path
+            and isinstance(made.value, ast.Call)
+            and around[0].kinds.makes_object(made.value)
+            for made in around[1]
+        )
 
     def _is_element(self, root: Def) -> bool:
         """Whether it is an element of a list or dict that is kept at module level."""
