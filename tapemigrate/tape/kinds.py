@@ -178,6 +178,9 @@ class Kinds:
             return listed if listed in (Make.VARIABLES, Make.ANY_VARIABLES) else Make.UNKNOWN
         if name in LEAF or name.startswith(LEAF_PREFIXES):
             return self._leaf(call)
+        if name == "contrib.training.HParams":
+            plain = all(self.make(a) is Make.PYTHON for a in arguments_of(call))
+            return Make.PYTHON if plain else Make.UNKNOWN
         if name.startswith(MAKERS):
             given = arguments_of(call)
             plain = all(self.make(a) is Make.PYTHON for a in given)

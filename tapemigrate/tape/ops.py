@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
@@ -26,11 +26,25 @@ _NO_OPS = (Kind.IMPORT, Kind.PARAM, Kind.ENTRY)
 class Ops:
     """Reads it off the values of definitions, once for each."""
 
-    def __init__(self, flow: Flow, kinds: Kinds, operands: Operands, deferred: Deferred) -> None:
+    def __init__(
+        self,
+        flow: Flow,
+        kinds: Kinds,
+        operands: Operands,
+        deferred: Deferred,
+        is_plain: Callable[[str], bool],
+        gives_numbers: Callable[[ast.Call], bool],
+    ) -> None:
+        """``is_plain``: whether a name of the module is of an object that knows no tensors.
+
+        ``gives_numbers``: whether a function of the user's gives nothing but such, or numbers.
+        """
         self._flow = flow
         self._kinds = kinds
         self._operands = operands
         self._deferred = deferred
+        self._is_plain = is_plain
+        self._gives_numbers = gives_numbers
         self._makes: dict[Def, Make] = {}
         self._opaque: dict[Def, bool] = {}
 
@@ -101,7 +115,9 @@ class Ops:
         if made not in self._makes:
             value = made.value
             self._makes[made] = Make.UNKNOWN if value is None else self._kinds.make(value)
-            if self._makes[made] is Make.UNKNOWN and self._is_of_numbers(made):
+            if self._makes[made] is Make.UNKNOWN and (
+                self._is_of_numbers(made) or self._is_made_of_numbers(made)
+            ):
                 self._makes[made] = Make.PYTHON
         return self._makes[made]
 
@@ -177,12 +193,27 @@ class Ops:
         reads = self._flow.reads.get(root, frozenset()) if isinstance(root, ast.Name) else ()
         if value is None or value is root or not reads or made.kind not in _VALUES:
             return False
-        return all(self._is_number(u.made) for u in (*reads, *self._flow.uses_in(value)))
+        libraries = {
+            node.id
+            for node in walk(value)
+            if isinstance(node, ast.Name) and gives_no_tensors(self._kinds.name(node) or "")
+        }
+        return all(
+            u.made.path[0] in libraries or self._is_number(u.made)
+            for u in (*reads, *self._flow.uses_in(value))
+        )
+
+    def _is_made_of_numbers(self, made: Def) -> bool:
+        plain = made.kind is Kind.ASSIGN and isinstance(made.value, ast.Call)
+        return plain and isinstance(made.value, ast.Call) and self._gives_numbers(made.value)
 
     def _is_number(self, made: Def) -> bool:
         if made.kind is Kind.ENTRY:
-            return len(made.path) == 1 and hasattr(builtins, made.path[0])
+            name = made.path[0]
+            return (len(made.path) == 1 and hasattr(builtins, name)) or self._is_plain(name)
         # A part of a tensor made from nothing is another tensor, that a gradient flows through.
+        if made.kind is Kind.WITH and self._is_file(made.value):
+            return True
         return self.make(made) is not Make.LEAF and self.is_barren(made)
 
     def _reads_unseen(self, made: Def) -> bool:
@@ -206,6 +237,10 @@ class Ops:
         if self._kinds.tensorflow(call.func) is not None:
             return False
         return path_of(call.func) != ("open",) and not (name and gives_no_tensors(name))
+
+    def _is_file(self, value: ast.expr | None) -> bool:
+        opened = isinstance(value, ast.Call) and path_of(value.func) == ("open",)
+        return opened and value is not None and self._kinds.make(value) is Make.PYTHON
 
     def _is_layer(self, call: ast.Call) -> bool:
         name = self._kinds.name(call.func) or ""

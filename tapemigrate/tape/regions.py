@@ -58,15 +58,21 @@ class RegionFinder:
         apart: Apart,
         holds_variables: Callable[[Path], bool],
         deferred: Deferred,
+        is_plain: Callable[[str], bool],
+        gives_numbers: Callable[[ast.Call], bool],
     ) -> None:
-        """``holds_variables`` tells whether what comes from outside holds nothing else."""
+        """``holds_variables`` tells whether what comes from outside holds nothing else.
+
+        ``is_plain``: whether a name of the module is of an object that knows no tensors;
+        ``gives_numbers``: whether a function of the user's gives nothing but such, or numbers.
+        """
         self._flow = flow
         self._blocks = blocks
         self._kinds = kinds
         self._reader = reader
         self._parents = parents
         operands = Operands(kinds)
-        self._ops = Ops(flow, kinds, operands, deferred)
+        self._ops = Ops(flow, kinds, operands, deferred, is_plain, gives_numbers)
         self._between = Between(flow, self._ops, holds_variables)
         self.received = Received(flow, blocks, kinds, reader, self._ops, self._between)
         self._names = SecondNames(flow, blocks, kinds, operands, self._ops, apart)

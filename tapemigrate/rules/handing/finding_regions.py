@@ -16,6 +16,7 @@ from tapemigrate.rules.values.made_objects import making
 from tapemigrate.rules.values.module_variables import are_variables, is_trainable
 from tapemigrate.rules.values.optional import given_for
 from tapemigrate.rules.values.own_lists import is_filled_here
+from tapemigrate.rules.values.plain_objects import gives_numbers, is_plain_object
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.set_anew import may_be_set_anew
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
@@ -39,6 +40,8 @@ def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fals
         Siblings(project, view).apart,
         lambda path: _is_own_variable(project, tracer, view, path),
         deferred(project, view),
+        lambda name: is_plain_object(view.unit, name),
+        lambda call: gives_numbers(project, view, call),
     )
 
 

@@ -54,12 +54,12 @@ from tapemigrate.rules.values.estimators import is_fed_data
 from tapemigrate.rules.values.given_tensors import may_give_tensor
 from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.owners import is_part_of_owner
+from tapemigrate.rules.values.plain_objects import is_plain_object
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import calls_in, kept
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
-from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 
@@ -479,20 +479,9 @@ class Judge:
         return imported or self._gives_no_tensors(root.path)
 
     def _gives_no_tensors(self, path: Path) -> bool:
-        """Whether it is a method of an object of a library that knows none: ``parser.parse_args``.
-
-        The module has to give it its name, and nothing else may.
-        """
-        unit = self._view.unit
-        values = global_values(unit, path[0]) if len(path) == 2 else []
-        if not values or path not in _called_paths(self._view.scope):
-            return False
-        stored = (n for n in unit.nodes(ast.Name) if not isinstance(n.ctx, ast.Load))
-        calls = [v for v in values if isinstance(v, ast.Call)]
-        made = [(unit.names.qualified(call.func), call) for call in calls]
-        return sum(n.id == path[0] for n in stored) == len(values) == len(made) and all(
-            name is not None and makes_none(name, call) for name, call in made
-        )
+        """Whether it is a method of an object without such: ``parser.parse_args``."""
+        called = len(path) == 2 and path in _called_paths(self._view.scope)
+        return called and is_plain_object(self._view.unit, path[0])
 
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:

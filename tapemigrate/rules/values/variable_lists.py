@@ -31,7 +31,7 @@ def gives_variables(project: Project, view: View, node: ast.expr, depth: int = _
         return False
     if given := given_by_object(project, view, node):
         return all(v is not None and _is_list(project, inner, v, depth) for inner, v in given)
-    found = _function(project, view, node) if isinstance(node, ast.Call) else None
+    found = function_meant(project, view, node) if isinstance(node, ast.Call) else None
     if found is None:
         return False
     unit, function = found
@@ -115,7 +115,9 @@ def _is_only_read(view: View, name: str) -> bool:
     return True
 
 
-def _function(project: Project, view: View, call: ast.Call) -> tuple[Unit, ast.FunctionDef] | None:
+def function_meant(
+    project: Project, view: View, call: ast.Call
+) -> tuple[Unit, ast.FunctionDef] | None:
     """The one function that the call can mean, of this file or of one that it is imported from."""
     path = view.kinds.name(call.func)
     if path is None:

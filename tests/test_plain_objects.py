@@ -1,0 +1,88 @@
+"""Where tapes open beside what knows no tensors: a module's parser, sizes that a function gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import decode
+
+_SIZES = """\
+import tensorflow as tf
+from tensorflow.contrib.training import HParams
+
+
+def sizes():
+    return {given}
+"""
+
+_MAIN = """\
+import argparse
+import json
+
+import tensorflow as tf
+
+import sizes
+
+{parser}
+
+
+def main({parameter}):
+    args = parser.parse_args()
+    units = sizes.sizes()
+    with open(args.file) as file:
+        units.{method}({value})
+    x = tf.placeholder(tf.float32, [4, args.width])
+    loss = tf.reduce_sum(tf.layers.dense(x, units.n)) * args.scale
+    return tf.gradients(loss, tf.trainable_variables())
+
+
+main()
+"""
+
+_PLAIN = {
+    "parser": "parser = argparse.ArgumentParser()",
+    "parameter": "",
+    "method": "parse_json",
+    "value": "json.load(file)",
+    "given": "HParams(n=3, name='a')",
+}
+
+
+def _opens_at(**changed: str) -> str:
+    """The first line under the tape."""
+    parts = {**_PLAIN, **changed}
+    texts = {"sizes.py": _SIZES.format(**parts), "main.py": _MAIN.format(**parts)}
+    sources = {name: decode(text.encode(), name) for name, text in texts.items()}
+    lines = analyse(sources, Settings(), rewrite=True).rewritten["main.py"].splitlines()
+    tape = next(i for i, line in enumerate(lines) if "GradientTape" in line)
+    return lines[tape + 1].strip()
+
+
+def test_nothing_of_them_runs_under_the_tape() -> None:
+    assert _opens_at().startswith("loss =")
+    assert _opens_at(given="3").startswith("loss =")
+
+
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ("given", "HParams(n=3, scale=tf.get_variable('s', []))"),
+        ("given", "object()"),
+        ("value", "tf.layers.dense(file, 1)"),
+    ],
+)
+def test_sizes_that_may_hold_tensors_do(part: str, other: str) -> None:
+    assert not _opens_at(**{part: other}).startswith("loss =")
+
+
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ("parser", "parser = argparse.ArgumentParser()\nfor parser in [sizes]:\n    pass"),
+        ("parser", "parser = argparse.ArgumentParser()\n\n\ndef other(parser):\n    return parser"),
+    ],
+)
+def test_what_may_be_another_parser_does(part: str, other: str) -> None:
+    assert _opens_at(**{part: other}) == "args = parser.parse_args()"
