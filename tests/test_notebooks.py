@@ -176,6 +176,13 @@ def test_words_of_a_notebook_stand_apart() -> None:
     assert {b"import", b"b", b"'c'\"", b'"d', b'e(",', b'"f("g""'} <= set(words)
 
 
+def test_pictures_hold_no_words() -> None:
+    shown = b'"data": {"image/png": "tf+tf", "text/html": "<img src=\'data:;base64,%b=\'>"}'
+    assert b"tf" not in flattened(shown % (b"tf+" * 100))
+    source = '"image/png": "tf.gradients"; \'"image/png": "\'; a = b;base64,c = f(x)'
+    assert source.encode() in flattened(data(code(source)))
+
+
 def test_a_lost_cell_is_told() -> None:
     found = opened(data(code("x = 1"), code("y = 2")))
     marker = found.text.splitlines()[2]

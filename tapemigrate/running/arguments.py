@@ -6,8 +6,8 @@ from collections import defaultdict
 
 from tapemigrate.patterns import late
 
-#: The name of what is called.
-CALLED = late(rb"(\w+)[ \t]*\(")
+#: The name of what is called. From within a word none is looked for: data in text is one long word.
+CALLED = late(rb"\b(\w+)\b[ \t]*\(")
 # What is called for the value of a name; the name stands before it.
 _GIVEN = late(rb"=[ \t]*(?:\w+\.)*(\w+)[ \t]*\(")
 _NAME = late(rb"\w+\Z")

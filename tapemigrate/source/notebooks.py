@@ -28,14 +28,19 @@ _CHARACTER = late(
 _NEWLINE = late(r"\r\n|\r|\n")
 _ESCAPED = late(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 _LINE_END = late(rb'\\n(?:"\s*,\s*")?')
+# Pictures that cells have put out. In the text of a cell, the quotes would have backslashes; and
+# what is that long, without a space, a dot or a parenthesis, names and calls nothing.
+_PICTURE = late(rb'"image/\w+":\s*"[^"]*"')
+_PICTURE_IN_TEXT = late(rb";base64,[A-Za-z0-9+/]{200,}")
 # Rows in a message: "line 3", "lines 3 to 5", "rows 3-5"; not in what the message quotes.
 _ROWS = late(r"`[^`]*`|\b(?P<word>lines?|rows?) (?P<rows>\d+(?:(?: to |-|, | and )\d+)*)")
 _MARK = "_ipython_"
 
 
 def flattened(data: bytes) -> bytes:
-    """The bytes of a notebook with its source lines apart, to look for words in."""
-    return _LINE_END.sub(b"\n", data).replace(b'\\"', b'"')
+    """The bytes of a notebook with its source lines apart, no pictures, to look for words in."""
+    shown = _PICTURE_IN_TEXT.sub(b"", _PICTURE.sub(b"", data))
+    return _LINE_END.sub(b"\n", shown).replace(b'\\"', b'"')
 
 
 @dataclass(frozen=True, slots=True)
