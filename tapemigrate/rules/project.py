@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -126,16 +127,28 @@ def let_go(units: Iterable[Unit]) -> None:
     _kept.let_go(units)
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class View:
-    """One scope of one file with all that was found out about it."""
+    """One scope of one file with all that was found out about it.
+
+    What its values are is often told without going through its statements: those follow late.
+    """
 
     unit: Unit
     scope: Scope
     cls: ast.ClassDef | None
     kinds: Kinds
-    flow: Flow
-    blocks: Blocks
+    _follow: Callable[[Unit, Scope, Kinds], Flow] = field(repr=False)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Its definitions and uses."""
+        return self._follow(self.unit, self.scope, self.kinds)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The blocks of its statements."""
+        return Blocks(self.scope)
 
 
 @dataclass(slots=True)
@@ -276,24 +289,26 @@ class Project:
         return None
 
     def view(self, unit: Unit, scope: Scope) -> View:
-        """The flow of ``scope``, made once."""
+        """The view of ``scope``, made once."""
         if scope not in self._views:
-            effects = self.effects(unit)
             if self._under_getters is None:
                 self._under_getters = under_getters(self.units)
             kinds = kinds_of(unit, self.changing, unit.filename in self._under_getters)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
-            properties, hooked = self._computing()
-            flow = Flow(
-                scope,
-                kinds.effect,
-                effects.properties | properties,
-                effects.hooked | hooked,
-                effects.swallowing,
-            )
-            self._views[scope] = View(unit, scope, kinds.cls, kinds, flow, Blocks(scope))
+            self._views[scope] = View(unit, scope, kinds.cls, kinds, self._flow)
         return self._views[scope]
+
+    def _flow(self, unit: Unit, scope: Scope, kinds: Kinds) -> Flow:
+        effects = self.effects(unit)
+        properties, hooked = self._computing()
+        return Flow(
+            scope,
+            kinds.effect,
+            effects.properties | properties,
+            effects.hooked | hooked,
+            effects.swallowing,
+        )
 
     def _computing(self) -> tuple[frozenset[str], frozenset[str]]:
         """The attributes that run code of any file where they are set, and the classes of which

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from weakref import WeakKeyDictionary
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
@@ -13,11 +14,21 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # Through how many callers.
 _DEPTH = 4
 
+# By the function, and through how many callers: those that many call are met again and again.
+_KNOWN: WeakKeyDictionary[Project, dict[tuple[ast.AST, int], bool]] = WeakKeyDictionary()
+
 
 def may_be_converted(project: Project, unit: Unit, scope: ast.AST, depth: int = _DEPTH) -> bool:
     """Whether the code of ``scope`` may run as AutoGraph has converted it."""
     if not isinstance(scope, _FUNCTIONS):
         return False
+    known = _KNOWN.setdefault(project, {})
+    if (scope, depth) not in known:
+        known[scope, depth] = _may_be_converted(project, unit, scope, depth)
+    return known[scope, depth]
+
+
+def _may_be_converted(project: Project, unit: Unit, scope: ast.AST, depth: int) -> bool:
     if any(_converts(unit, each) for each in getattr(scope, "decorator_list", ())):
         return True
     outer = unit.parents.get(scope)

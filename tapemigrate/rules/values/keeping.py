@@ -47,16 +47,15 @@ def keeping(unit: Unit) -> frozenset[str]:
 
     Constructors are not among them: whoever makes an object knows what it is handed.
     """
-    read = unit.once(_read_parts)
+    read, kinds = unit.once(_read_parts), kinds_of(unit)
     found: set[str] = set()
-    for cls in unit.nodes(ast.ClassDef):
-        for method in _methods(unit, cls):
-            set_here = dict(_set(method, kinds_of(unit)))
-            own = Counter(n.attr for n in walk(method) if _is_load(n)) if set_here else Counter()
-            if any(read[name] > own[name] for name in set_here) or (
-                set_here and _is_read_before(method, set_here)
-            ):
-                found.add(method.name)
+    for method in _methods(unit):
+        set_here = dict(_set(method, kinds))
+        own = Counter(n.attr for n in walk(method) if _is_load(n)) if set_here else Counter()
+        if any(read[name] > own[name] for name in set_here) or (
+            set_here and _is_read_before(method, set_here)
+        ):
+            found.add(method.name)
     return frozenset(found)
 
 
@@ -69,17 +68,16 @@ def _all_set(unit: Unit) -> dict[str, set[str]]:
     """By the names of methods: what they set."""
     kinds = kinds_of(unit)
     found: dict[str, set[str]] = {}
-    for cls in unit.nodes(ast.ClassDef):
-        for method in _methods(unit, cls):
-            found.setdefault(method.name, set()).update(name for name, _ in _set(method, kinds))
+    for method in _methods(unit):
+        found.setdefault(method.name, set()).update(name for name, _ in _set(method, kinds))
     return found
 
 
-def _methods(unit: Unit, cls: ast.ClassDef) -> list[ast.FunctionDef]:
-    members = [m for each in effects_of(unit).lineage(cls) for m in each.body]
+def _methods(unit: Unit) -> list[ast.FunctionDef]:
     return [
         m
-        for m in members
+        for cls in unit.nodes(ast.ClassDef)
+        for m in cls.body
         if isinstance(m, ast.FunctionDef) and m.args.args and m.name != "__init__"
     ]
 
