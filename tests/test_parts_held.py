@@ -23,6 +23,22 @@ def pair(w):
     return tf.tanh(w), tf.sin(w)
 
 
+def fill(found, w):
+    found.append(tf.tanh(w))
+
+
+def first(w=None, n=0):
+    return w
+
+
+def every(*ws):
+    return ws
+
+
+def given(w):
+    yield tf.tanh(w)
+
+
 class Net(object):
     def __init__(self, size=2):
         self.size = size
@@ -74,6 +90,28 @@ def applicability(text: str) -> str | None:
         ("Net.k = tf.tanh(self.W)", "tf.matmul(x, Net.k)"),
         ("CACHE['k'] = tf.tanh(self.W)", "tf.matmul(x, CACHE['k'])"),
         ("k = tf.tanh(self.W); self.f = lambda a: tf.matmul(a, k)", "self.f(x)"),
+        ("k = tf.tanh(self.W); k += 1.0; self.k = k", "tf.matmul(x, self.k)"),
+        ("k = self.W; k *= 2.0; self.k = k", "tf.matmul(x, self.k)"),
+        ("ks = [tf.tanh(self.W)]; ks += [1]; self.ks = ks", "tf.matmul(x, self.ks[0])"),
+        ("ks = []; ks += [tf.tanh(self.W)]; self.ks = ks", "tf.matmul(x, self.ks[0])"),
+        ("ks = []; ks.append(tf.tanh(self.W)); self.ks = ks", "tf.matmul(x, self.ks[0])"),
+        ("ks = []; self.ks = ks; ks.append(tf.tanh(self.W))", "tf.matmul(x, self.ks[0])"),
+        ("ks = []; self.ks = [ks]; ks.append(tf.tanh(self.W))", "tf.matmul(x, self.ks[0][0])"),
+        ("ks = []; fill(ks, self.W); self.ks = ks", "tf.matmul(x, self.ks[0])"),
+        ("self.ks = []; fill(self.ks, self.W)", "tf.matmul(x, self.ks[0])"),
+        ("self.ks = []; put = self.ks.append; put(tf.tanh(self.W))", "tf.matmul(x, self.ks[0])"),
+        ("self.ks = []; list(map(self.ks.append, [-self.W]))", "tf.matmul(x, self.ks[0])"),
+        ("self.d = {}; self.d['k'], self.n = tf.tanh(self.W), 1", "tf.matmul(x, self.d['k'])"),
+        ("self.d = {}; [*self.d['k']] = [tf.tanh(self.W)]", "tf.matmul(x, self.d['k'][0])"),
+        ("self.ks = list(map(tf.tanh, [self.W]))", "tf.matmul(x, self.ks[0])"),
+        ("self.ks = list(map(lambda w: w * w, [self.W]))", "tf.matmul(x, self.ks[0])"),
+        ("ks = []; self.f = lambda a: a * ks[0]; ks.append(tf.tanh(self.W))", "self.f(x)"),
+        ("k = 1.0; self.f = lambda a: a * k; k = tf.tanh(self.W)", "self.f(x)"),
+        ("k = tf.tanh(self.W); self.f = tf.make_template('f', lambda a: a * k)", "self.f(x)"),
+        ("self.f = lambda a, k=tf.tanh(self.W): a * k", "self.f(x)"),
+        ("self.k = first(n=1, w=tf.tanh(self.W))", "tf.matmul(x, self.k)"),
+        ("self.ks = every(1, tf.tanh(self.W))", "tf.matmul(x, self.ks[1])"),
+        ("self.k = next(given(self.W))", "tf.matmul(x, self.k)"),
     ],
 )
 def test_computed_before(made: str, use: str) -> None:
@@ -88,6 +126,13 @@ def test_computed_before(made: str, use: str) -> None:
         ("self.scale = 2.0 / size", "tf.matmul(x, self.W) * self.scale"),
         ("self.f = tf.nn.relu", "self.f(tf.matmul(x, self.W))"),
         ("self.zeros = tf.zeros([size])", "tf.matmul(x, self.W) + self.zeros"),
+        ("ws = []; ws.append(self.W); self.ws = ws", "tf.matmul(x, self.ws[0])"),
+        ("ws = []; self.ws = [ws]; ws.append(self.W)", "tf.matmul(x, self.ws[0][0])"),
+        ("n = 1.0; n += 1.0; self.n = n", "tf.matmul(x, self.W) * self.n"),
+        ("ws = [self.W]; ws += [1]; self.ws = ws", "tf.matmul(x, self.ws[0])"),
+        ("self.ns = list(map(str, range(2)))", "tf.matmul(x, self.W) * len(self.ns)"),
+        ("self.ns = []; fill(self.ns, 2.0)", "tf.matmul(x, self.W) * self.ns[0]"),
+        ("self.f = tf.make_template('f', lambda a: tf.matmul(a, self.W))", "self.f(x)"),
     ],
 )
 def test_computed_where_it_is_called(made: str, use: str) -> None:

@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import partial
 from typing import NamedTuple
 
-from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.effects import CHANGERS, is_super
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
@@ -41,7 +41,7 @@ from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import gives_no_tensors
 
 # What is made by functions of TensorFlow that are no ops.
-_NO_TENSORS = ("initializer", "regularizer", "template", "scope", "optimizer", "saver")
+_NO_TENSORS = ("initializer", "regularizer", "scope", "optimizer", "saver")
 _WITH_TENSORS = ("tensorflow", "keras", "sonnet")
 _VARIABLE = (Make.VARIABLE, Make.FROZEN)
 _VARIABLES = (Make.VARIABLES, Make.ANY_VARIABLES)
@@ -49,7 +49,7 @@ _BUILTIN = frozenset(dir(builtins))
 # The methods of Keras' layers that make them.
 _WEIGHTS = frozenset({"add_weight", "add_variable"})
 _HOLDING = frozenset(
-    {"dict", "list", "tuple", "set", "zip", "sorted", "reversed", "enumerate", "map", "filter"}
+    {"dict", "list", "tuple", "set", "zip", "sorted", "reversed", "enumerate", "filter"}
     | {"partial", "deque", "OrderedDict", "iter", "next", "getattr"}
     | {"_replace"}
 )
@@ -148,8 +148,9 @@ class HeldValues:
             for inner, value in values:
                 if value not in met:
                     met.add(value)
-                    most = Held.UNKNOWN if _may_be_put(inner.unit, value) else Held.COMPUTED
-                    held.append(min(self._value(_Place(inner, cls), value), most))
+                    given = self._value(_Place(inner, cls), value)
+                    unsure = given is not Held.NOTHING and _may_be_put(inner.unit, value)
+                    held.append(Held.UNKNOWN if unsure else given)
                     if isinstance(inner.unit.parents.get(value), ast.AugAssign):
                         held.append(_op(held))
             if is_descriptor(self._project, each, name):
@@ -238,7 +239,8 @@ class HeldValues:
 
     def _captured(self, place: _Place, value: ast.Lambda) -> Held:
         """A function, as a value, holds what it captures, and its defaults."""
-        found = [self._definition(place, d) for d in origins(place.view.flow.uses_in(value))]
+        found = [self._definition(place, d) for d in _met(place.view.flow.uses_in(value))]
+        found += self._given_later(place, free_names(value))
         found += self._defaults(place, value.args)
         return max((h for h in found if h >= Held.UNKNOWN), default=Held.OBJECTS)
 
@@ -253,7 +255,7 @@ class HeldValues:
             return Held.UNKNOWN if inner is None else inner
         if view.unit.names.qualified(value) is not None:
             return Held.NOTHING
-        found = origins(view.flow.uses_in(value))
+        found = _met(view.flow.uses_in(value))
         if not found:
             return Held.NOTHING if path[0] in _BUILTIN else Held.UNKNOWN
         held = max(self._definition(place, d) for d in found)
@@ -268,9 +270,10 @@ class HeldValues:
         view = place.view
         me = view.kinds.self_name
         if made.kind is Kind.FUNCTION:
-            inside = [self._definition(place, d) for d in origins(made.uses) if d is not made]
+            inside = [self._definition(place, d) for d in _met(made.uses) if d is not made]
             if isinstance(made.stmt, NamedFunction):
                 inside += self._defaults(place, made.stmt.args)
+                inside += self._given_later(place, free_names(made.stmt))
                 inside += self._put_there(place, free_names(made.stmt))
             return max((h for h in inside if h >= Held.UNKNOWN), default=Held.OBJECTS)
         if made.path == (me,) or made.kind in _CODE or made.path[0] == "<hidden state>":
@@ -281,15 +284,30 @@ class HeldValues:
             return self.attribute(self._homes[place.cls], place.cls, made.path[1].lstrip("."))
         if made.kind is Kind.ENTRY:
             return self._outer(place, made.path[0])
-        before = [self._definition(place, u.made) for u in made.before if u.made is not made]
         if made.kind is Kind.MUTATE:
-            added = made.value if made.value is not None else getattr(made.stmt, "value", None)
-            given = arguments_of(added) if isinstance(added, ast.Call) else [added]
-            return max([*before, *(self._value(place, v) for v in given if v is not None)])
+            before = [self._definition(place, d) for d in _met(made.before) if d is not made]
+            return max([*before, self._put(place, made)])
         held = self._value(place, made.value)
-        if made.kind is Kind.AUGMENT:
-            return max(held, *before) if isinstance(made.value, ast.List) else _op([held, *before])
+        if made.kind is Kind.AUGMENT and isinstance(made.stmt, ast.AugAssign):
+            earlier = [d for d in _met(view.flow.uses_in(made.stmt.target)) if d is not made]
+            both = [held, *(self._definition(place, d) for d in earlier)]
+            return max(both) if isinstance(made.value, ast.List) else _op(both)
         return held
+
+    def _put(self, place: _Place, made: Def) -> Held:
+        """What a statement adds to what it changes in place."""
+        added = made.value if made.value is not None else getattr(made.stmt, "value", None)
+        if not isinstance(added, ast.Call):
+            return self._value(place, added)
+        given = _objects(self._value(place, each) for each in arguments_of(added))
+        if given is Held.NOTHING or _puts_as_it_is(added):
+            return given
+        return max(given, Held.UNKNOWN)
+
+    def _given_later(self, place: _Place, names: frozenset[str]) -> list[Held]:
+        """What names of the scope are given, or what they hold is: functions find it at last."""
+        made = (d for name in sorted(names) for d in place.view.flow.given(name))
+        return [self._definition(place, d) for d in made]
 
     def _put_there(self, place: _Place, names: frozenset[str]) -> Iterator[Held]:
         """What functions of the scope give names of it, or put into what these stand for."""
@@ -347,6 +365,8 @@ class HeldValues:
         if path is not None and (gives_no_tensors(path) or is_of_library(path)):
             if name.endswith(_NO_TENSORS) or gives_no_tensors(path):
                 return Held.NOTHING
+            if name.endswith("template"):
+                return _objects(given)
             if not path.startswith(_WITH_TENSORS):  # ``functools``, ``copy``: it hands them on
                 return _objects(given) if any(given) else Held.NOTHING
             if name[:1].isupper():
@@ -354,6 +374,9 @@ class HeldValues:
             if ".layers." in path or ".keras." in path or ".slim." in path:
                 return Held.COMPUTED
             return _op(given)
+        if name == "map" and len(call.args) > 1:
+            function, *over = call.args
+            return _objects([self._call(place, ast.Call(function, over, []))])
         if isinstance(call.func, ast.Name) and path is None and name in _BUILTIN | _HOLDING:
             return _objects(given) if name in _HOLDING else _op(given)
         if name in _HOLDING:
@@ -485,8 +508,17 @@ def _may_be_put(unit: Unit, value: ast.expr) -> bool:
         call = unit.parents.get(call)
     if not isinstance(call, ast.Call) or value is call.func:
         return False
-    name = (path_of(call.func) or ("",))[-1].lstrip(".")
-    return name not in CHANGERS and name != "setattr"
+    return not _puts_as_it_is(call)
+
+
+def _met(uses: Iterable[Use]) -> list[Def]:
+    """The definitions that are used, each once, those that change an object in place among them."""
+    return list(dict.fromkeys(use.made for use in uses))
+
+
+def _puts_as_it_is(call: ast.Call) -> bool:
+    """Whether the call puts what it is handed into an object, and computes nothing of it."""
+    return (path_of(call.func) or ("",))[-1].lstrip(".") in CHANGERS | {"setattr"}
 
 
 def _op(given: Iterable[Held]) -> Held:

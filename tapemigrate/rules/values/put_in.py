@@ -42,6 +42,19 @@ def put_in_by_others(project: Project, view: View, name: str) -> Iterator[Given]
         inner = project.view(view.unit, project.scope_of(view.unit, value))
         for made in value_may_be(value, inner.flow, inner.kinds):
             yield from _put_into_argument(project, inner, made, _DEPTH)
+        for node in _kept_by_name(value):
+            if node.id != inner.kinds.self_name:
+                yield from ((inner, each) for each in _put_into(project, inner, node))
+
+
+def _kept_by_name(value: ast.expr) -> Iterator[ast.Name]:
+    """What its scope has by a name, and may still change: ``self.steps = steps``, ``[steps]``."""
+    if isinstance(value, ast.Name):
+        yield value
+    elif isinstance(value, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.IfExp | ast.BoolOp):
+        for each in ast.iter_child_nodes(value):
+            if isinstance(each, ast.expr):
+                yield from _kept_by_name(each)
 
 
 def _put_in(project: Project, view: View, name: str) -> Iterator[tuple[Given, bool]]:
@@ -167,9 +180,9 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
         match node:
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
                 owner = node.value
-                stmt = unit.parents[node]
-                value = getattr(stmt, "value", None)
-                values = [value] if isinstance(value, ast.expr) else []
+                values = _given_to(unit, node)
+            case ast.Attribute(value=value, attr=method) if method in CHANGERS:
+                owner, values = value, _put_by_name(unit, node)
             case ast.Call(func=ast.Attribute(value=value, attr=method), args=args):
                 alone = isinstance(unit.parents[node], ast.Expr) and method not in QUIET
                 # ``package.model.Model.__init__(self)``: a module holds no part of an object.
@@ -181,6 +194,27 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
                 found.setdefault(owner.attr, []).extend((owner, each) for each in values)
             owner = owner.value
     return found
+
+
+def _given_to(unit: Unit, target: ast.expr) -> list[ast.expr]:
+    """What a statement gives a target, which may stand in a list of several."""
+    stmt = unit.parents[target]
+    while isinstance(stmt, ast.Tuple | ast.List | ast.Starred):
+        stmt = unit.parents[stmt]
+    given = (getattr(stmt, field, None) for field in ("value", "iter", "context_expr"))
+    return [each for each in given if isinstance(each, ast.expr)]
+
+
+def _put_by_name(unit: Unit, method: ast.Attribute) -> list[ast.expr]:
+    """What a method puts that is not called where it stands: ``map(steps.append, found)``."""
+    above = unit.parents[method]
+    match above:
+        case ast.Call() if above.func is not method:
+            return [each for each in arguments_of(above) if each is not method]
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            calls = (c for c in unit.nodes(ast.Call) if path_of(c.func) == (name,))
+            return [each for call in calls for each in arguments_of(call)]
+    return []
 
 
 def _handed(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr, str]]]:
@@ -202,9 +236,13 @@ def _handed(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr, str]]]:
 
 
 def _named_anew(unit: Unit) -> dict[str, list[ast.Attribute]]:
-    """By the names of attributes: where what they hold gets a name of its own."""
+    """By the names of attributes: where what they hold gets a name of its own, or is handed on."""
     found: dict[str, list[ast.Attribute]] = {}
     for stmt in unit.nodes(ast.Assign):
         if isinstance(stmt.value, ast.Attribute) and path_of(stmt.value) is not None:
             found.setdefault(stmt.value.attr, []).append(stmt.value)
+    for alone in unit.nodes(ast.Expr):
+        for each in arguments_of(alone.value) if isinstance(alone.value, ast.Call) else ():
+            if isinstance(each, ast.Attribute) and path_of(each) is not None:
+                found.setdefault(each.attr, []).append(each)
     return found
