@@ -102,6 +102,11 @@ def applicability(text: str) -> str | None:
         ("self.ks = []; put = self.ks.append; put(tf.tanh(self.W))", "tf.matmul(x, self.ks[0])"),
         ("self.ks = []; list(map(self.ks.append, [-self.W]))", "tf.matmul(x, self.ks[0])"),
         ("self.d = {}; self.d['k'], self.n = tf.tanh(self.W), 1", "tf.matmul(x, self.d['k'])"),
+        (
+            "ks = []\n        def f(): ks.append(-self.W)\n        f(); self.ks = ks",
+            "self.ks[0] * x",
+        ),
+        ("d = {'k': 1.0}; d['k'] += self.W; self.d = d", "tf.matmul(x, self.d['k'])"),
         ("self.d = {}; [*self.d['k']] = [tf.tanh(self.W)]", "tf.matmul(x, self.d['k'][0])"),
         ("self.ks = list(map(tf.tanh, [self.W]))", "tf.matmul(x, self.ks[0])"),
         ("self.ks = list(map(lambda w: w * w, [self.W]))", "tf.matmul(x, self.ks[0])"),

@@ -298,11 +298,16 @@ class HeldValues:
         """What a statement adds to what it changes in place."""
         added = made.value if made.value is not None else getattr(made.stmt, "value", None)
         if not isinstance(added, ast.Call):
-            return self._value(place, added)
-        given = _objects(self._value(place, each) for each in arguments_of(added))
-        if given is Held.NOTHING or _puts_as_it_is(added):
+            if isinstance(made.stmt, ast.AugAssign):
+                return _op([self._value(place, added)])
+            return Held.UNKNOWN if added is None else self._value(place, added)
+        own = (made.path, made.path[:-1])
+        others = (each for each in arguments_of(added) if path_of(each) not in own)
+        given = max((self._value(place, each) for each in others), default=Held.NOTHING)
+        if _puts_as_it_is(added):
             return given
-        return max(given, Held.UNKNOWN)
+        of_it = isinstance(added.func, ast.Attribute) and path_of(added.func.value) in own
+        return given if of_it and given is Held.NOTHING else max(given, Held.UNKNOWN)
 
     def _given_later(self, place: _Place, names: frozenset[str]) -> list[Held]:
         """What names of the scope are given, or what they hold is: functions find it at last."""
