@@ -15,6 +15,7 @@ from tapemigrate.rules.callgraph.setters import runs_of_setters, runs_once
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.properties import asked_for_within
 from tapemigrate.rules.proof.replacements import in_its_place
+from tapemigrate.rules.proof.set_late import set_late
 from tapemigrate.rules.values.attributes import sets_without_name
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
@@ -38,8 +39,7 @@ class Steps:
         rows = region.block.body[region.first : max(region.last + 1, region.call)]
         self._given: set[str] = set()
         self._before: set[str] = set()
-        self._set: set[str] = set()
-        self._late: set[str] = set()
+        self._late: frozenset[str] = frozenset()
         self._anew = asked_for_within(project, view, region)
         self._region = region
         self._confined: dict[str, bool] = {}
@@ -50,7 +50,7 @@ class Steps:
         target = [region.request.target, region.request.stmt]
         self._before |= self._read(me, target, _DEPTH) - self._given
         watched = self._watched(me, region)
-        late = self._set & watched
+        late = set_late(project, view, [*rows, *target], watched)
         made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
         self._late = late & _named(me, [region.request.sources, *made]) or late
         if self._given & watched:
@@ -157,8 +157,6 @@ class Steps:
                 given |= ways[0] & ways[1] if runs else set()
                 continue
             before |= self._read(me, [stmt], depth) - given
-            if depth < _DEPTH:
-                self._set |= _stored(me, stmt)
             runs &= not any(isinstance(n, _RETURNS) for n in walk(stmt))
             if runs:
                 given |= self._gives(me, stmt, depth)
@@ -250,16 +248,6 @@ def _self_of(method: ast.FunctionDef) -> str:
 def _named(me: str, roots: Iterable[ast.AST]) -> set[str]:
     nodes = (n for root in roots for n in walk(root))
     return {n.attr for n in nodes if isinstance(n, ast.Attribute) and path_of(n.value) == (me,)}
-
-
-def _stored(me: str, stmt: ast.stmt) -> set[str]:
-    return {
-        node.attr
-        for node in walk(stmt)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and path_of(node.value) == (me,)
-    }
 
 
 def _targets(target: ast.expr) -> Iterator[ast.expr]:

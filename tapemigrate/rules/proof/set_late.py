@@ -1,0 +1,128 @@
+"""What sets an attribute of ``self`` while a tape records that has to watch it before.
+
+Methods that a region calls are followed into those of classes above and below, in all files, and
+into functions that are handed the object.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Set
+
+from tapemigrate.flow.effects import is_super
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.callbacks import set_without_name
+from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.setters import of_one_object
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import arguments_of, walk
+
+# A method that is called of an object: its name, and the class whose own methods do not count, as
+# those of the classes above it are meant.
+_Call = tuple[str, ast.ClassDef | None]
+
+
+def set_late(
+    project: Project, view: View, rows: Iterable[ast.AST], watched: Set[str]
+) -> frozenset[str]:
+    """Those of ``watched`` that what the statements ``rows`` of a method call may set.
+
+    What the method itself sets by name is not among them.
+    """
+    me = view.kinds.self_name
+    if me is None or view.cls is None or not watched:
+        return frozenset()
+    return _Calls(project, view.cls, watched).of(view.unit, view.cls, me, list(rows))
+
+
+class _Calls:
+    """Follows the calls of one object's methods."""
+
+    def __init__(self, project: Project, cls: ast.ClassDef, watched: Set[str]) -> None:
+        self._project = project
+        self._watched = watched
+        self._family = of_one_object(project, cls)
+        self._found: set[str] = set()
+        self._seen: set[NamedFunction] = set()
+        self._pending: list[tuple[Unit, ast.ClassDef, NamedFunction]] = []
+
+    def of(self, unit: Unit, cls: ast.ClassDef, me: str, rows: list[ast.AST]) -> frozenset[str]:
+        nodes = [n for row in rows for n in walk(row)]
+        self._nameless(unit, me, nodes)
+        self._follow(unit, cls, me, nodes)
+        while self._pending:
+            there, owner, method = self._pending.pop()
+            inner = list(walk(method))
+            name = method.args.args[0].arg
+            self._found |= {n.attr for n in inner if _is_stored(n, name)} & self._watched
+            self._nameless(there, name, inner)
+            self._follow(there, owner, name, inner)
+        return frozenset(self._found)
+
+    def _nameless(self, unit: Unit, me: str, nodes: list[ast.AST]) -> None:
+        """Takes in what is set by another name than one that stands there: any attribute."""
+        owners = {n for n in set_without_name(unit) if path_of(n) == (me,)}
+        if not owners.isdisjoint(nodes):
+            self._found |= self._watched
+        for node in nodes:
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="setattr"),
+                    args=[ast.Name(id=owner), ast.Constant(value=str(name)), *_],
+                ) if owner == me:
+                    self._found |= {name} & self._watched
+
+    def _follow(self, unit: Unit, cls: ast.ClassDef, me: str, nodes: list[ast.AST]) -> None:
+        for node in nodes:
+            for name, below in _called(cls, me, node):
+                self._method(name, below)
+            if isinstance(node, ast.Call) and any(path_of(a) == (me,) for a in arguments_of(node)):
+                self._found |= self._handed((path_of(node.func) or ("",))[-1].lstrip("."))
+
+    def _method(self, name: str, below: ast.ClassDef | None) -> None:
+        """Takes up what a method's name means on such an object."""
+        beneath: Set[str] = set()
+        if below is not None:
+            beneath = {below.name, *classes(self._project).extending(below.name)}
+        for unit, cls in self._family:
+            for each in cls.body if cls.name not in beneath else ():
+                if isinstance(each, NamedFunction) and each.name == name and each.args.args:
+                    if each not in self._seen:
+                        self._seen.add(each)
+                        self._pending.append((unit, cls, each))
+
+    def _handed(self, name: str) -> Set[str]:
+        """What functions, or constructors, of that name set of an object that is handed to them."""
+        found: set[str] = set()
+        for attribute in self._watched:
+            for unit, node in self._project.stores(attribute):
+                scope = self._project.scope_of(unit, node)
+                owner = self._project.class_of(unit, scope)
+                if isinstance(scope, NamedFunction) and isinstance(node.value, ast.Name):
+                    last = owner.name if owner and scope.name == "__init__" else scope.name
+                    first = scope.args.args[0].arg if owner and scope.args.args else ""
+                    if last == name and node.value.id != first:
+                        found.add(attribute)
+        return found
+
+
+def _called(cls: ast.ClassDef, me: str, node: ast.AST) -> Iterator[_Call]:
+    """The methods of the object that a node asks for: to call them, or to have them called."""
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store):
+        if path_of(node.value) == (me,):
+            yield node.attr, None
+        elif is_super(node.value):
+            yield node.attr, cls
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.args and path_of(node.args[0]) == (me,):
+            yield node.func.attr, None  # ``Base.build(self)``
+
+
+def _is_stored(node: ast.AST, me: str) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and path_of(node.value) == (me,)
+    )
