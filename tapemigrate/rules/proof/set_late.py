@@ -56,7 +56,7 @@ class _Calls:
             there, owner, method = self._pending.pop()
             inner = list(walk(method))
             name = method.args.args[0].arg
-            self._found |= {n.attr for n in inner if _is_stored(n, name)} & self._watched
+            self._found |= self._watched & _stored(name, inner)
             self._nameless(there, name, inner)
             self._follow(there, owner, name, inner)
         return frozenset(self._found)
@@ -120,9 +120,11 @@ def _called(cls: ast.ClassDef, me: str, node: ast.AST) -> Iterator[_Call]:
             yield node.func.attr, None  # ``Base.build(self)``
 
 
-def _is_stored(node: ast.AST, me: str) -> bool:
-    return (
-        isinstance(node, ast.Attribute)
+def _stored(me: str, nodes: Iterable[ast.AST]) -> set[str]:
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
         and isinstance(node.ctx, ast.Store)
         and path_of(node.value) == (me,)
-    )
+    }
