@@ -9,6 +9,7 @@ from typing import Any
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.collected import ASKING, COLLECTED, Collected
+from tapemigrate.rules.unseen.rewired import REWIRING, REWIRING_WORDS, rewires
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.plan import Insert, Op
 from tapemigrate.tape.request import Refusal, Request
@@ -125,6 +126,7 @@ MARKS = (
     frozenset(_SPREADING)
     | frozenset(_CHANGED)
     | frozenset(_IN_LIBRARIES)
+    | REWIRING_WORDS
     | {
         *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
         *("graph_replace", "copy_with_input_replacements"),
@@ -133,7 +135,9 @@ MARKS = (
 )
 
 #: Those of them that are hardly ever meant otherwise: who calls what holds one is followed further.
-MAKING = MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub", "scale_gradient"}
+MAKING = (
+    MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub", "scale_gradient", "quantize"}
+)
 
 _HUB_MODULE = "tensorflow_hub.Module"
 
@@ -144,7 +148,7 @@ _TAINTING = (
     *(word for word, why in _UNSEEN.items() if why is not _KERAS),
 )
 _BY_HAND = (
-    *(*_MAKING_OPS, *_SPREADING, *_CHANGED, *_IN_LIBRARIES, "Defun"),
+    *(*_MAKING_OPS, *_SPREADING, *_CHANGED, *_IN_LIBRARIES, *REWIRING_WORDS, "Defun"),
     *(word for word, why in _UNSEEN.items() if why is _RAW_OPS),
 )
 
@@ -261,6 +265,8 @@ class Hazards:
         word = _last(node) or ""
         if _UNSEEN.get(word) is _RAW_OPS and self._is_meant(word, node):
             return _RAW_OPS
+        if (rewired := rewires(self.unit, node, "it")) is not None:
+            return rewired
         changed = _overriding(self.unit, node)
         if changed is not None:
             return Refusal(f"it {_CHANGED[changed]}", _OVERRIDING)
@@ -351,7 +357,7 @@ class Hazards:
 
 _NAMES: frozenset[type[ast.AST]] = frozenset({ast.Attribute, ast.Name})
 # What of them tells something, and is not looked up as such.
-_TOLD = frozenset({*_IMPORTING, *_CHANGED, *_WHOLE_FILE, "gradients", "hessians"})
+_TOLD = frozenset({*_IMPORTING, *_CHANGED, *_WHOLE_FILE, *REWIRING, "gradients", "hessians"})
 _TELLING: frozenset[type[ast.AST]] = frozenset(
     {
         ast.Attribute,
@@ -382,6 +388,8 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
             imports = _IMPORTS
         elif (word := _overriding(unit, node)) is not None:
             whole = whole or Refusal(f"the file {_CHANGED[word]}", _OVERRIDING)
+        elif (rewired := rewires(unit, node, "the file")) is not None:
+            whole = whole or rewired
         elif isinstance(node, ast.Attribute) and node.attr in _WHOLE_FILE:
             whole = whole or _WHOLE_FILE[node.attr]
         elif isinstance(node, ast.keyword):
