@@ -19,6 +19,8 @@ _GRADIENTS = frozenset({"TM101", "TM102", "TM103", "TM104"})
 # What may make variables.
 _MAKERS = late(r"ariable|layers|keras|contrib|template|train")
 _CONTRIB = "tensorflow.contrib.eager"
+# What undoes what is removed for being the default of TensorFlow 2.
+_OFF = ("disable_eager_execution", "disable_v2_behavior")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,11 @@ def _removed(unit: Unit, node: ast.expr, call: ast.Call | None, name: str, symbo
     statement = unit.parents[call] if call is not None else None
     if call is None or not isinstance(statement, ast.Expr):
         return Use(node, node, name, None, symbol.instead)
+    for _, path in unit.names.references():
+        if path.endswith(_OFF):
+            off = path.rpartition(".")[2]
+            reason = f"the file calls `{off}` as well: write `tf.compat.v1.{symbol.api}()`"
+            return Use(node, node, name, None, reason)
     if call.args or call.keywords:
         return Use(node, statement, name, "", symbol.instead, assumes="its arguments can go")
     return Use(node, statement, name, "", symbol.instead.partition(";")[0])
