@@ -19,9 +19,9 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import arguments_of, walk
 
-# A method that is called of an object: its name, and the class whose own methods do not count, as
-# those of the classes above it are meant.
-_Call = tuple[str, ast.ClassDef | None]
+# A method that is called of an object: its name, and where that is written out, the name of the
+# class whose method it is, with whether only those of the classes above are meant.
+_Call = tuple[str, str, bool]
 
 
 def set_late(
@@ -76,18 +76,20 @@ class _Calls:
 
     def _follow(self, unit: Unit, cls: ast.ClassDef, me: str, nodes: list[ast.AST]) -> None:
         for node in nodes:
-            for name, below in _called(cls, me, node):
-                self._method(name, below)
+            for call in _called(cls, me, node):
+                self._method(*call)
             if isinstance(node, ast.Call) and any(path_of(a) == (me,) for a in arguments_of(node)):
                 self._found |= self._handed((path_of(node.func) or ("",))[-1].lstrip("."))
 
-    def _method(self, name: str, below: ast.ClassDef | None) -> None:
+    def _method(self, name: str, named: str, above: bool) -> None:
         """Takes up what a method's name means on such an object."""
-        beneath: Set[str] = set()
-        if below is not None:
-            beneath = {below.name, *classes(self._project).extending(below.name)}
+        known = classes(self._project)
+        beneath = {named, *known.extending(named)} if above else set()
+        among = {named, *known.above(named)} if named and not above else set()
         for unit, cls in self._family:
-            for each in cls.body if cls.name not in beneath else ():
+            if cls.name in beneath or (among and cls.name not in among):
+                continue
+            for each in cls.body:
                 if isinstance(each, NamedFunction) and each.name == name and each.args.args:
                     if each not in self._seen:
                         self._seen.add(each)
@@ -112,12 +114,13 @@ def _called(cls: ast.ClassDef, me: str, node: ast.AST) -> Iterator[_Call]:
     """The methods of the object that a node asks for: to call them, or to have them called."""
     if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store):
         if path_of(node.value) == (me,):
-            yield node.attr, None
+            yield node.attr, "", False
         elif is_super(node.value):
-            yield node.attr, cls
+            yield node.attr, cls.name, True
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.args and path_of(node.args[0]) == (me,):
-            yield node.func.attr, None  # ``Base.build(self)``
+            owner = path_of(node.func.value) or ("",)  # ``Base.build(self)``
+            yield node.func.attr, owner[-1].lstrip("."), False
 
 
 def _stored(me: str, nodes: Iterable[ast.AST]) -> set[str]:

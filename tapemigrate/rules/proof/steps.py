@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import runs_of_setters, runs_once
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.not_set_yet import is_first_to_run, of_class
 from tapemigrate.rules.proof.properties import asked_for_within
 from tapemigrate.rules.proof.replacements import in_its_place
 from tapemigrate.rules.proof.set_late import set_late
@@ -50,9 +52,10 @@ class Steps:
         target = [region.request.target, region.request.stmt]
         self._before |= self._read(me, target, _DEPTH) - self._given
         watched = self._watched(me, region)
-        late = set_late(project, view, [*rows, *target], watched)
+        late = set_late(project, view, [*rows, *target], watched & self._asked_for(me, region))
         made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
         self._late = late & _named(me, [region.request.sources, *made]) or late
+        self._late = self._late or self._not_set_yet(me, region, rows)
         if self._given & watched:
             self._before.add(_ANYTHING)  # what a step makes cannot be watched before it
 
@@ -66,6 +69,25 @@ class Steps:
             SOURCE,
         )
 
+    def _not_set_yet(self, me: str, region: Region, rows: list[ast.stmt]) -> frozenset[str]:
+        """The attributes watched on entry that what the constructor calls has to set first.
+
+        Its object has none of them, whether the classes above are seen or not.
+        """
+        chain = self._view.blocks.chain(region.block.body[region.first]) if rows else []
+        before = [stmt for place in chain for stmt in place.block.body[: place.index]]
+        if not rows or not is_first_to_run(self._view, before):
+            return frozenset()
+        inside = {stmt for row in rows for stmt in walk(row)}
+        paths = {
+            path_of(ast.parse(leaf.watch, mode="eval").body)
+            for leaf in region.sources.leaves
+            if leaf.watch is not None and not any(d.stmt in inside for d in leaf.defs)
+        }
+        entered = {path[1].lstrip(".") for path in paths if path and path[0] == me and path[1:]}
+        named = {n.attr for b in before for n in walk(b) if isinstance(n, ast.Attribute)}
+        return frozenset(a for a in entered - named if not of_class(self._project, self._view, a))
+
     def _watched(self, me: str, region: Region) -> set[str]:
         """The attributes that have to be watched, by themselves or under another name."""
         leaves = [leaf for leaf in region.sources.leaves if leaf.watch is not None]
@@ -76,6 +98,14 @@ class Steps:
         made: list[ast.AST] = [d.value for d in behind if d.value is not None]
         named = _named(me, [region.request.sources, *made])
         return named | {d.path[1].lstrip(".") for d in behind if d.path[0] == me and d.path[1:]}
+
+    def _asked_for(self, me: str, region: Region) -> set[str]:
+        """The attributes that the sources are, whatever those were made of."""
+        defs = {d for leaf in region.sources.leaves for d in leaf.defs}
+        values: list[ast.AST] = [d.value for d in defs if d.kind is not Kind.MUTATE and d.value]
+        values = [v for v in values if isinstance(v, ast.Name | ast.Attribute | ast.List)]
+        named = _named(me, [region.request.sources, *values])
+        return named | {d.path[1].lstrip(".") for d in defs if d.path[0] == me and d.path[1:]}
 
     def settle(self, name: str) -> bool:
         """Whether ``self.name`` is nothing but what the region has given it, or runs in it."""

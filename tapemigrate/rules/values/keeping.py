@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of, kinds_of
+from tapemigrate.rules.indexes import kinds_of
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
