@@ -16,7 +16,7 @@ _SETTER = "set_custom_getter"
 
 def under_getters(units: Units) -> frozenset[str]:
     """The names of the files that those import which set such a getter, through any number."""
-    pending = [unit for unit in units.having(_KEYWORD, _SETTER) if unit.once(_sets_getter)]
+    pending = [unit for unit in units.with_text([_KEYWORD]) if unit.once(_sets_getter)]
     found: set[str] = set()
     steps = {step for name, _ in units.files() for step in steps_of(name)} if pending else set()
     while pending:

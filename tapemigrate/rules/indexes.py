@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any
 
 from tapemigrate.flow.effects import Effects
@@ -21,7 +20,8 @@ def effects_of(unit: Unit) -> Effects:
 
 
 def _effects(unit: Unit) -> Effects:
-    return Effects(unit.tree, partial(puts_nothing, unit.names))
+    # What names mean takes long to tell, and is not asked for in every file.
+    return Effects(unit.tree, lambda call: puts_nothing(unit.names, call))
 
 
 def kinds_of(

@@ -20,6 +20,8 @@ _DEFINED = (
     late(r"class(?<!\wclass)(?=[\s\\]+(\w+))"),
 )
 _UNASKED = object()
+# In place of a name: what may define whatever is asked about.
+_ANYTHING = ""
 
 
 class Later:
@@ -52,11 +54,15 @@ class Later:
             self._words = frozenset(_WORD.findall(self.text))
         return not self._words.isdisjoint(names)
 
+    @property
+    def defined(self) -> frozenset[str] | None:
+        """The functions, methods and classes that may be defined in the file; None: any."""
+        return _defined_in(self.text) if self.text.isascii() else None
+
     def may_define(self, name: str) -> bool:
         """Whether a function, method or class of that name may be defined in the file."""
-        if not self.text.isascii():
-            return True
-        return name in self.text and name in _defined_in(self.text)
+        defined = self.defined
+        return defined is None or name in defined
 
 
 @lru_cache(maxsize=256)
@@ -74,6 +80,7 @@ class Units(Mapping[str, Unit]):
         self._some_later = len(self._all) < len(self._files)
         # What was asked for, with the files that answer: the same names are asked about often.
         self._known: dict[tuple[str, ...] | str, list[Unit | Later]] = {}
+        self._defining: dict[str, list[int]] | None = None
         self._holding: dict[str, list[Unit | Later]] = {}
 
     def __getitem__(self, name: str) -> Unit:
@@ -106,8 +113,21 @@ class Units(Mapping[str, Unit]):
         if not self._some_later:
             return self._all
         if name not in self._known:
-            self._known[name] = self._of(lambda file: file.may_define(name))
+            if self._defining is None:
+                self._defining = self._by_definitions()
+            places = {*self._defining.get(name, ()), *self._defining[_ANYTHING]}
+            files = list(self._files.values())
+            self._known[name] = [files[place] for place in sorted(places)]
         return _each(self._known[name])
+
+    def _by_definitions(self) -> dict[str, list[int]]:
+        """By the names of functions and classes, the places of the files that may define them."""
+        found: dict[str, list[int]] = {_ANYTHING: []}
+        for place, file in enumerate(self._files.values()):
+            defined = None if isinstance(file, Unit) else file.defined
+            for name in (_ANYTHING,) if defined is None else defined:
+                found.setdefault(name, []).append(place)
+        return found
 
     def with_text(self, pieces: Collection[str]) -> Iterable[Unit]:
         """The files in whose text one of the pieces stands."""

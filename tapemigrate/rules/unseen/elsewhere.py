@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
@@ -44,28 +44,28 @@ class Elsewhere:
         for name, file in files:
             if any(_is_word(mark, file.text) for mark in MARKS):
                 self._add(name, _HIDDEN.of(file) or {})
-        for _ in range(_MOST_STEPS if self._by_name else 0):
-            more = [(name, self._importing(name, file)) for name, file in files]
-            if not sum(self._add(name, found) for name, found in more):
-                break
+        new = list(self._by_name)
+        for _ in range(_MOST_STEPS if new else 0):
+            # The others would give what they have given.
+            asked = [each for each in files if self._may_import(each[1].text, new)]
+            more = [(name, self._importing(name, file)) for name, file in asked]
+            new = [each for name, found in more for each in self._add(name, found)]
 
-    def _add(self, filename: str, found: Mapping[str, Refusal]) -> int:
-        """How many of ``found``, functions of that file, are new."""
-        count = 0
+    def _add(self, filename: str, found: Mapping[str, Refusal]) -> list[str]:
+        """Those of ``found``, functions of that file, that are new."""
+        new: list[str] = []
         for name, refusal in found.items():
             known = self._by_name.setdefault(name, [])
             before = next((r for other, r in known if other == filename), None)
             if before is None or (before.gathers and not refusal.gathers):
                 known[:] = [each for each in known if each[0] != filename]
                 known.append((filename, refusal))
-                count += 1
-        return count
+                new.append(name)
+        return new
 
     def _importing(self, filename: str, file: Unit | Later) -> dict[str, Refusal]:
         """The functions of a file that use such a one of another file."""
         found: dict[str, Refusal] = {}
-        if not self._may_import(file.text):
-            return found
         uses = _USES.of(file)
         if uses is None:
             return found
@@ -77,8 +77,8 @@ class Elsewhere:
         by_hand = {name: each for name, each in found.items() if not each.gathers}
         return with_users(asking, uses.own) | with_users(by_hand, uses.own)
 
-    def _may_import(self, text: str) -> bool:
-        """Whether a file with this text may import such a function."""
+    def _may_import(self, text: str, names: Iterable[str]) -> bool:
+        """Whether a file with this text may import such a function of one of the names."""
         begins = modules(text)
         last = {steps[-1] for steps in begins or ()}
         return any(
@@ -87,10 +87,10 @@ class Elsewhere:
             and (
                 begins is None
                 or name in last
-                or any(lies_in(other, steps) for other, _ in known for steps in begins)
+                or any(lies_in(other, s) for other, _ in self._by_name[name] for s in begins)
             )
             and _is_word(name, text)
-            for name, known in self._by_name.items()
+            for name in names
         )
 
     def may_be_named_in(self, unit: Unit) -> bool:
