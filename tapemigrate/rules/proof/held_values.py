@@ -32,6 +32,8 @@ from tapemigrate.rules.proof.kept_results import (
     above,
     method_of,
 )
+from tapemigrate.rules.unseen.collected import ASKING, is_harmless
+from tapemigrate.rules.unseen.hazards import LOOKING_UP
 from tapemigrate.rules.values.attributes import contents, sets_without_name
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
@@ -367,6 +369,8 @@ class HeldValues:
         path = view.unit.names.qualified(call.func)
         last = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         name = (path or (path_of(call.func) or (last,))[-1]).rpartition(".")[2].lstrip(".")
+        if name in LOOKING_UP or (name in ASKING and not is_harmless(call)):
+            return Held.UNKNOWN  # what others put into the graph
         if path is not None and (gives_no_tensors(path) or is_of_library(path)):
             if name.endswith(_NO_TENSORS) or gives_no_tensors(path):
                 return Held.NOTHING

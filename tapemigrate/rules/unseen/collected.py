@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.unseen.objects import standing_for
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import GETTERS, short
@@ -40,6 +41,7 @@ class Collected:
         self._foreign = foreign
         self._may_ask = any(word in unit.text for word in ASKING)
         self._readers: frozenset[str] | None = None
+        self._objects = frozenset[str]()
 
     def readers(self) -> frozenset[str]:
         """The functions and classes of the file that ask for one, through each other too."""
@@ -50,6 +52,7 @@ class Collected:
             while new := {n.name for n in uses if uses[n] & found} - found:
                 found |= new
             self._readers = frozenset(found)
+            self._objects = standing_for(self._unit, self._readers)
         return self._readers
 
     def read_by(self, nodes: Iterable[ast.AST]) -> str:
@@ -62,7 +65,8 @@ class Collected:
                 if isinstance(node, ast.Call) and self._asks(node):
                     return f"`{ast.unparse(node)}` gives"
             for name in self._names_in(root) if not through else ():
-                if _last(name) in functions or self._is_foreign(name):
+                last = _last(name)
+                if last in functions or last in self._objects or self._is_foreign(name):
                     through = ast.unparse(name)
                     break
             if functions and not through:
@@ -91,14 +95,15 @@ class Collected:
         name = short(self._unit.names.qualified(call.func)) or ""
         if name.startswith("losses.get_"):
             return True
-        return _last(call.func) in GETTERS and not _is_harmless(call)
+        return _last(call.func) in GETTERS and not is_harmless(call)
 
     def _is_foreign(self, node: ast.expr) -> bool:
         refusal = self._foreign(node) if self._foreign is not None else None
         return refusal is not None and refusal.gathers
 
 
-def _is_harmless(call: ast.Call) -> bool:
+def is_harmless(call: ast.Call) -> bool:
+    """Whether the collection that the call asks for holds no tensors of a forward pass."""
     keys = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "key")]
     return any(word in ast.dump(key) for key in keys for word in _HARMLESS_KEYS)
 

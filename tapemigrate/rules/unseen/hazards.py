@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.collected import ASKING, COLLECTED, Collected
+from tapemigrate.rules.unseen.objects import is_used_whole, standing_for
 from tapemigrate.rules.unseen.rewired import REWIRING, REWIRING_WORDS, rewires
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.plan import Insert, Op
@@ -87,7 +88,8 @@ _KERAS = Refusal(
     "Make an input of your own and call the model on it under the tape: "
     "`with tf.GradientTape() as tape: tape.watch(x); y = model(x)`.",
 )
-_LOOKING_UP = ("get_operation_by_name", "get_tensor_by_name", "get_operations")
+#: What finds tensors in the graph by their names.
+LOOKING_UP = ("get_operation_by_name", "get_tensor_by_name", "get_operations")
 _IMPORTED = replace(_IMPORTS, reason="it imports a graph, whose ops a tape does not record")
 _UNSEEN = {
     **dict.fromkeys(_IMPORTING, _IMPORTED),
@@ -119,7 +121,7 @@ _SPREADING = {
         _OVERRIDING,
     ),
     **dict.fromkeys(_IMPORTING, _IMPORTED),
-    **dict.fromkeys(_LOOKING_UP, _BY_NAME),
+    **dict.fromkeys(LOOKING_UP, _BY_NAME),
 }
 #: A file without one of these words holds no such function.
 MARKS = (
@@ -169,6 +171,7 @@ class Hazards:
     keras: bool | None = None
     collections: Collected | None = None
     imports: Refusal | None = None
+    objects: Mapping[str, Refusal] = field(default_factory=dict)
 
     def refuse(self, request: Request) -> Refusal | None:
         """Why ``request`` cannot go on a tape, whatever its own function looks like."""
@@ -199,8 +202,8 @@ class Hazards:
         """Why a call that names its ops cannot lose that name."""
         if (
             named
-            and _may_hold(self.unit, _LOOKING_UP)
-            and any(_last(n) in _LOOKING_UP for n in self.unit.parents)
+            and _may_hold(self.unit, LOOKING_UP)
+            and any(_last(n) in LOOKING_UP for n in self.unit.parents)
         ):
             return Refusal(
                 "it names its ops, and the file looks ops up by name; a tape names its own",
@@ -226,6 +229,8 @@ class Hazards:
                     return _KERAS
                 if name in self.tainted:
                     return self.tainted[name]
+                if name in self.objects and is_used_whole(self.unit, node):
+                    return self.objects[name]
                 if self.foreign is not None and isinstance(node, ast.expr):
                     refusal = self.foreign(node)
                     if refusal is not None and not refusal.gathers:
@@ -469,7 +474,11 @@ def _taint(found: Hazards) -> None:
                 rest.append(node)
             else:
                 found.tainted[node.name] = refusal
-        if not found.tainted or len(rest) == len(pending):
+        before = len(found.objects)
+        if found.tainted:
+            whose = next(iter(found.tainted.values()))
+            found.objects = dict.fromkeys(standing_for(found.unit, found.tainted), whose)
+        if len(rest) == len(pending) and len(found.objects) == before:
             return
         pending = rest
 
@@ -515,16 +524,19 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
 
 
 def uses_of_own(unit: Unit) -> dict[str, frozenset[str]]:
-    """Of each function and class of ``unit`` what of the module's own it names."""
-    tops = [n for n in top_level(unit.tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)]
-    given = [
-        t for stmt in top_level(unit.tree) if isinstance(stmt, ast.Assign) for t in stmt.targets
-    ]
-    names = {top.name for top in tops} | {t.id for t in given if isinstance(t, ast.Name)}
-    return {
-        top.name: frozenset(n.id for n in walk(top) if isinstance(n, ast.Name) and n.id in names)
-        for top in tops
-    }
+    """Of each function, class and value of ``unit`` what of the module's own it names."""
+    tops: list[tuple[str, ast.AST]] = []
+    for stmt in top_level(unit.tree):
+        if isinstance(stmt, ast.FunctionDef | ast.ClassDef):
+            tops.append((stmt.name, stmt))
+        elif isinstance(stmt, ast.Assign):
+            tops += [(t.id, stmt.value) for t in stmt.targets if isinstance(t, ast.Name)]
+    names = {name for name, _ in tops}
+    used: dict[str, frozenset[str]] = {}
+    for name, top in tops:
+        here = frozenset(n.id for n in walk(top) if isinstance(n, ast.Name) and n.id in names)
+        used[name] = used.get(name, frozenset()) | here
+    return used
 
 
 def with_users(found: dict[str, Refusal], uses: Mapping[str, frozenset[str]]) -> dict[str, Refusal]:

@@ -1,0 +1,61 @@
+"""Names that stand for objects whose methods run without being named: ``net(x)``, ``net * x``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterator
+
+from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.rules.finding import Unit
+from tapemigrate.source.trees import arguments_of
+
+# Python calls these, and Keras and Sonnet the other two.
+_ONCE = frozenset({"__init__", "__new__", "__del__", "__repr__", "__str__"})
+_FOR_LIBRARIES = ("call", "_build")
+
+
+def standing_for(unit: Unit, running: Container[str]) -> frozenset[str]:
+    """The last names of what may be an object of the file whose methods are among ``running``.
+
+    ``running`` are names of functions and classes. Where a call hands such an object to another
+    function, it may have the name of any parameter of the file.
+    """
+    classes = {
+        cls.name
+        for cls in unit.nodes(ast.ClassDef)
+        if cls.name in running and any(name in running for name in _run_unnamed(cls))
+    }
+    if not classes:
+        return frozenset()
+    names: set[str] = set()
+    for stmt in unit.nodes(ast.Assign):
+        if _makes(stmt.value, classes):
+            names.update(filter(None, map(_last, stmt.targets)))
+    given = (each for call in unit.nodes(ast.Call) for each in arguments_of(call))
+    if any(_makes(each, classes) or _last(each) in names for each in given):
+        names.update(a.arg for f in _functions(unit) for a in parameters(f.args))
+    return frozenset(names - {"self"})
+
+
+def is_used_whole(unit: Unit, node: ast.AST) -> bool:
+    """Whether a name, or an attribute, stands there for itself, and not for a part of it."""
+    return not isinstance(unit.parents.get(node), ast.Attribute)
+
+
+def _run_unnamed(cls: ast.ClassDef) -> Iterator[str]:
+    for stmt in cls.body:
+        if isinstance(stmt, NamedFunction) and stmt.name not in _ONCE:
+            if stmt.name in _FOR_LIBRARIES or (stmt.name[:2] == stmt.name[-2:] == "__"):
+                yield stmt.name
+
+
+def _functions(unit: Unit) -> Iterator[NamedFunction]:
+    yield from (n for n in unit.definitions if isinstance(n, NamedFunction))
+
+
+def _makes(value: ast.expr, classes: set[str]) -> bool:
+    return isinstance(value, ast.Call) and _last(value.func) in classes
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -1,0 +1,73 @@
+"""Objects whose methods run what no tape sees, where no name in the forward pass says so."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source import SourceFile
+
+LOOKS_UP = "tf.get_default_graph().get_tensor_by_name('k:0')"
+NET = """
+import tensorflow as tf
+
+class Net(object):
+    def {method}(self, w):
+        return w * {reads}
+
+    def forward(self, w):
+        return w * 2.0
+
+net = Net()
+"""
+USE = """
+def slope(w, part=None):
+    y = {use}
+    return tf.gradients(y, w)
+
+w = tf.get_variable("W", [2, 2])
+tf.tanh(w, name="k")
+slope(w{given})
+"""
+
+
+def applicability(files: dict[str, str]) -> str | None:
+    sources = {name: SourceFile(name, text) for name, text in files.items()}
+    found = analyse(sources, Settings(), rewrite=False).diagnostics
+    (finding,) = (each for each in found if each.code == "TM101")
+    return finding.fix and finding.fix.applicability
+
+
+@pytest.mark.parametrize("reads", [LOOKS_UP, "tf.get_collection('k')[0]"])
+@pytest.mark.parametrize(
+    ("method", "use", "given"),
+    [
+        ("__call__", "net(w)", ""),
+        ("call", "net(w)", ""),
+        ("__mul__", "net * w", ""),
+        ("__rmul__", "w * net", ""),
+        ("__getitem__", "net[w]", ""),
+        ("__call__", "part(w)", ", Net()"),
+        ("__call__", "part(w)", ", part=net"),
+    ],
+)
+def test_methods_that_run_unnamed(method: str, use: str, given: str, reads: str) -> None:
+    net = NET.format(method=method, reads=reads)
+    assert applicability({"a.py": net + USE.format(use=use, given=given)}) != "safe"
+
+
+@pytest.mark.parametrize("use", ["net(w)", "net * w", "net.forward(w)", "pair[1](w)"])
+def test_an_object_of_another_file(use: str) -> None:
+    more = "pair = (1, net)\n"
+    main = "import tensorflow as tf\nfrom nets import net, pair\n" + USE.format(use=use, given="")
+    nets = NET.format(method="__call__", reads=LOOKS_UP) + more
+    assert applicability({"nets.py": nets, "main.py": main}) != "safe"
+    nets = NET.format(method="__call__", reads="3.0") + more
+    assert applicability({"nets.py": nets, "main.py": main}) == "safe"
+
+
+@pytest.mark.parametrize("method", ["load", "__init__", "__call__"])
+def test_other_methods_of_it_are_no_obstacle(method: str) -> None:
+    net = NET.format(method=method, reads=LOOKS_UP)
+    assert applicability({"a.py": net + USE.format(use="net.forward(w)", given="")}) == "unsafe"
