@@ -327,15 +327,18 @@ class Execution:
             case ast.Call():
                 return self._call(node, state)
             case ast.BinOp():
-                found: Uses = NONE
+                operands: list[ast.expr] = []
                 while isinstance(node, ast.BinOp):
-                    found |= self.evaluate(node.right, state)
+                    operands.append(node.right)
                     node = node.left
-                return found | self.evaluate(node, state)
+                found = self.evaluate(node, state)
+                for operand in reversed(operands):
+                    found |= self.evaluate(operand, state)
+                return found
             case ast.NamedExpr():
                 uses = self.evaluate(node.value, state)
                 self._assign(node.target, node.value, uses, state, Kind.ASSIGN)
-                return uses
+                return self._states.read(state, node.target, (node.target.id,))
             case ast.Lambda():
                 made = self._states.define(node, ("<lambda>",), Kind.FUNCTION, node)
                 for expr in defaults(node.args):
