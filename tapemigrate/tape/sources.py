@@ -388,6 +388,14 @@ class SourceReader:
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
 
+    def _from_before(self, value: ast.expr) -> frozenset[Def]:
+        """What a loop gave the name the round before: in this round, that comes after the source.
+
+        ``w = x; x = tf.sin(x)``: the target may be the next ``x``, and is made of this one.
+        """
+        uses = self._flow.reads.get(value, frozenset())
+        return frozenset(u.made for u in uses if u.carried and u.made.kind is not Kind.MUTATE)
+
     def _through(self, made: Def, text: str, depth: int) -> Sources | None:
         """A name given to something that is itself worth following."""
         value = made.value
@@ -423,7 +431,7 @@ class SourceReader:
                     return found  # variables of which nothing here is the definition
                 shown = text if text.isidentifier() else leaf.watch
                 shown = shown if leaf.watch is not None else None
-                both = leaf.defs | defs
+                both = leaf.defs - self._from_before(value) | defs
                 alias = replace(renamed(leaf), defs=both, watch=shown)
                 return Sources([alias], found.single, found.refusal)
             return found
