@@ -50,5 +50,5 @@ def entering(
         and d not in cut
         and d.path[0] != "<hidden state>"
         and (d in whole or not prefix_of_longer(d, found))
-        and not any(d.path[: len(c.path)] == c.path for c in cut)
+        and not any(d.path[: len(c.path)] == c.path for c in cut if c.kind in _OUTSIDE)
     )

@@ -236,13 +236,15 @@ class Judge:
     def _as_passed(self, root: Def, leaf: Leaf, region: Region) -> Leaf | None:
         """What of a source another value may have been made from; None where it is the source.
 
-        A source that is made anew round a loop of ``root`` may be what was passed, at first.
+        A source that is made anew round a loop of ``root`` may be what was passed, at first; one
+        that is a choice, ``t if x is None else x``, may be the other.
         """
         if root not in leaf.defs or comes_with(root, leaf, self._view):
             return leaf
         own = {d for x in region.sources.leaves for d in x.defs if x.watch == leaf.watch}
-        passed = frozenset(d for d in own & leaf.defs if d.kind in _OUTSIDE)
-        return replace(leaf, defs=passed) if passed and root not in own else None
+        others = leaf.defs - {root}
+        chosen = root not in own and any(d.kind in _OUTSIDE for d in others)
+        return replace(leaf, defs=others) if chosen else None
 
     def _tensor_among(self, region: Region) -> str | None:
         """A call among the sources that may give a tensor, for which no name stands there."""
@@ -374,7 +376,12 @@ class Judge:
         text = text_of(root.path)
         if self._is_plain(root):
             imported = root.kind is Kind.ENTRY and root.path[0] in self._project.imported(view.unit)
-            return self._descent(root, leaves, called=True) if imported else None
+            if imported:
+                return self._descent(root, leaves, called=True)
+            # What callers are seen to pass tells more than what it is called.
+            passed = root.path[0] in self._parameters and len(root.path) > 1
+            verdict = self._parameter(root, leaves) if passed else None
+            return verdict if isinstance(verdict, Refusal) else None
         whole = next((x for x in leaves if comes_with(root, x, view)), None)
         if whole is not None and not any(map(_is_size, root.path[1:])):
             if root.path not in _called_paths(view.scope):
@@ -464,7 +471,7 @@ class Judge:
         if steps[0] == self._view.kinds.self_name:
             steps = steps[1:]
         if len(steps) > 1 and steps[0] in _CONFIGURATION:
-            return True
+            return not self._takes_the_rest(root.path[0])
         if not steps:
             return False
         if steps[0] in ("FLAGS", "flags", "hps", "hparams"):
@@ -477,6 +484,12 @@ class Judge:
             return False
         imported = root.path[0] in self._project.imported(self._view.unit)
         return imported or self._gives_no_tensors(root.path)
+
+    def _takes_the_rest(self, name: str) -> bool:
+        """Whether it is what else is passed, ``*args`` or ``**params``: no configuration."""
+        scope = self._view.scope
+        rest = () if isinstance(scope, ast.Module) else (scope.args.vararg, scope.args.kwarg)
+        return any(each is not None and each.arg == name for each in rest)
 
     def _gives_no_tensors(self, path: Path) -> bool:
         """Whether it is a method of an object without such: ``parser.parse_args``."""
@@ -495,8 +508,12 @@ class Judge:
                 verdict = self._by_callers.judge(whole, name, name, part=leaf.watch or "")
                 if verdict is not None:
                     return verdict
+            # A name that is given here was not watched when the other one was used.
+            late = any(d.kind not in _OUTSIDE for d in leaf.defs)
             for made in leaf.defs or (VARIABLES,):
-                verdict = self._by_callers.judge(made, name, name, said=given_by_a_call(leaf))
+                verdict = self._by_callers.judge(
+                    made, name, name, said=given_by_a_call(leaf), computed=late
+                )
                 if verdict is not None:
                     return verdict
         return None

@@ -34,11 +34,13 @@ class ByCallers:
         same: frozenset[Def] = frozenset(),
         part: str = "",
         said: str = "",
+        computed: bool = False,
     ) -> str | Refusal | None:
         """Whether every caller passes a source from which the other value was not made.
 
         ``part``: the source is that part of the object that ``source`` is. ``said``: the name of
         the source in the sentence, where ``source`` is only what it may have been taken from.
+        ``computed``: the other may have been used before, where it is the source itself.
         """
         plain = f"`{text}`, a parameter," if parameter else f"`{text}`"
         shown = text_of(source.path) if source.kind in (Kind.PARAM, Kind.ENTRY) else ""
@@ -49,7 +51,15 @@ class ByCallers:
         verdict = self.calls.at_all_calls(
             self._view,
             Asked(
-                source, parameter, attribute, traced, closure, same, self.linear, part=bool(part)
+                source,
+                parameter,
+                attribute,
+                traced,
+                closure,
+                same,
+                self.linear,
+                computed,
+                part=bool(part),
             ),
         )
         if isinstance(verdict, CallSite):
