@@ -28,6 +28,7 @@ from tapemigrate.tape.syntax import (
     is_display,
     is_named_after_variables,
     only_iterates,
+    run_in,
 )
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
@@ -217,7 +218,7 @@ class Beside:
     def _read_for(self, request: Request, target: frozenset[Use], stops: list[Def]) -> set[Path]:
         """What is read on the way to the target."""
         behind = self._ops.cut(target, frozenset(), frozenset(stops)).made
-        values: list[ast.expr | None] = []
+        values: list[ast.AST | None] = []
         for value in (request.target, *(d.value for d in behind)):
             if isinstance(value, ast.Call) and self._kinds.is_above(value):
                 # ``Base.build(self, x)`` is a call of a method, as ``self.build(x)`` is.
@@ -225,6 +226,8 @@ class Beside:
                 values += [v for v in arguments_of(value) if path_of(v) != (me,)]
             else:
                 values.append(value)
+        code = (d for d in behind if d.kind is Kind.FUNCTION)
+        values += [part for each in code for part in run_in(each)]
         return self._ops.paths_read(values)
 
     def _unpacked_beside(

@@ -48,7 +48,7 @@ class Ops:
         self._makes: dict[Def, Make] = {}
         self._opaque: dict[Def, bool] = {}
 
-    def paths_read(self, exprs: Sequence[ast.expr | None]) -> set[Path]:
+    def paths_read(self, exprs: Sequence[ast.AST | None]) -> set[Path]:
         """The paths from which a gradient may flow into the values of ``exprs``."""
         return {
             path

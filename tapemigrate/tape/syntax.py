@@ -129,6 +129,14 @@ def is_walrus(made: Def) -> bool:
     )
 
 
+def run_in(function: Def) -> list[ast.AST]:
+    """What a function, or a lambda, of the scope runs when it is called."""
+    code: ast.AST | None = function.value if function.value is not None else function.stmt
+    nodes = walk(code) if code is not None else ()
+    lambdas = [n.body for n in nodes if isinstance(n, ast.Lambda)]
+    return [*(code.body if isinstance(code, ast.FunctionDef) else ()), *lambdas]
+
+
 def holds_one_of(made: Def, parts: list[str]) -> bool:
     """Whether one of ``parts`` is a part of what the definition makes."""
     name = text_of(made.path)
