@@ -178,7 +178,7 @@ class Aliases:
             path[-1].lstrip(".") in _GIVERS and self._kinds.called(call) is None
         ):
             return [*call.args, *(k.value for k in call.keywords if k.arg != "key")]
-        if self._kinds.keeps_arguments(call):
+        if self._kinds.keeps_arguments(call) or self._kinds.may_keep_arguments(call):
             return arguments_of(call)
         return call.args[:1] if may_give_back(call, self._kinds) else []
 

@@ -220,6 +220,14 @@ class Kinds:
         name = call.func.id if isinstance(call.func, ast.Name) else ""
         return name in self._effects.tuples or self._effects.class_named(name) is not None
 
+    def may_keep_arguments(self, call: ast.Call) -> bool:
+        """Whether what is called is named as classes are, and cannot be seen here to be none."""
+        path = path_of(call.func)
+        name = path[-1].lstrip(".") if path else ""
+        if self._effects.functions(name) or self.tensorflow(call.func) is not None:
+            return False
+        return name[:1].isupper() and name != name.upper()
+
     def makes_object(self, call: ast.Call) -> bool:
         """Whether the call makes an object of a class of this file, or of an imported one.
 

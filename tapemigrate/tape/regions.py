@@ -98,6 +98,13 @@ class RegionFinder:
         sources = self.sources(request)
         if isinstance(sources, Refusal):
             return sources
+        if request.api == "threaded" and self._ops.computes_parts(request.sources):
+            named = ast.unparse(request.sources).strip("[]")
+            return Refusal(
+                f"`{named}` is computed anew wherever it is read: a tape would watch another "
+                "tensor than is passed",
+                SOURCE,
+            )
         target = self._flow.uses_in(request.target)
         stops = stopped_at(request, self._reader, self._room, self._ops)
         if isinstance(stops, Refusal):

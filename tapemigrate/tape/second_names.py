@@ -48,7 +48,7 @@ class SecondNames:
         """Whether a source has another name, by which the target was made of it unseen."""
         for leaf in region.sources.leaves:
             for made in leaf.defs if leaf.watch is not None else ():
-                if not self._aliases.are_followed(made):
+                if not self._aliases.are_followed(made) or self._is_no_object(made, leaf):
                     continue
                 behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
                 names = self._aliases.ahead(self._aliases.behind(made) - leaf.defs, behind)
@@ -59,6 +59,15 @@ class SecondNames:
                     if not self._ops.is_barren(user) and self._aliases.computes(user, names):
                         return together(text_of(min(names, key=lambda d: d.path).path))
         return None
+
+    def _is_no_object(self, made: Def, leaf: Leaf) -> bool:
+        """Whether a function gives the source, whatever its name: an object is none."""
+        return (
+            text_of(made.path) == leaf.watch
+            and isinstance(made.value, ast.Call)
+            and self._kinds.may_keep_arguments(made.value)
+            and not self._kinds.keeps_arguments(made.value)
+        )
 
     def perhaps_named_twice(
         self, region: Region, target: frozenset[Use], stops: list[Def]
