@@ -287,7 +287,10 @@ class HeldValues:
         if made.kind is Kind.ENTRY:
             return self._outer(place, made.path[0])
         if made.kind is Kind.MUTATE:
-            before = [self._definition(place, d) for d in _met(made.before) if d is not made]
+            begun = [d for d in _met(made.before) if d is not made]
+            before = [self._definition(place, d) for d in begun]
+            if begun and all(_is_number(d, place.view) for d in origins(made.before)):
+                return max(before)  # nothing can be put into it
             return max([*before, self._put(place, made)])
         held = self._value(place, made.value)
         if made.kind is Kind.AUGMENT and isinstance(made.stmt, ast.AugAssign):
@@ -518,6 +521,20 @@ def _may_be_put(unit: Unit, value: ast.expr) -> bool:
     if not isinstance(call, ast.Call) or value is call.func:
         return False
     return not _puts_as_it_is(call)
+
+
+def _is_number(made: Def, view: View) -> bool:
+    """Whether it is a number or a text that is written out, or reckoned of such."""
+    value = made.value
+    plain = made.kind is Kind.ASSIGN and isinstance(value, ast.Constant | ast.BinOp | ast.UnaryOp)
+    return plain and value is not None and view.kinds.make(value) is Make.PYTHON
+
+
+def _is_of_library(made: Def, view: View) -> bool:
+    """Whether it is an object of a library's class: ``Sequential()``."""
+    call = made.value if made.kind is Kind.ASSIGN else None
+    path = view.unit.names.qualified(call.func) if isinstance(call, ast.Call) else None
+    return path is not None and is_of_library(path) and path.rpartition(".")[2][:1].isupper()
 
 
 def _met(uses: Iterable[Use]) -> list[Def]:
