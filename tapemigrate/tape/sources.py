@@ -90,6 +90,7 @@ class SourceReader:
         self._around = around
         self._parts = ObjectParts(self._made, BuiltLate(flow, kinds), making, by_name)
         self._named: dict[tuple[ast.expr, int], Sources] = {}
+        self._row = 0
 
     @property
     def _arithmetic(self) -> SourceArithmetic:
@@ -105,6 +106,7 @@ class SourceReader:
         """What ``node`` stands for at its place."""
         if depth == 0:
             self._named.clear()  # what is known of classes may have grown since
+            self._row = getattr(node, "lineno", 0)
         if depth > 12:
             return Sources(refusal="the sources pass through too many names to follow")
         match node:
@@ -389,12 +391,13 @@ class SourceReader:
         return Sources([leaf], True if tensor else None)
 
     def _from_before(self, value: ast.expr) -> frozenset[Def]:
-        """What a loop gave the name the round before: in this round, that comes after the source.
+        """What a loop gave the name the round before, and has given it anew before the call.
 
         ``w = x; x = tf.sin(x)``: the target may be the next ``x``, and is made of this one.
         """
         uses = self._flow.reads.get(value, frozenset())
-        return frozenset(u.made for u in uses if u.carried and u.made.kind is not Kind.MUTATE)
+        made = {u.made for u in uses if u.carried and u.made.kind is not Kind.MUTATE}
+        return frozenset(d for d in made if d.stmt is not None and d.stmt.lineno < self._row)
 
     def _through(self, made: Def, text: str, depth: int) -> Sources | None:
         """A name given to something that is itself worth following."""

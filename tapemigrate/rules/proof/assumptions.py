@@ -242,8 +242,10 @@ class Judge:
         if root not in leaf.defs or comes_with(root, leaf, self._view):
             return leaf
         own = {d for x in region.sources.leaves for d in x.defs if x.watch == leaf.watch}
-        others = leaf.defs - {root}
-        chosen = root not in own and any(d.kind in _OUTSIDE for d in others)
+        imported = self._project.imported(self._view.unit)
+        others = frozenset(d for d in leaf.defs - {root} if d.path[0] not in imported)
+        # What a call gave is no choice between what it was handed.
+        chosen = root not in own and not leaf.found and any(d.kind in _OUTSIDE for d in others)
         return replace(leaf, defs=others) if chosen else None
 
     def _tensor_among(self, region: Region) -> str | None:
