@@ -60,13 +60,14 @@ class Text:
         self._apart = b" %b " % data.translate(_APART)
         self._known: dict[bytes, list[tuple[int, int]]] = {}
 
-    def words(self) -> list[bytes]:
-        """All words, as often as they stand in the file."""
-        return self._apart.split()
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """All words of the file."""
+        return frozenset(self._apart.split())
 
     def among(self, words: Collection[bytes]) -> frozenset[bytes]:
         """Those of ``words`` that stand in the file."""
-        return frozenset(words).intersection(self.words())
+        return self.words.intersection(words)
 
     def holds(self, prefix: str, word: bytes) -> bool:
         """Whether ``word``, which stands in the file, does so as its prefix says."""

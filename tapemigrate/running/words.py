@@ -103,9 +103,8 @@ def words_in(search: Search) -> tuple[Found, Vocabularies]:
         if search.vocabularies is None:
             data, contents = _readable(path, search.cache)
             text = Text(data)
-            every = set(text.words())
-            vocabularies.append((contents, b" ".join(every)))
-            among = wanted.plain & every
+            vocabularies.append((contents, b" ".join(text.words)))
+            among = wanted.plain & text.words
         else:
             vocabularies.append(search.vocabularies[number])
             among = wanted.plain.intersection(vocabularies[-1][1].split())

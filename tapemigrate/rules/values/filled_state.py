@@ -225,6 +225,17 @@ def _puts_numbers(unit: Unit, name: str) -> bool:
 
     ``counters[layer] += 1`` counts the layers of a name.
     """
+    known = unit.once(_putting_numbers)
+    if name not in known:
+        known[name] = _put_numbers(unit, name)
+    return known[name]
+
+
+def _putting_numbers(unit: Unit) -> dict[str, bool]:
+    return {}
+
+
+def _put_numbers(unit: Unit, name: str) -> bool:
     kinds = kinds_of(unit)
     for node in (n for function in effects_of(unit).functions(name) for n in walk(function)):
         if isinstance(node, ast.Call):
