@@ -215,3 +215,11 @@ def test_what_is_beside_is_parsed_only_where_it_may_matter(
     texts = {"model.py": MODEL.replace("class Model", "class Net").replace("Model", "Net")}
     analysed({**texts, "a.py": "def it():\n    return 1\n"}, context, frozenset({"a.py"}))
     assert parsed == ["model.py", "b.py"]
+
+
+def test_statements_are_gone_through_where_that_is_asked_for() -> None:
+    unit = Unit("model.py", MODEL, parse(MODEL, "model.py"))
+    project = Project({"model.py": unit})
+    view = project.view(unit, unit.tree)
+    assert not {"flow", "blocks"} & vars(view).keys()
+    assert view.flow is view.flow is project.view(unit, unit.tree).flow
