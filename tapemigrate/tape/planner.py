@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Block, Blocks, Place
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -247,6 +249,8 @@ def _merge(tapes: list[Tape]) -> list[Tape]:
                 tape.start <= other.end
                 and other.start <= tape.end
                 and other.regions[0].stops == tape.regions[0].stops
+                and not _opens_too_early(tape, other)
+                and not _opens_too_early(other, tape)
             ):
                 other.start = min(other.start, tape.start)
                 other.end = max(other.end, tape.end)
@@ -258,6 +262,25 @@ def _merge(tapes: list[Tape]) -> list[Tape]:
     return merged if len(merged) == len(tapes) else _merge(merged)
 
 
+def _opens_too_early(other: Tape, tape: Tape) -> bool:
+    """Whether something of which ``tape`` watches a part is not there yet when ``other`` opens."""
+    between = tape.block.body[other.start[0] : tape.start[0]]
+    first = between[0].lineno if between else sys.maxsize
+    parts = {
+        re.split(r"\W", leaf.watch)[0]
+        for region in tape.regions
+        for leaf in region.sources.leaves
+        if leaf.watch and not leaf.watch.isidentifier()
+        # It is watched where it is made, if that is shown.
+        if all(d.stmt is None or d.stmt.lineno < first for d in leaf.defs)
+    }
+    return any(
+        isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id in parts
+        for stmt in (between if parts else ())
+        for n in walk(stmt)
+    )
+
+
 def _nest(tapes: list[Tape]) -> None:
     """No two tapes of a block cross: recording more than is needed changes no gradient."""
     while _cross(tapes):
@@ -266,7 +289,7 @@ def _nest(tapes: list[Tape]) -> None:
                 if a is b or a.block is not b.block:
                     continue
                 if a.start < b.start <= a.end < b.end:
-                    if b.order > a.order:
+                    if b.order > a.order and not _opens_too_early(a, b):
                         b.start = a.start
                     else:
                         a.end = b.end
