@@ -37,6 +37,7 @@ class Lookups:
     def __init__(self, flow: Flow, kinds: Kinds) -> None:
         self._flow = flow
         self._kinds = kinds
+        self._seen: set[tuple[Def, bool]] = set()
 
     def holders(self, made: Def) -> set[Def]:
         """The definitions of what ``made`` was taken out of, by no op: ``net.layers[i].output``.
@@ -44,6 +45,7 @@ class Lookups:
         Variables watch themselves, wherever they are kept.
         """
         found: set[Def] = set()
+        self._seen.clear()
         self._value(made, False, found)
         return found
 
@@ -127,8 +129,9 @@ class Lookups:
                 self._follow(func.value, True, found)
 
     def _name(self, made: Def, part: bool, found: set[Def]) -> None:
-        if made in found:
-            return
+        if made in found or (made, part) in self._seen:
+            return  # two names may be given each other's value round a loop
+        self._seen.add((made, part))
         if part:
             found.add(made)
         self._value(made, part, found)
