@@ -75,6 +75,8 @@ def keep_branches(
     target = ast.List([value for stmt in made for value in _values(stmt)], ast.Load())
     asked = kept_request(request, made[-1], target, known)
     asked.beside = tuple(made[:-1])
+    # ``self.h -= y`` computes, though neither of the two does.
+    asked.records = isinstance(made[-1], ast.AugAssign)
     return Kept(producer, asked, tape_name(project, unit, cls, name), bool(puts))
 
 
