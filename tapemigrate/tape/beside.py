@@ -234,7 +234,8 @@ class Beside:
         self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
     ) -> str | Refusal | None:
         """Whether the target is made of what a call gave beside the source, and made from it."""
-        for made in sorted(leaf.defs, key=lambda d: d.path):
+        held = self._names.held(leaf)
+        for made in sorted(leaf.defs | held, key=lambda d: d.path):
             given = self._lookups.given_by(made) if made.kind is Kind.ELEMENT else None
             if given is None:
                 continue
@@ -243,7 +244,7 @@ class Beside:
             if self._maps(call) or not (gradients or self._kinds.make(call) is Make.UNKNOWN):
                 continue
             behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
-            beside = {d for d in behind - leaf.defs if d.value is made.value}
+            beside = {d for d in behind - leaf.defs - held if d.value is made.value}
             if gradients:
                 verdict = related(call, self._flow) if beside else False
                 if verdict:

@@ -69,6 +69,11 @@ class SecondNames:
             and not self._kinds.keeps_arguments(made.value)
         )
 
+    def held(self, leaf: Leaf) -> set[Def]:
+        """What the object, or the list, that holds the source was made of as it was."""
+        followed = [d for d in leaf.defs if self._aliases.are_followed(d)]
+        return {h for d in followed for h in self._aliases.behind(d)} - leaf.defs
+
     def perhaps_named_twice(
         self, region: Region, target: frozenset[Use], stops: list[Def]
     ) -> list[str]:
