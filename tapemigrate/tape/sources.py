@@ -259,7 +259,7 @@ class SourceReader:
         )
         uses, again = set_here(self._flow, self._kinds, self._set_anew, uses, path)
         appended = [u.made for u in uses if u.made.kind is Kind.MUTATE]
-        if any(self._sets_anew(d, path) for d in appended):
+        if any(self._sets_anew(d, path) for d in _changes(appended)):
             return Sources(refusal=UNWATCHABLE.format(text))
         if appended:
             filled = FilledSources(
@@ -459,6 +459,18 @@ class SourceReader:
             found = self.read(value.value, depth + 1)
             return found if found.single is False and not found.refusal else None
         return None
+
+
+def _changes(last: list[Def]) -> set[Def]:
+    """All changes made in place, one on top of the other, of which these are the last."""
+    found: set[Def] = set()
+    stack = list(last)
+    while stack:
+        current = stack.pop()
+        if current.kind is Kind.MUTATE and current not in found:
+            found.add(current)
+            stack += [u.made for u in current.before]
+    return found
 
 
 def _place(made: Def) -> tuple[int, int]:
