@@ -95,6 +95,11 @@ class Independence:
     def at_all_calls(self, view: View, asked: Asked, depth: int = _DEPTH) -> bool | CallSite:
         """True: independent at all calls. False: not all can be seen. A call: dependent there."""
         scope = view.scope
+        if isinstance(scope, ast.Lambda):
+            handed = self._handed_to_tensorflow(view.unit, scope)
+            if handed is None:
+                return False
+            return handed if self._hands_in(view, handed, asked) else True
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
         mentions = self._mentions(view, scope)
@@ -256,7 +261,7 @@ class Independence:
             # Reading a function's name reads what the function captures as well.
             if any(d.kind is Kind.FUNCTION for d in origins(caller.flow.uses_in(argument))):
                 continue
-            if any(d.path == source.path for d in behind):
+            if any(d.path == source.path for d in (*behind, *self._further(caller, behind))):
                 return True
             if attribute is not None and view.cls is not None:
                 value = self._tracer.value(caller, argument)
@@ -265,6 +270,17 @@ class Independence:
                 ):
                     return True
         return False
+
+    def _further(self, view: View, behind: Iterable[Def]) -> frozenset[Def]:
+        """What values of the function around, or of the module, are made of."""
+        module = self._project.view(view.unit, view.unit.tree)
+        found: set[Use] = set()
+        for each in behind:
+            if each.kind is Kind.ENTRY:
+                around = outer_definitions(self._project, view, each.path)
+                made = module.flow.given(each.path[0]) if around is None else around[1]
+                found |= {use for d in made for use in (Use(d), *d.uses)}
+        return backward(found).made
 
     def _site(self, view: View, site: CallSite, asked: Asked, depth: int) -> bool | CallSite | None:
         """True: independent at this call. False or a call: dependent. None: it cannot be seen."""
@@ -451,18 +467,20 @@ class Independence:
             # The sources are variables, or kept on an object: what comes from no network is free.
             attribute = attribute_of(asked.source, view)
             if attribute is not None:
-                return attribute not in value.attributes and not value.blind
-            if value.network or is_output_of_object(self._project, caller, other):
+                if attribute in value.attributes or value.blind:
+                    return False
+            elif value.network or is_output_of_object(self._project, caller, other):
                 return False
-            if value.calls:
+            elif value.calls:
                 return None
-            for each in sorted(value.parameters) if depth > 0 else ():
-                scope = caller.scope
-                if isinstance(scope, NamedFunction) and not self._mentions(caller, scope).calls:
-                    return None  # whoever calls it may hand in anything
+            for each in sorted(value.parameters):
+                if depth == 0:
+                    return None  # further up, it is not followed
                 further = self.at_all_calls(caller, asked.of(asked.source, each), depth - 1)
                 if isinstance(further, CallSite):
                     return further
+                if not further and self._may_be_handed_more(caller, attribute is not None):
+                    return None
             unseen = value.parameters and caller.unit.filename not in self._project.asked
             return None if value.blind or unseen else True
         name = path_of(given)
@@ -508,6 +526,13 @@ class Independence:
         if self._finds(caller, other, behind):
             return None
         return True if not value.blind or value.parameters else None
+
+    def _may_be_handed_more(self, caller: View, of_object: bool) -> bool:
+        """Whether the scope may be handed what no call of it shows; of an object, by its own."""
+        if not isinstance(caller.scope, NamedFunction):
+            return True
+        mentions = self._mentions(caller, caller.scope)
+        return bool(mentions.others) or not (mentions.calls or of_object)
 
     def _finds(self, caller: View, other: ast.expr, behind: frozenset[Def]) -> bool:
         """Whether the other argument is made of what code finds that no name shows."""
