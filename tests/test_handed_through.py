@@ -1,4 +1,4 @@
-"""What functions are handed through lambdas and other functions, not all of whose calls are seen."""
+"""What is handed through lambdas and other functions, of which not all calls are seen."""
 
 from __future__ import annotations
 
