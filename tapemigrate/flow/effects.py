@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tapemigrate.flow.callables import Callables
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.flow.memory import is_remembering, remembers, remembers_objects
+from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import arguments_of, statements, walk
 
@@ -334,7 +334,12 @@ class Effects:
 
     def remembers(self, function: NamedFunction) -> bool:
         """Whether a decorator has the function give what an earlier call of it gave."""
-        return bool(function.decorator_list) and remembers(function, self.functions, self._binds)
+        if not function.decorator_list:
+            return False
+        makers = {(path_of(d) or ("",))[-1].lstrip(".") for d in function.decorator_list}
+        return remembers(function, self.functions, self._binds) or any(
+            keeps_when_called(cls) for name, cls in self._classes.items() if name in makers
+        )
 
     def is_remembering(self, value: ast.expr) -> bool:
         """Whether it is a function of the file that gives what earlier calls of it gave."""

@@ -13,6 +13,7 @@ from tapemigrate.source.trees import walk
 _WORDS = ("cache", "memo", "once", "singleton")
 # What is called to put something where it is found by its name, or key.
 _STORING = frozenset({"setattr", "setdefault"})
+_FILLING = frozenset({"append", "appendleft", "extend", "insert", "add", "update"})
 # What Python has by itself, and makes numbers, texts and containers of what it is handed.
 _PLAIN = frozenset(
     {"abs", "bool", "bytes", "chr", "dict", "enumerate", "float", "frozenset", "int", "len", "list"}
@@ -96,10 +97,35 @@ def stores_beyond(node: ast.AST, own: set[str]) -> bool:
     return path is not None and path[0] not in own
 
 
+def _fills_beyond(node: ast.AST, own: set[str]) -> bool:
+    """Whether a node puts something into what is not among the names ``own``: ``kept.append(x)``"""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    path = path_of(node.func.value)
+    return node.func.attr in _FILLING and path is not None and path[0] not in own
+
+
 def _keeps(decorator: NamedFunction) -> bool:
     """Whether a function inside of it puts something where it outlives its calls."""
     inner = [n for s in decorator.body for n in walk(s) if isinstance(n, ast.FunctionDef)]
     return any(_puts_aside(each) for each in inner if not _gives_its_first(each))
+
+
+def keeps_when_called(cls: ast.ClassDef) -> bool:
+    """Whether an object of the class, in the place of a function, gives again what that gave.
+
+    It keeps something when it is called, or calls the function where it is made.
+    """
+    for method in cls.body:
+        if not isinstance(method, NamedFunction):
+            continue
+        handed = {a.arg for a in parameters(method.args)}
+        if method.name != "__init__":
+            if _puts_aside(method):
+                return True
+        elif any(isinstance(n, ast.Call) and _last(n.func) in handed for n in walk(method)):
+            return True
+    return False
 
 
 def _gives_its_first(function: NamedFunction) -> bool:
@@ -119,5 +145,6 @@ def _puts_aside(function: NamedFunction) -> bool:
         isinstance(node, ast.Nonlocal)
         or stores_beyond(node, own)
         or (isinstance(node, ast.Call) and _last(node.func) in _STORING)
+        or _fills_beyond(node, own)
         for node in nodes
     )
