@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Set
 
-from tapemigrate.flow.effects import is_super
+from tapemigrate.flow.effects import CHANGERS, is_super
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callbacks import set_without_name
@@ -121,13 +121,37 @@ def _called(cls: ast.ClassDef, me: str, node: ast.AST) -> Iterator[_Call]:
         if node.args and path_of(node.args[0]) == (me,):
             owner = path_of(node.func.value) or ("",)  # ``Base.build(self)``
             yield node.func.attr, owner[-1].lstrip("."), False
+    elif isinstance(node, ast.With | ast.AsyncWith):
+        if any(path_of(item.context_expr) == (me,) for item in node.items):
+            yield from (("__enter__", "", False), ("__exit__", "", False))
 
 
 def _stored(me: str, nodes: Iterable[ast.AST]) -> set[str]:
-    return {
-        node.attr
-        for node in nodes
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and path_of(node.value) == (me,)
-    }
+    """The attributes of which something is set, be it an element, or a part, by another name."""
+    nodes = list(nodes)
+    found: set[str] = set()
+    named: dict[str, str] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            attribute = _attribute(me, node.value)
+            names = (t.id for t in node.targets if isinstance(t, ast.Name))
+            named.update((name, attribute) for name in names if attribute)
+    for node in nodes:
+        owner: ast.AST | None = None
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            owner = node
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value if node.func.attr in CHANGERS else None
+        while isinstance(owner, ast.Attribute | ast.Subscript):
+            found.add(_attribute(me, owner))
+            owner = owner.value
+        if isinstance(owner, ast.Name):
+            found.add(named.get(owner.id, ""))
+    return found
+
+
+def _attribute(me: str, node: ast.AST) -> str:
+    """``x`` of ``self.x``."""
+    if isinstance(node, ast.Attribute) and path_of(node.value) == (me,):
+        return node.attr
+    return ""
