@@ -422,3 +422,28 @@ def test_what_has_no_successor_is_told_in_its_own_words() -> None:
         "used of it cannot be seen",
         "`tf.contrib.eager.Unheard` does not exist in TensorFlow 2; no successor of it is known",
     ]
+
+
+def test_a_tensorflow_that_may_be_missing_is_imported_where_it_is_needed() -> None:
+    text = (
+        "def trace(fn, args):\n"
+        "    from tensorflow.python.eager.backprop import make_vjp\n"
+        "    return make_vjp(fn)(*args)\n"
+    )
+    after = fixed(text)
+    assert "    import tensorflow as tf\n" in after
+    assert not after.startswith("import")
+
+
+def test_an_import_of_a_tensorflow_that_may_be_missing_is_an_assumption() -> None:
+    text = (
+        "try:\n"
+        "    from tensorflow.contrib.eager import gradients_function\n"
+        "except ImportError:\n"
+        "    gradients_function = None\n\n\n"
+        "def f(x):\n"
+        "    return x * x\n\n\n"
+        "g = gradients_function(f)\n"
+    )
+    assert fixed(text) == text
+    assert fixed(text, unsafe=True).startswith("import tensorflow as tf\n")

@@ -7,7 +7,7 @@ from itertools import chain, count
 
 from tapemigrate.flow.functions import Scope
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.tfe.imports import import_tensorflow
+from tapemigrate.rules.tfe.imports import import_tensorflow, is_optional
 from tapemigrate.tape.plan import Insert
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -27,7 +27,7 @@ class TensorFlowName:
         known = names.tensorflow_alias(getattr(node, "func", node))
         if known is not None:
             return known
-        scope, local = self._scope, isinstance(self._scope, _FUNCTIONS) and _is_optional(self._unit)
+        scope, local = self._scope, isinstance(self._scope, _FUNCTIONS) and is_optional(self._unit)
         taken = names.bound_names(scope)
         if not local:
             for outer in self._around():
@@ -57,16 +57,3 @@ class TensorFlowName:
                 found.append(node)
             node = self._unit.parents.get(node)
         return found
-
-
-def _is_optional(unit: Unit) -> bool:
-    """Whether the file imports TensorFlow, but in functions only, or where that may fail."""
-    found: list[ast.stmt] = [
-        n for n in unit.nodes(ast.Import) if any(_is_of_it(a.name) for a in n.names)
-    ]
-    found += [n for n in unit.nodes(ast.ImportFrom) if not n.level and _is_of_it(n.module or "")]
-    return bool(found) and not any(n in unit.tree.body for n in found)
-
-
-def _is_of_it(module: str) -> bool:
-    return module.split(".")[0] == "tensorflow"

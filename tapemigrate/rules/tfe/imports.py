@@ -143,3 +143,16 @@ def _is_first(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Constant)
     return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def is_optional(unit: Unit) -> bool:
+    """Whether the file imports TensorFlow, but in functions only, or where that may fail."""
+    found: list[ast.stmt] = [
+        n for n in unit.nodes(ast.Import) if any(_is_of_it(a.name) for a in n.names)
+    ]
+    found += [n for n in unit.nodes(ast.ImportFrom) if not n.level and _is_of_it(n.module or "")]
+    return bool(found) and not any(n in unit.tree.body for n in found)
+
+
+def _is_of_it(module: str) -> bool:
+    return module.split(".")[0] == "tensorflow"
