@@ -147,6 +147,7 @@ class Judge:
         self._steps = Steps(self._project, self._view, region)
         if (late := self._steps.made_late()) is not None:
             return late
+        assumptions += self._steps.set_out_of_sight()
         if opens_with_graph(self._project, region, self._view):
             return assumptions
         called = computed_when_made(

@@ -37,6 +37,20 @@ def set_late(
     return _Calls(project, view.cls, watched).of(view.unit, view.cls, me, list(rows))
 
 
+def unseen_calls(project: Project, view: View, rows: Iterable[ast.AST]) -> set[str]:
+    """The methods that are called on the object, and that a class out of sight may have."""
+    cls, me = view.cls, view.kinds.self_name
+    if cls is None or me is None or not classes(project).has_unseen_bases(view.unit, cls):
+        return set()
+    family = of_one_object(project, cls)
+    seen = {stmt.name for _, c in family for stmt in c.body if isinstance(stmt, NamedFunction)}
+    calls = [n for root in rows for n in walk(root) if isinstance(n, ast.Call)]
+    asked = (
+        call for node in calls for each in (node, node.func) for call in _called(cls, me, each)
+    )
+    return {n for n, _, _ in asked if n not in seen and not any(True for _ in project.stores(n))}
+
+
 class _Calls:
     """Follows the calls of one object's methods."""
 

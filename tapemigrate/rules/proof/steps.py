@@ -17,7 +17,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.not_set_yet import is_first_to_run, of_class
 from tapemigrate.rules.proof.properties import asked_for_within
 from tapemigrate.rules.proof.replacements import in_its_place
-from tapemigrate.rules.proof.set_late import set_late
+from tapemigrate.rules.proof.set_late import set_late, unseen_calls
 from tapemigrate.rules.values.attributes import sets_without_name
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
@@ -42,6 +42,7 @@ class Steps:
         self._given: set[str] = set()
         self._before: set[str] = set()
         self._late: frozenset[str] = frozenset()
+        self._unseen: list[str] = []
         self._anew = asked_for_within(project, view, region)
         self._region = region
         self._confined: dict[str, bool] = {}
@@ -55,7 +56,13 @@ class Steps:
         late = set_late(project, view, [*rows, *target], watched & self._asked_for(me, region))
         made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
         self._late = late & _named(me, [region.request.sources, *made]) or late
-        self._late = self._late or self._not_set_yet(me, region, rows)
+        entered = _entered(me, region, rows)
+        self._late = self._late or self._not_set_yet(entered, region, rows)
+        self._unseen = [
+            f"`{name}`, which is not seen here, does not set `self.{attribute}`"
+            for name in sorted(unseen_calls(project, view, rows) if entered else ())
+            for attribute in sorted(entered)
+        ]
         if self._given & watched:
             self._before.add(_ANYTHING)  # what a step makes cannot be watched before it
 
@@ -69,8 +76,14 @@ class Steps:
             SOURCE,
         )
 
-    def _not_set_yet(self, me: str, region: Region, rows: list[ast.stmt]) -> frozenset[str]:
-        """The attributes watched on entry that what the constructor calls has to set first.
+    def set_out_of_sight(self) -> list[str]:
+        """What is assumed of calls whose methods a class out of sight has."""
+        return self._unseen
+
+    def _not_set_yet(
+        self, entered: set[str], region: Region, rows: list[ast.stmt]
+    ) -> frozenset[str]:
+        """Those of the attributes watched on entry that what the constructor calls has to set.
 
         Its object has none of them, whether the classes above are seen or not.
         """
@@ -78,13 +91,6 @@ class Steps:
         before = [stmt for place in chain for stmt in place.block.body[: place.index]]
         if not rows or not is_first_to_run(self._view, before):
             return frozenset()
-        inside = {stmt for row in rows for stmt in walk(row)}
-        paths = {
-            path_of(ast.parse(leaf.watch, mode="eval").body)
-            for leaf in region.sources.leaves
-            if leaf.watch is not None and not any(d.stmt in inside for d in leaf.defs)
-        }
-        entered = {path[1].lstrip(".") for path in paths if path and path[0] == me and path[1:]}
         named = {n.attr for b in before for n in walk(b) if isinstance(n, ast.Attribute)}
         return frozenset(a for a in entered - named if not of_class(self._project, self._view, a))
 
@@ -273,6 +279,17 @@ def _is_called(node: ast.Attribute, parent: ast.AST | None) -> bool:
 
 def _self_of(method: ast.FunctionDef) -> str:
     return method.args.args[0].arg
+
+
+def _entered(me: str, region: Region, rows: list[ast.stmt]) -> set[str]:
+    """The attributes that are watched where the tape opens."""
+    inside = {stmt for row in rows for stmt in walk(row)}
+    paths = {
+        path_of(ast.parse(leaf.watch, mode="eval").body)
+        for leaf in region.sources.leaves
+        if leaf.watch is not None and not any(d.stmt in inside for d in leaf.defs)
+    }
+    return {path[1].lstrip(".") for path in paths if path and path[0] == me and path[1:]}
 
 
 def _named(me: str, roots: Iterable[ast.AST]) -> set[str]:
