@@ -105,6 +105,7 @@ class SourceReader:
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
         """What ``node`` stands for at its place."""
         if depth == 0:
+            self._row = node.lineno
             self._named.clear()  # what is known of classes may have grown since
             self._row = getattr(node, "lineno", 0)
         if depth > 12:
@@ -390,14 +391,18 @@ class SourceReader:
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
 
-    def _from_before(self, value: ast.expr) -> frozenset[Def]:
-        """What a loop gave the name the round before, and has given it anew before the call.
+    def _from_before(self, made: Def, value: ast.expr) -> frozenset[Def]:
+        """What a loop gave the name the round before, and gives it again before the call.
 
         ``w = x; x = tf.sin(x)``: the target may be the next ``x``, and is made of this one.
         """
-        uses = self._flow.reads.get(value, frozenset())
-        made = {u.made for u in uses if u.carried and u.made.kind is not Kind.MUTATE}
-        return frozenset(d for d in made if d.stmt is not None and d.stmt.lineno < self._row)
+        first = made.stmt.lineno if made.stmt is not None else 0
+        return frozenset(
+            u.made
+            for u in self._flow.reads.get(value, frozenset())
+            if u.carried and u.made.stmt is not None and u.made.kind is not Kind.MUTATE
+            if first <= u.made.stmt.lineno <= self._row
+        )
 
     def _through(self, made: Def, text: str, depth: int) -> Sources | None:
         """A name given to something that is itself worth following."""
@@ -434,7 +439,7 @@ class SourceReader:
                     return found  # variables of which nothing here is the definition
                 shown = text if text.isidentifier() else leaf.watch
                 shown = shown if leaf.watch is not None else None
-                both = leaf.defs - self._from_before(value) | defs
+                both = leaf.defs - self._from_before(made, value) | defs
                 alias = replace(renamed(leaf), defs=both, watch=shown)
                 return Sources([alias], found.single, found.refusal)
             return found

@@ -243,11 +243,10 @@ class Judge:
         if root not in leaf.defs or comes_with(root, leaf, self._view):
             return leaf
         own = {d for x in region.sources.leaves for d in x.defs if x.watch == leaf.watch}
-        imported = self._project.imported(self._view.unit)
-        others = frozenset(d for d in leaf.defs - {root} if d.path[0] not in imported)
-        # What a call gave is no choice between what it was handed.
-        chosen = root not in own and not leaf.found and any(d.kind in _OUTSIDE for d in others)
-        return replace(leaf, defs=others) if chosen else None
+        if root not in own and aliased(leaf, self._view) - {root} and not leaf.variables:
+            return replace(leaf, defs=leaf.defs - {root})
+        passed = frozenset(d for d in own & leaf.defs if d.kind in _OUTSIDE)
+        return replace(leaf, defs=passed) if passed and root not in own else None
 
     def _tensor_among(self, region: Region) -> str | None:
         """A call among the sources that may give a tensor, for which no name stands there."""
