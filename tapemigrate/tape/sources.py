@@ -105,7 +105,9 @@ class SourceReader:
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
         """What ``node`` stands for at its place."""
         if depth == 0:
-            self._row = node.lineno
+            # A list that is put together for a helper has no row of its own.
+            rows = [getattr(n, "lineno", 0) for n in ast.walk(node)]
+            self._row = max(rows)
             self._named.clear()  # what is known of classes may have grown since
             self._row = getattr(node, "lineno", 0)
         if depth > 12:
