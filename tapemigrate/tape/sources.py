@@ -109,7 +109,6 @@ class SourceReader:
             rows = [getattr(n, "lineno", 0) for n in ast.walk(node)]
             self._row = max(rows)
             self._named.clear()  # what is known of classes may have grown since
-            self._row = getattr(node, "lineno", 0)
         if depth > 12:
             return Sources(refusal="the sources pass through too many names to follow")
         match node:

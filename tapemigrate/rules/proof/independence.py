@@ -186,6 +186,16 @@ class Independence:
                         return True
         return False
 
+    def _of_callers(self, view: View, asked: Asked, depth: int) -> bool | CallSite:
+        """The same, where the source may be a part of what a parameter holds: ``items[0]``."""
+        source, scope = asked.source, view.scope
+        if isinstance(scope, NamedFunction) and source.path[0] != view.kinds.self_name:
+            if source.kind is Kind.ENTRY and len(source.path) > 1:
+                if source.path[0] in {a.arg for a in parameters(scope.args)}:
+                    whole = Def(source.path[:1], Kind.PARAM, None)
+                    asked = replace(asked, source=whole, part=True)
+        return self.at_all_calls(view, asked, depth)
+
     def apart_above(
         self, view: View, sources: Iterable[Def], others: Iterable[Def], depth: int = _DEPTH
     ) -> bool:
@@ -512,7 +522,7 @@ class Independence:
                 for above in upward:
                     if above.path[0] == each:
                         continue
-                    further = self.at_all_calls(caller, asked.of(above, each), depth - 1)
+                    further = self._of_callers(caller, asked.of(above, each), depth - 1)
                     if isinstance(further, CallSite):
                         return further
                     if not further:
