@@ -243,7 +243,8 @@ class Judge:
         if root not in leaf.defs or comes_with(root, leaf, self._view):
             return leaf
         own = {d for x in region.sources.leaves for d in x.defs if x.watch == leaf.watch}
-        if root not in own and aliased(leaf, self._view) - {root} and not leaf.variables:
+        named = {d for d in aliased(leaf, self._view) - {root} if not self._is_plain(d)}
+        if root not in own and named and not leaf.variables:
             return replace(leaf, defs=leaf.defs - {root})
         passed = frozenset(d for d in own & leaf.defs if d.kind in _OUTSIDE)
         return replace(leaf, defs=passed) if passed and root not in own else None
