@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.execution import reads_all
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
@@ -495,7 +495,7 @@ class Independence:
             return None if value.blind or unseen else True
         name = path_of(given)
         if name is not None and len(name) > 1 and name[0] != caller.kinds.self_name:
-            if reads_beside(name, other):
+            if reads_beside(name, other) or _is_read_beside(name, behind):
                 return None
         if cut & behind:
             if asked.computed or asked.part or not is_passed_twice(cut, caller, given, other):
@@ -585,6 +585,17 @@ def _held_against(
         if any(d.kind is Kind.ENTRY for d in cut) and name[0] in traced.globals:
             return None
     return None if traced.blind else True
+
+
+def _is_read_beside(part: Path, behind: frozenset[Def]) -> bool:
+    """Whether another part of what came in whole was read: one may be made of the other."""
+    return any(
+        d.kind is Kind.ENTRY
+        and len(d.path) > 1
+        and d.path[0] == part[0]
+        and d.path[: len(part)] != part[: len(d.path)]
+        for d in behind
+    )
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:
