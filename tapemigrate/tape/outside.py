@@ -109,12 +109,18 @@ def elsewhere(
             THREAD,
             threads=True,
         )
-    return Refusal(
-        f"the target `{what}` is computed outside this function, or not from the source",
-        THREAD,
-        keeps=keeps,
-        own=bool(names),
-    )
+    if names or keeps or not _is_made_here(request.target, made):
+        reason = f"the target `{what}` is computed outside this function, or not from the source"
+        return Refusal(reason, THREAD, keeps=keeps, own=bool(names))
+    whence = ast.unparse(request.sources)
+    return Refusal(f"nothing here shows that `{what}` is computed from `{whence}`", SOURCE)
+
+
+def _is_made_here(target: ast.expr, made: Set[Def]) -> bool:
+    """Whether this function computes the target, whatever from."""
+    ops = (ast.Call, ast.BinOp)
+    values = [d.value for d in made if d.kind is Kind.ASSIGN]
+    return isinstance(target, ops) or any(isinstance(value, ops) for value in values)
 
 
 def _attribute(target: ast.expr) -> str:
