@@ -86,3 +86,38 @@ def test_sizes_that_may_hold_tensors_do(part: str, other: str) -> None:
 )
 def test_what_may_be_another_parser_does(part: str, other: str) -> None:
     assert _opens_at(**{part: other}) == "args = parser.parse_args()"
+
+
+_OWN = """\
+import argparse
+
+import tensorflow as tf
+
+
+def main(width):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--scale", type={function})
+    args = parser.parse_args()
+    loss = tf.reduce_sum(tf.layers.dense(tf.ones([4, 2]), 3)) * args.scale
+    return tf.gradients(loss, tf.trainable_variables())
+
+
+main(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "plain"),
+    [
+        ("float", True),
+        ("lambda text: text == 'yes'", True),
+        ("lambda text: float(text)", True),
+        ("lambda text: tf.get_variable(text, [])", False),
+        ("lambda text: width", False),
+    ],
+)
+def test_what_a_parser_is_handed_counts(function: str, plain: bool) -> None:
+    source = decode(_OWN.format(function=function).encode(), "main.py")
+    lines = analyse({"main.py": source}, Settings(), rewrite=True).rewritten["main.py"].splitlines()
+    tape = next(i for i, line in enumerate(lines) if "GradientTape" in line)
+    assert lines[tape + 1].strip().startswith("loss =") == plain

@@ -214,6 +214,8 @@ class Ops:
         # A part of a tensor made from nothing is another tensor, that a gradient flows through.
         if made.kind is Kind.WITH and self._is_file(made.value):
             return True
+        if made.kind is Kind.FUNCTION:
+            return self._gives_no_more_than_numbers(made.value or made.stmt)
         return self.make(made) is not Make.LEAF and self.is_barren(made)
 
     def _reads_unseen(self, made: Def) -> bool:
@@ -237,6 +239,17 @@ class Ops:
         if self._kinds.tensorflow(call.func) is not None:
             return False
         return path_of(call.func) != ("open",) and not (name and gives_no_tensors(name))
+
+    def _gives_no_more_than_numbers(self, function: ast.AST | None) -> bool:
+        """Whether it is one like ``lambda text: text.lower() == "true"``."""
+        given: list[ast.expr | None] = []
+        if isinstance(function, ast.Lambda):
+            given = [function.body]
+        elif isinstance(function, ast.FunctionDef) and not function.decorator_list:
+            given = [n.value for n in walk(function) if isinstance(n, ast.Return)]
+        return bool(given) and all(
+            value is None or self._kinds.make(value) is Make.PYTHON for value in given
+        )
 
     def _is_file(self, value: ast.expr | None) -> bool:
         opened = isinstance(value, ast.Call) and path_of(value.func) == ("open",)

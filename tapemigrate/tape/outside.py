@@ -109,7 +109,7 @@ def elsewhere(
             THREAD,
             threads=True,
         )
-    if names or not _is_made_here(request.target, made):
+    if keeps or names or not _is_made_here(request.target, made):
         reason = f"the target `{what}` is computed outside this function, or not from the source"
         return Refusal(reason, THREAD, keeps=keeps, own=bool(names))
     whence = ast.unparse(request.sources)
