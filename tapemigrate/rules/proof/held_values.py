@@ -530,13 +530,6 @@ def _is_number(made: Def, view: View) -> bool:
     return plain and value is not None and view.kinds.make(value) is Make.PYTHON
 
 
-def _is_of_library(made: Def, view: View) -> bool:
-    """Whether it is an object of a library's class: ``Sequential()``."""
-    call = made.value if made.kind is Kind.ASSIGN else None
-    path = view.unit.names.qualified(call.func) if isinstance(call, ast.Call) else None
-    return path is not None and is_of_library(path) and path.rpartition(".")[2][:1].isupper()
-
-
 def _met(uses: Iterable[Use]) -> list[Def]:
     """The definitions that are used, each once, those that change an object in place among them."""
     return list(dict.fromkeys(use.made for use in uses))

@@ -57,8 +57,6 @@ def _made_around(view: View, node: ast.AST) -> ast.AST | None:
     function = view.unit.parents.get(above) if isinstance(above, ast.arguments) else above
     if not isinstance(function, NamedFunction | ast.Lambda):
         return None
-    if isinstance(function, NamedFunction) and node in function.body:
-        return None
     around = view.unit.parents.get(function)
     while around is not None and around is not view.scope:
         around = view.unit.parents.get(around)
