@@ -23,10 +23,12 @@ from tapemigrate.rules.unseen.hazards import (
     Hazards,
     hazards,
     hidden,
+    hidden_methods,
     uses_of_own,
     with_users,
 )
 from tapemigrate.rules.unseen.importing import modules
+from tapemigrate.rules.unseen.methods import methods_of, named_in
 from tapemigrate.tape.request import Refusal
 
 # Through how many files such functions are followed.
@@ -41,6 +43,7 @@ class Elsewhere:
     def __init__(self, project: Project) -> None:
         self._by_name: dict[str, list[tuple[str, Refusal]]] = {}
         files = project.units.files()
+        self._files = dict(files)
         for name, file in files:
             if any(_is_word(mark, file.text) for mark in MARKS):
                 self._add(name, _HIDDEN.of(file) or {})
@@ -110,15 +113,57 @@ class Elsewhere:
             return None
         return self._refuse(unit.filename, path, _last(node))
 
-    def _refuse(self, filename: str, path: str, last: str) -> Refusal | None:
+    def methods(self, unit: Unit) -> dict[str, Refusal]:
+        """The methods that run such things of the objects that ``unit`` may have from other files.
+
+        The reasons begin with where a method is from: "of model.py: it imports a graph".
+        """
+        paths = [path for _, path in unit.names.references() if not path.startswith("tensorflow.")]
+        homes = self._homes(unit.filename, paths)
+        while more := {each for home in homes for each in self._uses_of(home)} - homes:
+            homes |= more
+        found: dict[str, Refusal] = {}
+        for home in sorted(homes):
+            own = _METHODS.of(self._files[home]) or {}
+            found = {name: _of(home, refusal) for name, refusal in own.items()} | found
+        before = -1
+        while before < len(found):
+            before = len(found)
+            for home in sorted(homes):
+                found = self._with_users(home, found) | found
+        return found
+
+    def _homes(self, filename: str, paths: Iterable[str]) -> set[str]:
+        """The files in which imported things are made that run the like."""
+        meant = (each for path in set(paths) for each in self._meant(filename, path))
+        return {other for other, refusal in meant if not refusal.gathers}
+
+    def _uses_of(self, filename: str) -> set[str]:
+        uses = _USES.of(self._files[filename])
+        return self._homes(filename, [path for path, _, _ in uses.foreign] if uses else ())
+
+    def _with_users(self, filename: str, methods: dict[str, Refusal]) -> dict[str, Refusal]:
+        """The methods of a file that run ``methods``, or imported functions that do the like."""
+        file = self._files[filename]
+        names, defined, uses = _NAMED.of(file) or {}, _DEFINED.of(file) or (), _USES.of(file)
+        foreign = uses.foreign if uses is not None else ()
+        there = {last: self._refuse(filename, path, last) for path, last, _ in foreign}
+        run = {last: _of(filename, r) for last, r in there.items() if r is not None}
+        run = methods | {last: r for last, r in run.items() if not r.gathers}
+        return {name: r for name, r in with_users(run, names).items() if name in defined}
+
+    def _meant(self, filename: str, path: str) -> list[tuple[str, Refusal]]:
+        """Where what is imported by ``path`` may be made, those first that do worse."""
         module, _, name = path.rpartition(".")
         known = sorted(self._by_name.get(name, ()), key=lambda each: each[1].gathers)
-        for other, refusal in known:
-            if other != filename and may_hold(other, module):
-                if " comes from " in refusal.reason:
-                    return refusal
-                where = os.path.basename(other)
-                return replace(refusal, reason=f"`{last}` comes from {where}: {refusal.reason}")
+        return [each for each in known if each[0] != filename and may_hold(each[0], module)]
+
+    def _refuse(self, filename: str, path: str, last: str) -> Refusal | None:
+        for other, refusal in self._meant(filename, path):
+            if " comes from " in refusal.reason:
+                return refusal
+            where = os.path.basename(other)
+            return replace(refusal, reason=f"`{last}` comes from {where}: {refusal.reason}")
         return None
 
 
@@ -148,8 +193,15 @@ def _uses(unit: Unit) -> _Uses:
     return _Uses(tuple(kept), uses_of_own(unit))
 
 
+def _of(filename: str, refusal: Refusal) -> Refusal:
+    return replace(refusal, reason=f"of {os.path.basename(filename)}: {refusal.reason}")
+
+
 _HIDDEN = ByText(hidden)
 _USES = ByText(_uses)
+_METHODS = ByText(hidden_methods)
+_NAMED = ByText(named_in)
+_DEFINED = ByText(methods_of)
 
 
 def _last(node: ast.expr) -> str:
@@ -179,7 +231,7 @@ def dangers(project: Project, unit: Unit) -> Hazards:
     others = elsewhere(project)
     if not others.may_be_named_in(unit):
         return hazards(unit)
-    return hazards(unit, lambda node: others.refuse(unit, node))
+    return hazards(unit, lambda node: others.refuse(unit, node), others.methods(unit))
 
 
 def _top(unit: Unit, node: ast.AST) -> ast.FunctionDef | ast.ClassDef | None:

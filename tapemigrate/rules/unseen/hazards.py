@@ -9,7 +9,8 @@ from typing import Any
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.collected import ASKING, COLLECTED, Collected
-from tapemigrate.rules.unseen.objects import is_used_whole, standing_for
+from tapemigrate.rules.unseen.methods import may_be_of, methods_of, named_in
+from tapemigrate.rules.unseen.objects import is_used_whole, runs_unnamed, standing_for
 from tapemigrate.rules.unseen.rewired import REWIRING, REWIRING_WORDS, rewires
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.plan import Insert, Op
@@ -160,7 +161,10 @@ Foreign = Callable[[ast.expr], Refusal | None]
 
 @dataclass(slots=True)
 class Hazards:
-    """What one file holds of such things. ``imports``: of a graph; not all calls are about it."""
+    """What one file holds of such things. ``imports``: of a graph; not all calls are about it.
+
+    ``methods`` are those of other files that objects which are made here may have.
+    """
 
     unit: Unit
     whole: Refusal | None
@@ -172,6 +176,7 @@ class Hazards:
     collections: Collected | None = None
     imports: Refusal | None = None
     objects: Mapping[str, Refusal] = field(default_factory=dict)
+    methods: Mapping[str, Refusal] = field(default_factory=dict)
 
     def refuse(self, request: Request) -> Refusal | None:
         """Why ``request`` cannot go on a tape, whatever its own function looks like."""
@@ -231,11 +236,23 @@ class Hazards:
                     return self.tainted[name]
                 if name in self.objects and is_used_whole(self.unit, node):
                     return self.objects[name]
+                if name in self.methods and isinstance(node, ast.Attribute):
+                    if may_be_of(self.unit, node, self._makes):
+                        return self._of_object(node)
                 if self.foreign is not None and isinstance(node, ast.expr):
                     refusal = self.foreign(node)
                     if refusal is not None and not refusal.gathers:
                         return refusal
         return None
+
+    def _makes(self, maker: ast.expr) -> bool:
+        """Whether what ``maker`` gives may have such a method."""
+        foreign = self.foreign(maker) if self.foreign is not None else None
+        return _last(maker) in self.tainted or (foreign is not None and not foreign.gathers)
+
+    def _of_object(self, node: ast.Attribute) -> Refusal:
+        refusal = self.methods[node.attr]
+        return replace(refusal, reason=f"`{ast.unparse(node)}` may be a method {refusal.reason}")
 
     def walks_graph(self) -> bool:
         """Whether anything in the file looks tensors up in the graph."""
@@ -376,7 +393,9 @@ _TELLING: frozenset[type[ast.AST]] = frozenset(
 )
 
 
-def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
+def hazards(
+    unit: Unit, foreign: Foreign | None = None, methods: Mapping[str, Refusal] | None = None
+) -> Hazards:
     """What ``unit`` holds that a tape cannot see or that it needs to be turned on."""
     whole: Refusal | None = None
     imports: Refusal | None = None
@@ -414,7 +433,9 @@ def hazards(unit: Unit, foreign: Foreign | None = None) -> Hazards:
                     switches.append(node)
     whole = whole or _by_library(unit)
     switches.sort(key=lambda s: s.lineno)
-    found = Hazards(unit, whole, defuns, switches, {}, foreign, imports=imports)
+    found = Hazards(
+        unit, whole, defuns, switches, {}, foreign, imports=imports, methods=methods or {}
+    )
     _taint(found)
     return found
 
@@ -465,6 +486,7 @@ def _taint(found: Hazards) -> None:
         return
     found.tainted |= dict.fromkeys(_modules(found.unit), _RAW_OPS)
     pending = found.unit.definitions
+    imported = _made_elsewhere(found)
     while True:
         rest = []
         for node in pending:
@@ -475,12 +497,22 @@ def _taint(found: Hazards) -> None:
             else:
                 found.tainted[node.name] = refusal
         before = len(found.objects)
-        if found.tainted:
-            whose = next(iter(found.tainted.values()))
-            found.objects = dict.fromkeys(standing_for(found.unit, found.tainted), whose)
+        if found.tainted or imported:
+            whose = next(iter({**imported, **found.tainted}.values()))
+            names = standing_for(found.unit, found.tainted, frozenset(imported))
+            found.objects = dict.fromkeys(names, whose)
         if len(rest) == len(pending) and len(found.objects) == before:
             return
         pending = rest
+
+
+def _made_elsewhere(found: Hazards) -> dict[str, Refusal]:
+    """The imported names of what gives objects whose methods run such things without a name."""
+    if found.foreign is None or not any(map(runs_unnamed, found.methods)):
+        return {}
+    references = [node for node, _ in found.unit.names.references()]
+    asked = [(_last(node) or "", found.foreign(node)) for node in references]
+    return {name: each for name, each in asked if each is not None and not each.gathers}
 
 
 def _modules(unit: Unit) -> Iterator[str]:
@@ -521,6 +553,20 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
     tops = {top.name for top in defined}
     asking = dict.fromkeys(sorted(Collected(unit, None).readers() & tops), COLLECTED)
     return asking | with_users(found, uses_of_own(unit) if found else {})
+
+
+def hidden_methods(unit: Unit) -> dict[str, Refusal]:
+    """The methods of ``unit`` that run what no tape records, through each other as well."""
+    here = Hazards(unit, None, False, [], {})
+    found: dict[str, Refusal] = {}
+    names = methods_of(unit) if _may_hold(unit, _BY_HAND) else frozenset()
+    for function in unit.definitions if names else ():
+        if isinstance(function, ast.FunctionDef):
+            refusals = (here.made_by_hand(node) for node in walk(function))
+            if (refusal := next(filter(None, refusals), None)) is not None:
+                found[function.name] = refusal
+    users = with_users(found, named_in(unit)) if found else {}
+    return {name: each for name, each in users.items() if name in names}
 
 
 def uses_of_own(unit: Unit) -> dict[str, frozenset[str]]:

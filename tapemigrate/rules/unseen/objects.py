@@ -14,13 +14,16 @@ _ONCE = frozenset({"__init__", "__new__", "__del__", "__repr__", "__str__"})
 _FOR_LIBRARIES = ("call", "_build")
 
 
-def standing_for(unit: Unit, running: Container[str]) -> frozenset[str]:
+def standing_for(
+    unit: Unit, running: Container[str], imported: frozenset[str] = frozenset()
+) -> frozenset[str]:
     """The last names of what may be an object of the file whose methods are among ``running``.
 
-    ``running`` are names of functions and classes. Where a call hands such an object to another
-    function, it may have the name of any parameter of the file.
+    ``running`` are names of functions and classes. What ``imported`` functions and classes give
+    are such objects, too. Where a call hands such an object to another function, it may have the
+    name of any parameter of the file.
     """
-    classes = {
+    classes = imported | {
         cls.name
         for cls in unit.nodes(ast.ClassDef)
         if cls.name in running and any(name in running for name in _run_unnamed(cls))
@@ -42,18 +45,21 @@ def is_used_whole(unit: Unit, node: ast.AST) -> bool:
     return not isinstance(unit.parents.get(node), ast.Attribute)
 
 
+def runs_unnamed(method: str) -> bool:
+    """Whether Python or a library runs a method of that name where it is not named."""
+    is_special = method in _FOR_LIBRARIES or method[:2] == method[-2:] == "__"
+    return is_special and method not in _ONCE
+
+
 def _run_unnamed(cls: ast.ClassDef) -> Iterator[str]:
-    for stmt in cls.body:
-        if isinstance(stmt, NamedFunction) and stmt.name not in _ONCE:
-            if stmt.name in _FOR_LIBRARIES or (stmt.name[:2] == stmt.name[-2:] == "__"):
-                yield stmt.name
+    return (s.name for s in cls.body if isinstance(s, NamedFunction) and runs_unnamed(s.name))
 
 
 def _functions(unit: Unit) -> Iterator[NamedFunction]:
     yield from (n for n in unit.definitions if isinstance(n, NamedFunction))
 
 
-def _makes(value: ast.expr, classes: set[str]) -> bool:
+def _makes(value: ast.expr, classes: Container[str]) -> bool:
     return isinstance(value, ast.Call) and _last(value.func) in classes
 
 

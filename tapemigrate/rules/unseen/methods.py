@@ -1,0 +1,69 @@
+"""Methods of other files that run what no tape records: of ``model.predict(x)`` an import tells
+nothing but where the object was made.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from tapemigrate.flow.effects import is_super
+from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.meaning import constructors
+from tapemigrate.rules.finding import Unit
+from tapemigrate.source.trees import walk
+
+
+def methods_of(unit: Unit) -> frozenset[str]:
+    """The names of all methods in ``unit``."""
+    return frozenset(f.name for f in _functions(unit) if isinstance(unit.parents[f], ast.ClassDef))
+
+
+def named_in(unit: Unit) -> dict[str, frozenset[str]]:
+    """By the names of the functions and methods of ``unit``, the names that stand in them."""
+    found: dict[str, frozenset[str]] = {}
+    for function in _functions(unit):
+        here = {name for node in walk(function) if (name := _last(node))}
+        found[function.name] = found.get(function.name, frozenset()) | here
+    return found
+
+
+def may_be_of(unit: Unit, node: ast.Attribute, makes: Callable[[ast.expr], bool]) -> bool:
+    """Whether ``node`` may be a method of an object that an expression makes of which that is so.
+
+    ``makes`` is asked about what is called to make an object: classes, mostly.
+    """
+    owner = node.value
+    if unit.names.qualified(node) is not None:
+        return False
+    around = list(_around(unit, node))
+    if is_super(owner) or (isinstance(owner, ast.Name) and owner.id == "self"):
+        cls = next((c for c in around if isinstance(c, ast.ClassDef)), None)
+        own = cls is not None and any(getattr(s, "name", "") == node.attr for s in cls.body)
+        return cls is None or (
+            (is_super(owner) or not own)
+            and not all(is_of_library(unit.names.qualified(base)) for base in cls.bases)
+        )
+    functions = [f for f in around if isinstance(f, NamedFunction | ast.Lambda)]
+    handed = {a.arg for f in functions for a in parameters(f.args)}
+    root = (path_of(owner) or ("",))[0]
+    made = None if root in handed and root != "self" else constructors(unit, owner)
+    return made is None or any(map(makes, made))
+
+
+def _around(unit: Unit, node: ast.AST) -> Iterator[ast.AST]:
+    while (above := unit.parents.get(node)) is not None:
+        yield above
+        node = above
+
+
+def _functions(unit: Unit) -> Iterator[NamedFunction]:
+    return (node for node in unit.definitions if isinstance(node, NamedFunction))
+
+
+def _last(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
