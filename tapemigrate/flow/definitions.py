@@ -33,8 +33,9 @@ class Def:
 
     ``value`` is the expression it holds (for ELEMENT, LOOP, COMPREHENSION and WITH: the one it was
     taken from). ``uses`` are the definitions that its value is made of, ``before`` those that were
-    at its path until it changed in place. ``code`` are the outer names that it reads when called.
-    ``order`` counts the definitions of the scope.
+    at its path until it changed in place. ``code`` are the outer names that it reads when called,
+    ``alters`` those that it may give something then, or whose objects it may change. ``order``
+    counts the definitions of the scope.
     """
 
     path: Path
@@ -45,6 +46,7 @@ class Def:
     before: set[Use] = field(default_factory=set)
     loops: frozenset[ast.stmt] = frozenset()
     code: frozenset[str] = frozenset()
+    alters: frozenset[str] = frozenset()
     order: int = 0
 
     def __hash__(self) -> int:

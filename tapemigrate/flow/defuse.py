@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
 from tapemigrate.flow.execution import Execution
-from tapemigrate.flow.functions import Scope, parameters, shared_names
+from tapemigrate.flow.functions import Function, Scope, parameters, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import NONE, State, States
@@ -25,8 +25,9 @@ class Flow:
 
     ``effect`` says what a call changes, ``properties`` are attributes that methods compute of their
     object, or set on it, ``hooked`` the classes that do so for all, ``swallowing`` what goes
-    on, entered by a ``with``, where an exception was raised. ``reads`` gives, for every path that
-    is read, the definitions that may reach it; ``returns`` lists the return statements.
+    on, entered by a ``with``, where an exception was raised, ``altered`` which outer names a
+    function of the scope may give something, or what these hold. ``reads`` gives, for every path
+    that is read, the definitions that may reach it; ``returns`` lists the return statements.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Flow:
         properties: Set[str] = frozenset(),
         hooked: Set[str] = frozenset(),
         swallowing: Set[str] = frozenset(),
+        altered: Callable[[Function], frozenset[str]] = lambda function: frozenset(),
     ) -> None:
         self.scope = scope
         self._states = States(shared_names(scope), properties, hooked)
@@ -52,7 +54,7 @@ class Flow:
                 made = self._states.define(arg, (arg.arg,), Kind.PARAM, None)
                 state[made.path] = frozenset({self._states.use(made)})
                 self._states.know(made.path)
-        self._execution = Execution(self._states, effect, swallowing)
+        self._execution = Execution(self._states, effect, altered, swallowing)
         if isinstance(scope, ast.Lambda):
             self._execution.evaluate(scope.body, state)
         else:

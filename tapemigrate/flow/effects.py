@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tapemigrate.flow.callables import Callables
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.functions import Function, NamedFunction, free_names, parameters
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import arguments_of, statements, walk
@@ -131,6 +131,7 @@ class Effects:
             managers = self._functions.items()
             self.swallowing |= {n for n, made in managers if any(map(_yields_in_a_try, made))}
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
+        self._altered: dict[Function, frozenset[str]] = {}
         self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
         self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
         self._called: bool | None = None
@@ -400,6 +401,12 @@ class Effects:
         functions = (function for each in names for function in self._functions.get(each, ()))
         return frozenset().union(*map(self._outside_of, functions))
 
+    def outside_of(self, function: Function) -> frozenset[str]:
+        """The same of one function, which may be a lambda."""
+        if function not in self._altered:
+            self._altered[function] = free_names(function) & self._outside_of(function)
+        return self._altered[function]
+
     def filled(self, call: ast.Call, name: str, bound: int = 0) -> Filled:
         """What functions called ``name`` set or put into the arguments of ``call``.
 
@@ -509,7 +516,7 @@ class Effects:
             return changed, []
         return changed, [call.func, *arguments_of(call)]
 
-    def _outside_of(self, function: NamedFunction) -> set[str]:
+    def _outside_of(self, function: Function) -> set[str]:
         bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
         bound |= {
             n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
@@ -519,6 +526,7 @@ class Effects:
             if isinstance(node, ast.Global | ast.Nonlocal):
                 found.update(node.names)
                 bound -= set(node.names)
+        names = _names_given(function)
         for node in walk(function):
             root = None
             if isinstance(node, ast.Attribute | ast.Subscript):
@@ -529,9 +537,30 @@ class Effects:
                     found |= self.outside_names(node.func.id) - bound
                 elif isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS:
                     root = _root(node.func.value)
+            while root in names:
+                root = names[root]
             if root is not None and root not in bound:
                 found.add(root)
         return found
+
+
+def _names_given(function: ast.AST) -> dict[str, str]:
+    """The names that a function gives to what has another one, or is a part of that."""
+    found: dict[str, str] = {}
+    for node in walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                root = _root(value)
+            case ast.For(target=ast.Name(id=name), iter=value):
+                root = _root(value)
+            case _:
+                continue
+        met = root
+        while met in found and met != name:
+            met = found[met]
+        if root is not None and met != name:
+            found[name] = root
+    return found
 
 
 def _containers_made(function: ast.AST) -> set[str]:

@@ -11,7 +11,7 @@ from typing import cast
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Uses
 from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.flow.functions import defaults, free_names
+from tapemigrate.flow.functions import Function, defaults, free_names
 from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import NONE, PARTS, State, States
@@ -32,20 +32,26 @@ _SWALLOWING = frozenset(
 class Execution:
     """Goes through statements and expressions, and tells ``states`` what they define and read.
 
-    ``effect`` says what a call changes, and ``swallowing`` what goes on, entered by a ``with``,
+    ``effect`` says what a call changes, ``altered`` which outer names a function may give something
+    where it runs, or what these hold, and ``swallowing`` what goes on, entered by a ``with``,
     where an exception was raised. ``returns`` lists the return statements, ``yields`` tells
     whether there is a ``yield``, and ``met`` what an object is, and its parts are, where a method
     of it is called.
     """
 
     def __init__(
-        self, states: States, effect: Callable[[ast.Call], Effect], swallowing: Set[str]
+        self,
+        states: States,
+        effect: Callable[[ast.Call], Effect],
+        altered: Callable[[Function], frozenset[str]],
+        swallowing: Set[str],
     ) -> None:
         self.returns: list[ast.Return] = []
         self.yields = False
         self.met: dict[ast.AST, State] = {}
         self._states = states
         self._effect = effect
+        self._altered = altered
         self._swallowing = swallowing
         self._exits: list[tuple[list[State], list[State]]] = []
         # What may hold where the statements that are gone through are broken off, outermost first.
@@ -345,6 +351,7 @@ class Execution:
                     made.uses |= self.evaluate(expr, state)
                 made.uses |= self._free(node, state)
                 made.code = free_names(node)
+                made.alters = self._altered(node)
                 self._states.reads[node] = frozenset({self._states.use(made)})
                 return self._states.reads[node]
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
@@ -379,7 +386,10 @@ class Execution:
             found |= unnamed
         if effect.writes_hidden:
             self._states.change(state, call, HIDDEN, found)
+        # Functions that are handed on may run as well as the one that is called.
+        altered = {name for use in found for name in use.made.alters}
         changes = [*effect.changes, *self._bound(call)]
+        changes += [ast.Name(name, ast.Load()) for name in sorted(altered)]
         alone = isinstance(self._states.stmt, ast.Expr) and self._states.stmt.value is call
         for expr in effect.objects:
             path = path_of(expr)
@@ -451,7 +461,10 @@ class Execution:
     ) -> None:
         uses |= self._free(node, state)
         self._states.bind(state, node, path, kind, None, uses)
-        self._states.defs[node, path].code = free_names(node)
+        made = self._states.defs[node, path]
+        made.code = free_names(node)
+        if not isinstance(node, ast.ClassDef):
+            made.alters = self._altered(node)
 
     def _free(self, node: ast.AST, state: State) -> Uses:
         """What a nested scope takes from here. Its own names are not this scope's to read."""

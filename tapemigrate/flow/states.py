@@ -103,6 +103,7 @@ class States:
         made.uses |= uses
         if value is not None and _passes_code_on(value):
             made.code = made.code.union(*(u.made.code for u in uses))
+            made.alters = made.alters.union(*(u.made.alters for u in uses))
         if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
             self._named.setdefault(other, set()).add(path)
         self.objects.bound(made)

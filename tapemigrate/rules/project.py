@@ -308,6 +308,7 @@ class Project:
             effects.properties | properties,
             effects.hooked | hooked,
             effects.swallowing,
+            effects.outside_of,
         )
 
     def _computing(self) -> tuple[frozenset[str], frozenset[str]]:

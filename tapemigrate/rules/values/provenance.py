@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import Function, NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.classes import classes
@@ -28,6 +28,7 @@ from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_
 from tapemigrate.rules.values.operators import is_operator, is_whole, operators
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
+from tapemigrate.rules.values.whole_objects import read_of_whole
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.operands import Operands
@@ -124,8 +125,17 @@ class Tracer:
             steps.own.defs |= made
             for each in made:
                 self._definition(view, each, steps)
-            self._calls(view, [node, *(d.value for d in made if d.value is not None)], steps)
+            values = [node, *(d.value for d in made if d.value is not None)]
+            self._calls(view, values, steps)
+            self._read_of_whole(view, (n for value in values for n in walk(value)), steps)
         return steps
+
+    def _read_of_whole(self, view: View, nodes: Iterable[ast.AST], steps: _Steps) -> None:
+        whole = read_of_whole(view, nodes)
+        steps.own.blind |= whole.unseen
+        for name, called in whole.parts:
+            self._look_up(_Traced.METHOD if called else _Traced.ATTRIBUTE, view, name, steps)
+            steps.own.attributes |= set() if called else {name}
 
     def _followed(self, steps: _Steps) -> Provenance:
         found = Provenance(parameters=set(steps.own.parameters))
@@ -154,6 +164,11 @@ class Tracer:
                 "<hidden state>",
             ):
                 steps.own.globals.add(made.path[0])
+        elif made.kind is Kind.FUNCTION:
+            node = made.value if made.value is not None else made.stmt
+            if isinstance(node, Function) and view.cls is not None:
+                inner = self._project.view(view.unit, node)
+                steps.further[_Traced.FUNCTION, inner, ""] = None
         elif made.value is not None and view.kinds.make(made.value) in VARIABLE:
             steps.own.network = True
 
@@ -230,10 +245,16 @@ class Tracer:
                 return self._attribute(view, name)
             case _Traced.METHOD:
                 return self._method(view, name)
-        # What a function of this file makes is judged by the calls that it holds.
+        # What a function of this file makes is judged by the calls that it holds, and what it
+        # makes inside of a method by what it reads of the object there as well.
         steps = _Steps()
-        assert isinstance(view.scope, ast.FunctionDef | ast.AsyncFunctionDef)
-        self._calls(view, view.scope.body, steps)
+        assert isinstance(view.scope, Function)
+        body = view.scope.body if isinstance(view.scope.body, list) else [view.scope.body]
+        if view.cls is not None and view.scope not in view.cls.body:
+            nodes = [node for each in body for node in walk(each)]
+            self._read(view, view.kinds.self_name, nodes, steps)
+            self._read_of_whole(view, nodes, steps)
+        self._calls(view, body, steps)
         return steps
 
     def _method_of(self, view: View, name: str) -> NamedFunction | None:
@@ -350,7 +371,9 @@ class Tracer:
         inner = self._project.view(view.unit, method)
         # What is only asked whether it is so goes into no value.
         asked = {n for m in walk(method) if isinstance(m, _ASKING) for n in walk(m.test)}
-        self._read(view, inner.kinds.self_name, (n for n in walk(method) if n not in asked), steps)
+        nodes = [n for n in walk(method) if n not in asked]
+        self._read(view, inner.kinds.self_name, nodes, steps)
+        self._read_of_whole(inner, nodes, steps)
         self._calls(inner, method.body, steps)
         return steps
 
@@ -441,6 +464,8 @@ def _put_in_by_another_name(view: View, value: ast.expr, name: str) -> list[ast.
             continue
         if isinstance(made.value, ast.Call):
             found += arguments_of(made.value)
+            if any(made.path[0] in use.made.alters for use in made.uses):
+                found.append(made.value)
         elif isinstance(made.stmt, ast.Assign | ast.AugAssign):
             found.append(made.stmt.value)
     return found
