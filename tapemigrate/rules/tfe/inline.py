@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tapemigrate.rules.tfe.beforehand import Beforehand, acts
 from tapemigrate.rules.tfe.block import Block, hoistable
 from tapemigrate.rules.tfe.callee import Callee
 from tapemigrate.rules.tfe.forms import Tape, converted_list
@@ -61,7 +62,8 @@ def forward(writer: Writer, site: Site, call: ast.Call, block: Block) -> Tape:
         block.used |= {n.id for n in ast.walk(site.f) if isinstance(n, ast.Name)}
     tape = Tape(site.kind, writer.tensorflow(site), check_none=bool(callee.returns_none))
     if site.kind.implicit:
-        passed = [writer.lower(a, block) for a in call.args]
+        beforehand = Beforehand(writer, callee, tape, block)
+        passed = [beforehand.name(a, i) for i, a in enumerate(call.args)]
         # ``apply_gradients`` raises by itself when there are none.
         applied = only_applied(writer.scopes, call)
         tape.check_variables = not applied and not _reads_variables(writer, site.f)
@@ -80,12 +82,7 @@ def forward(writer: Writer, site: Site, call: ast.Call, block: Block) -> Tape:
         tape.value = writer.naming.fresh(block, [*wishes, f"{inner}value", "result"])
     if site.kind.implicit:
         tape.variables = writer.naming.fresh(block, ["variables"])
-        passed += [
-            f"{k.arg}={writer.lower(k.value, block)}"
-            if k.arg
-            else f"**{writer.lower(k.value, block)}"
-            for k in call.keywords
-        ]
+        passed += [beforehand.keyword(k) for k in call.keywords]
     if isinstance(site.f, ast.Lambda):
         if site.kind.implicit and call.keywords:
             raise CannotInline
@@ -125,10 +122,21 @@ def _passed(
         raise CannotInline
     if not positions or max(positions) >= count:
         raise CannotInline
-    sources = Sources(writer, site, callee, call, tape, block)
-    names = sources.name(sorted(set(positions)))
+    wanted = sorted(set(positions))
+    if any(acts(a) for a in _among(call.args, wanted)) and any(map(acts, call.args[wanted[-1] :])):
+        raise CannotInline  # the sources are made at once
+    beforehand = Beforehand(writer, callee, tape, block)
+    first = [beforehand.name(a, i) for i, a in enumerate(call.args[: wanted[0]])]
+    names = Sources(writer, site, callee, call, tape, block).name(wanted)
     tape.sources = [names[p] for p in positions]
-    return [names.get(i) or writer.lower(a, block) for i, a in enumerate(call.args)]
+    rest = list(enumerate(call.args))[len(first) :]
+    return first + [names.get(i) or beforehand.name(a, i) for i, a in rest]
+
+
+def _among(args: Sequence[ast.expr], positions: Sequence[int]) -> list[ast.expr]:
+    """The arguments between the first position and the last that are at none of them."""
+    inside = range(positions[0], positions[-1])
+    return [args[i] for i in inside if i not in positions]
 
 
 def _passed_starred(
