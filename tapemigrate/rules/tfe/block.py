@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Kind as DefKind
+from tapemigrate.flow.slices import origins
 from tapemigrate.rules.tfe.scopes import COMPREHENSIONS, Scopes, targets_of
 
 _PLAIN = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Assert)
@@ -77,7 +78,7 @@ class Naming:
                 continue
             if node.lineno < stmt.lineno:
                 continue
-            reaching = [u.made for u in self._scopes.flow(scope).reads.get(node, ())]
+            reaching = origins(self._scopes.flow(scope).reads.get(node, ()))
             last = stmt.end_lineno or stmt.lineno
             if not reaching or any(d.stmt is None or d.stmt.lineno <= last for d in reaching):
                 return False

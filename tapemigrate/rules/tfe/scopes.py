@@ -191,7 +191,7 @@ class Scopes:
         for root, reaching in self._reads(name, scope):
             if self.comprehension_of(root) is not None:
                 continue
-            made = {use.made for use in reaching if use.made.path == (name,)}
+            made = {d for d in origins(reaching) if d.path == (name,)}
             ours = [d for d in made if d.stmt is stmt]
             if not ours:
                 continue
