@@ -97,7 +97,7 @@ def _stays(writer: Writer, name: str, stmt: ast.stmt, callers: Callers) -> bool:
     binder = scopes.binder(name, stmt)
     if binder is None:
         return True
-    if name in scopes.given_elsewhere():
+    if name in scopes.given_elsewhere() or scopes.deleted(name, binder):
         return False
     made = [d.stmt for d in scopes.definitions(name, binder) if d.stmt is not None]
     if all(isinstance(s, ast.Import | ast.ImportFrom) for s in made):

@@ -214,6 +214,8 @@ class Scopes:
         if name in self.given_elsewhere():
             return False
         binder = self.binder(name, first)
+        if self.deleted(name, binder):
+            return False
         if binder is None or binder is not self.scope_of(first):
             return True
         loops = set(self.loops(last)) - set(self.loops(first))
@@ -225,6 +227,10 @@ class Scopes:
             if loops & {*self.loops(made.stmt), made.stmt}:
                 return False
         return True
+
+    def deleted(self, name: str, binder: Scope | None) -> bool:
+        """Whether some ``del`` takes the name of ``binder`` away."""
+        return any(isinstance(n.ctx, ast.Del) for n in self.mentions(name, binder))
 
     def given_elsewhere(self) -> frozenset[str]:
         """The names to which functions may give another value than their own scope does."""
