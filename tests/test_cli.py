@@ -276,6 +276,18 @@ def test_statistics(project: Path) -> None:
     assert rows[1][:6] == ["TM101", "1", "1", "0", "0", "0"]
 
 
+def test_statistics_name_what_could_not_be_processed(project: Path) -> None:
+    (project / "old.py").write_text("import tensorflow as tf\ntf.gradients\nprint 'old'\n")
+    done = tapemigrate("check", ".", "--statistics", cwd=project)
+    assert done.returncode == 2
+    assert b"old.py" not in done.stdout
+    told, summary = done.stderr.decode().splitlines()
+    assert told.startswith("old.py:3:1: TM902 is Python 2")
+    assert summary.endswith("; 1 file could not be processed.")
+    done = tapemigrate("check", ".", "--statistics", "-q", cwd=project)
+    assert done.stderr.decode().splitlines() == [told]
+
+
 def test_colors(project: Path) -> None:
     def escapes(*arguments: str, **environment: str) -> bool:
         return b"\x1b[" in tapemigrate("check", ".", *arguments, cwd=project, **environment).stdout

@@ -162,10 +162,21 @@ class Request:
                 ) from None
         else:
             emit(text, stream)
+        if self.statistics:
+            self._tell_unprocessed(outcome)
         if not self.quiet:
             self._tell_beside(outcome, mode)
         if self._problem is not None:
             raise click.ClickException(str(self._problem))
+
+    def _tell_unprocessed(self, outcome: Outcome) -> None:
+        """What a table of counts leaves untold: which files could not be processed, and why."""
+        from tapemigrate.reports.concise import headline, place
+        from tapemigrate.settings import ALWAYS_REPORTED
+
+        for each in outcome.diagnostics:
+            if each.code in ALWAYS_REPORTED:
+                say(f"{place(each)}: {headline(each)}")
 
     def _tell_beside(self, outcome: Outcome, mode: Mode) -> None:
         from tapemigrate.command import summary
