@@ -23,7 +23,6 @@ from tapemigrate.rules.handing.threads import Threads
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.rules.unseen.elsewhere import dangers
-from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter
@@ -63,7 +62,6 @@ class Tapes:
     findings: dict[str, list[Finding]] = field(default_factory=dict)
     placed: dict[Scope, Placed] = field(default_factory=dict)
     _calls: dict[str, Calls] = field(default_factory=dict)
-    _dangers: dict[str, Hazards] = field(default_factory=dict)
     _names: dict[Scope, frozenset[str]] = field(default_factory=dict)
     _tracer: Tracer = field(init=False)
 
@@ -118,7 +116,7 @@ class Tapes:
         if scope not in self.placed:
             calls = self.calls(unit)
             view = self.project.view(unit, scope)
-            places = Places(self.project, view, self._danger(unit), self._tracer)
+            places = Places(self.project, view, dangers(self.project, unit), self._tracer)
             requests = calls.by_scope.get(scope, [])
             self.placed[scope] = Placed(view, calls, places, requests)
         return self.placed[scope]
@@ -129,11 +127,6 @@ class Tapes:
             return None
         placed = self._place(site.unit, scope)
         return placed if len(placed.requests) <= _MOST_CALLS else None
-
-    def _danger(self, unit: Unit) -> Hazards:
-        if unit.filename not in self._dangers:
-            self._dangers[unit.filename] = dangers(self.project, unit)
-        return self._dangers[unit.filename]
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -150,7 +143,7 @@ class Tapes:
             given = [t for t in part.layout.tapes if t.name == part.placed.tape and t.given]
             for tape in given:
                 tape.optional = helper is not None and bool(helper.without)
-            here += [*self._ops(part), *self._danger(unit).ops()]
+            here += [*self._ops(part), *dangers(self.project, unit).ops()]
             for region in part.regions:
                 for home, op in threads.lendings.ops(region):
                     ops.setdefault(home.filename, []).append(op)

@@ -253,7 +253,9 @@ class Places:
                 or returns_from_tape(region, self._project, self._view)
                 or self._uncached(region, run)
             )
-            if isinstance(region, Region) and (what := self._danger.collected(run)):
+            if isinstance(region, Region) and (
+                what := self._danger.collected([*run, *self._made_since(region)])
+            ):
                 region = self._before(region, requests, kept, what)
         if isinstance(region, Region) and (
             asks_a_tape_from_outside(region, self._view)
@@ -287,19 +289,23 @@ class Places:
 
     def _walked(self, region: Region) -> Refusal | None:
         """Whether the target is made of what was found in the graph, where the sources were."""
+        return self._danger.walked(self._made_since(region)) if self._danger.walks_graph() else None
+
+    def _made_since(self, region: Region) -> list[ast.expr]:
+        """What the target is made of beside the sources, where these were made in the scope."""
         sources = frozenset(d for x in region.sources.leaves for d in x.defs)
         first = min((d.stmt.lineno for d in sources if d.stmt is not None), default=None)
-        if first is None or not self._danger.walks_graph():
-            return None
+        if first is None:
+            return []
         made = backward(self._view.flow.uses_in(region.request.target), sources).made - sources
-        return self._danger.walked(
+        return [
             d.value
             for d in made
             if d.value is not None
             and d.stmt is not None
             and not self._view.kinds.is_barren(d.value)
             and (d.stmt.lineno >= first or self._view.blocks.loops_around(d.stmt))
-        )
+        ]
 
     def _uncached(self, region: Region, run: Sequence[ast.AST]) -> Region | Refusal:
         return caches.settle(region, run, self._view, self._project)

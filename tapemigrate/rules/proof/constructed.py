@@ -16,6 +16,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.proof.siblings import given_beside
+from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.source.trees import arguments_of, calls_in, walk
 from tapemigrate.tape.kinds import Make
@@ -88,7 +89,9 @@ class Construction:
                     beside = given_beside(self._project, caller, mine | behind, cut)
                     if mine & cut or cut & behind or beside:
                         return False
-                    verdict = None if beside is None else verdict
+                    run = [given, *(d.value for d in behind if d.value is not None)]
+                    if beside is None or found_in_graph(self._project, inner.unit, run):
+                        verdict = None
                     if not self._apart_above(caller, cut, mine | behind):
                         verdict = None
                 elif isinstance(scope, ast.FunctionDef) and scope in self._methods:

@@ -37,6 +37,7 @@ from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
+from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import arguments_of, walk
@@ -471,6 +472,9 @@ class Independence:
         behind = self._tracer.behind(caller, other)
         if given is None and cut & behind:
             return False
+        run = [other, *(d.value for d in behind if d.value is not None)]
+        if found_in_graph(self._project, caller.unit, run):
+            return None
         if (beside := given_beside(self._project, caller, behind, cut)) is not False:
             return None if beside is None else False
         if given is None:

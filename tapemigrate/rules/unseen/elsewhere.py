@@ -35,6 +35,7 @@ from tapemigrate.tape.request import Refusal
 _MOST_STEPS = 3
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
 _FOUND: WeakKeyDictionary[Project, Elsewhere] = WeakKeyDictionary()
+_DANGERS: WeakKeyDictionary[Project, dict[str, Hazards]] = WeakKeyDictionary()
 
 
 class Elsewhere:
@@ -228,10 +229,16 @@ def elsewhere(project: Project) -> Elsewhere:
 
 def dangers(project: Project, unit: Unit) -> Hazards:
     """The hazards of ``unit``, those included that it imports from other files."""
-    others = elsewhere(project)
-    if not others.may_be_named_in(unit):
-        return hazards(unit)
-    return hazards(unit, lambda node: others.refuse(unit, node), others.methods(unit))
+    known = _DANGERS.setdefault(project, {})
+    if unit.filename not in known:
+        others = elsewhere(project)
+        if others.may_be_named_in(unit):
+            known[unit.filename] = hazards(
+                unit, lambda node: others.refuse(unit, node), others.methods(unit)
+            )
+        else:
+            known[unit.filename] = hazards(unit)
+    return known[unit.filename]
 
 
 def _top(unit: Unit, node: ast.AST) -> ast.FunctionDef | ast.ClassDef | None:

@@ -109,7 +109,8 @@ _UNSEEN = {
     "Input": _KERAS,
     "total_loss": _KERAS,
 }
-_WALKING = tuple(word for word, why in _UNSEEN.items() if why is _BY_NAME)
+#: A file without one of these words looks up no tensor by name, and does not walk the graph.
+WALKING = tuple(word for word, why in _UNSEEN.items() if why is _BY_NAME)
 _KERAS_ENDS = frozenset({"output", "outputs", "input", "inputs"})
 _DEFUN = Refusal(
     "it calls what is defined with `Defun`, and a tape does not see through that",
@@ -256,7 +257,7 @@ class Hazards:
 
     def walks_graph(self) -> bool:
         """Whether anything in the file looks tensors up in the graph."""
-        return _may_hold(self.unit, _WALKING)
+        return _may_hold(self.unit, WALKING)
 
     def walked(self, values: Iterable[ast.AST]) -> Refusal | None:
         """Whether the values come out of the graph, which may hold what was made of a source."""

@@ -17,6 +17,7 @@ from tapemigrate.rules.callgraph.descriptors import is_descriptor
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.project import Project, View, self_name
+from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.attributes import (
     contents,
     inherited_values,
@@ -128,6 +129,7 @@ class Tracer:
             values = [node, *(d.value for d in made if d.value is not None)]
             self._calls(view, values, steps)
             self._read_of_whole(view, (n for value in values for n in walk(value)), steps)
+            steps.own.blind |= found_in_graph(self._project, view.unit, values)
         return steps
 
     def _read_of_whole(self, view: View, nodes: Iterable[ast.AST], steps: _Steps) -> None:
