@@ -63,7 +63,7 @@ class Callee:
         if params is None:
             if self.parameters is None or self.every:
                 return None
-            return list(range(len(self.parameters)))
+            return list(range(len(self.parameters) + self._counted_as_well()))
         wanted = _literal(params)
         if wanted is None:
             raise Unresolved("`params` is computed: write the names or positions as a literal list")
@@ -81,6 +81,21 @@ class Callee:
         if not all(0 <= n < limit for n in found):
             raise Unresolved("`params` has a position that the function does not have")
         return found
+
+    def _counted_as_well(self) -> int:
+        """How many more arguments TensorFlow differentiates with respect to without ``params``.
+
+        It leaves out what is called ``self``, as if calls did not pass it, and nothing else.
+        """
+        if not self.hidden or self.definition is None:
+            return -1 if self.parameters and self.parameters[0].name == "self" else 0
+        args = self.definition.args
+        first = (*args.posonlyargs, *args.args)[0].arg
+        if first != "self" and self.rest:
+            raise Unresolved(
+                f"TensorFlow counts `{first}` as well, and takes one of `*{self.rest}` for it"
+            )
+        return 0
 
     def _position(self, name: str) -> int:
         if self.parameters is None or self.every:

@@ -79,7 +79,7 @@ class Listing:
             raise Unresolved("there is nothing to differentiate with respect to")
         every = positions is None or (seen is not None and positions == list(range(len(seen))))
         if self.callers.keywords:
-            if not every:
+            if not every or (seen and self.callee.rest):
                 raise Unresolved("it is called with keyword arguments, for which TensorFlow raises")
             return _any(fresh(["args"], set(self.outside)))
         if self.moved is not None and not seen:
