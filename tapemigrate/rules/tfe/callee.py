@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tapemigrate.rules.tfe.scopes import Scopes
@@ -137,6 +138,40 @@ class Callees:
         if isinstance(f, ast.Attribute):
             return self._of_attribute(f)
         return UNKNOWN
+
+    def rests_on(self, site: Site, callee: Callee, calls: Sequence[ast.Call] | None) -> str:
+        """What must hold for all arguments of ``calls`` to count, None being calls not seen.
+
+        TensorFlow lists the names in the signature. It fails where there are more of them than
+        arguments; where there are fewer, `*args` takes the rest, which does not count. The file
+        may have such a function, and it may be the one that is not seen.
+        """
+        seen = callee.parameters is not None or callee.every or callee.returns_none is False
+        if site.params is not None or seen or (calls and all(map(_passes_one, calls))):
+            return ""
+        if not any(map(self._may_be_given, self._with_rest())):
+            return ""
+        function = f"`{callee.name}`" if callee.name else "the function"
+        return f"{function} has no `*args` after named parameters"
+
+    def _with_rest(self) -> Iterator[ast.FunctionDef | ast.Lambda]:
+        """The functions of the file that take more arguments than they name."""
+        unit = self._scopes.unit
+        for each in (*unit.nodes(ast.FunctionDef), *unit.nodes(ast.Lambda)):
+            if each.args.vararg and (each.args.args or each.args.posonlyargs):
+                yield each
+
+    def _may_be_given(self, function: ast.FunctionDef | ast.Lambda) -> bool:
+        """Whether something other than a call mentions the function."""
+        if isinstance(function, ast.Lambda) or function.name == "__call__":
+            return True
+        unit = self._scopes.unit
+        mentions: list[ast.Name | ast.Attribute] = [
+            *(n for n in unit.nodes(ast.Name) if n.id == function.name),
+            *(n for n in unit.nodes(ast.Attribute) if n.attr == function.name),
+        ]
+        calls = ((n, unit.parents[n]) for n in mentions)
+        return any(not (isinstance(p, ast.Call) and p.func is n) for n, p in calls)
 
     def _of_call(self, f: ast.Call, depth: int) -> Callee:
         site = self._sites.get(f)
@@ -300,6 +335,10 @@ def _ends(body: list[ast.stmt]) -> bool:
         endless = isinstance(last.test, ast.Constant) and bool(last.test.value)
         return endless and not any(isinstance(n, ast.Break) for n in ast.walk(last))
     return False
+
+
+def _passes_one(call: ast.Call) -> bool:
+    return len(call.args) == 1 and not isinstance(call.args[0], ast.Starred)
 
 
 def _literal(params: ast.expr) -> list[object] | None:

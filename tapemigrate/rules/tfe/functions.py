@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tapemigrate.rules.tfe import inline
-from tapemigrate.rules.tfe.block import Block
+from tapemigrate.rules.tfe.block import Block, host
 from tapemigrate.rules.tfe.callee import Callee, Unresolved
 from tapemigrate.rules.tfe.callers import Callers
 from tapemigrate.rules.tfe.forms import Tape, apart, converted_list, factory, function
@@ -38,6 +38,8 @@ def define(
     callee = writer.callees.of(f)
     if not _moves(f, site, callers):
         held = isinstance(f, ast.Lambda) or not _means_the_same_later(writer, f, at, callers, name)
+        if held and isinstance(host(writer.scopes, site.node, block.root), ast.Lambda):
+            raise Unresolved("its function is read anew whenever the lambda around it runs")
         if held and writer.scopes.loops(writer.scopes.statement(at)) and not callers.local:
             maker = make(writer, site, block)
             block.lines.append(f"{name} = {maker}({writer.lower(f, block)})")
@@ -136,6 +138,8 @@ def definition(
     if site.kind.implicit:
         parameters = of_variables(moved, callee, writer.source, outside)
     else:
+        calls = callers.calls if callers.known else None
+        writer.assumed[site] = writer.callees.rests_on(site, callee, calls)
         listing = Listing(site, callee, callers, writer.source, outside, moved)
         parameters = listing.parameters()
     taken = outside | parameters.names() | {name}

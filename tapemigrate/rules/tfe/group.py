@@ -19,7 +19,7 @@ from tapemigrate.tape.plan import Insert, Op
 class Group:
     """Sites that one rewrite mends, and the nodes that it replaces.
 
-    New statements go above ``stmt``, or into its place.
+    New statements go above ``stmt``, or into its place. ``assumed`` is what the sites rest on.
     """
 
     stmt: ast.stmt | None = None
@@ -30,11 +30,13 @@ class Group:
     uses: list[Use] = field(default_factory=list)
     nodes: set[ast.AST] = field(default_factory=set)
     needs_import: bool = False
+    assumed: list[str] = field(default_factory=list)
     rewrite: Rewrite | None = None
 
     def assumptions(self) -> list[str]:
         """What must hold for the rewrite to be right."""
-        return list(dict.fromkeys(u.assumes for u in self.uses if u.assumes))
+        uses = [u.assumes for u in self.uses if u.assumes]
+        return list(dict.fromkeys([*self.assumed, *uses]))
 
     def finish(self, unit: Unit) -> None:
         """Makes the rewrite."""

@@ -70,6 +70,7 @@ def forward(writer: Writer, site: Site, call: ast.Call, block: Block) -> Tape:
     else:
         if any(k.arg != "dy" for k in call.keywords):
             raise CannotInline  # TensorFlow raises here, and so will the function
+        writer.assumed[site] = writer.callees.rests_on(site, callee, [call])
         passed = _passed(writer, site, callee, call, tape, block)
     inner = "inner_" if block.nested else ""
     tape.tape = writer.naming.fresh(block, [f"{inner}tape", "function_tape"])

@@ -156,6 +156,7 @@ class _Family:
             self._groups.append(group)
         new = [s for s in writer.placed if s not in before[0]]
         group.sites += new
+        group.assumed += [a for s in new if (a := writer.assumed.get(s, ""))]
         for other in new:
             self._remove_definition(other, group)
         replaced = set(self._source.replaced) - before[1]

@@ -27,8 +27,8 @@ class Writer:
     """``entries`` maps nodes to sites: transformer calls, and the calls at which tapes can stand.
 
     ``calls`` has the one call of what a site makes: on the spot, or of the name it is given.
-    ``placed`` says in which form a site was rewritten, ``problems`` why it was not. ``reserved``
-    are new names that last, ``consumed`` statements of which nothing is left.
+    ``placed`` says in which form a site was rewritten, ``problems`` why it was not;
+    ``assumed`` what must hold for it. ``reserved`` are new names that last, ``consumed`` statements of which nothing is left.
     """
 
     scopes: Scopes
@@ -40,6 +40,7 @@ class Writer:
     values: Values = field(init=False)
     placed: dict[Site, Form] = field(default_factory=dict)
     problems: dict[Site, str] = field(default_factory=dict)
+    assumed: dict[Site, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
     consumed: set[ast.stmt] = field(default_factory=set)
     needs_import: bool = False
