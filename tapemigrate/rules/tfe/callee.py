@@ -157,7 +157,9 @@ class Callees:
     def _with_rest(self) -> Iterator[ast.FunctionDef | ast.Lambda]:
         """The functions of the file that take more arguments than they name."""
         unit = self._scopes.unit
-        for each in (*unit.nodes(ast.FunctionDef), *unit.nodes(ast.Lambda)):
+        functions: list[ast.FunctionDef | ast.Lambda] = [*unit.nodes(ast.FunctionDef)]
+        functions += unit.nodes(ast.Lambda)
+        for each in functions:
             if each.args.vararg and (each.args.args or each.args.posonlyargs):
                 yield each
 
@@ -254,7 +256,7 @@ class Callees:
         if cls is None:
             return Callee(name=f.attr)
         methods = [s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name == f.attr]
-        if len(methods) != 1:
+        if len(methods) != 1 or self._scopes.is_assigned_attribute(f.attr):
             return Callee(name=f.attr)
         method = methods[0]
         marks = {d.id for d in method.decorator_list if isinstance(d, ast.Name)}

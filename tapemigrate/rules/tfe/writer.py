@@ -28,7 +28,8 @@ class Writer:
 
     ``calls`` has the one call of what a site makes: on the spot, or of the name it is given.
     ``placed`` says in which form a site was rewritten, ``problems`` why it was not;
-    ``assumed`` what must hold for it. ``reserved`` are new names that last, ``consumed`` statements of which nothing is left.
+    ``assumed`` what must hold for it. ``reserved`` are new names that last, ``consumed`` statements
+    of which nothing is left.
     """
 
     scopes: Scopes
