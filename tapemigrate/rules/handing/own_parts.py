@@ -28,7 +28,8 @@ def unfit(
 ) -> str:
     """Why an attribute may be something else where it is asked for than where it was set."""
     cls = view.cls
-    targets, names = tuple(targets), (*targets, *sources)
+    targets = sorted(targets)
+    names = (*targets, *sorted(sources))
     if not names:
         return ""
     if cls is None:
