@@ -170,6 +170,15 @@ class Choice:
             ]
         return found
 
+    def naming(self, callers: Iterable[str], hidden: Mapping[str, frozenset[str]]) -> Iterator[str]:
+        """The files whose functions that make such ops the callers name: they may hand them in."""
+        for caller in filter(None, callers) if hidden else ():
+            near_by = self._projects.near(caller, hidden)
+            text = _text(caller) if near_by else Text(b"")
+            for path in near_by:
+                if path != caller and _may_name(text, frozenset(map(_encoded, hidden[path]))):
+                    yield path
+
     def _tops_of(self, path: str) -> frozenset[bytes] | None:
         """The names of a module's own functions and classes; None where its bytes do not tell."""
         if path not in self._tops:

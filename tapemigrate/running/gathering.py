@@ -90,7 +90,8 @@ def with_others(
     marked = choice.marked(links, hidden_in)
     making = list(choice.making) if links else []
     held = zip(making, hidden_in(making), strict=True)
-    passed = passing({path: h.names for path, h in held if h is not None}, find, running)
+    hidden = {path: h.names for path, h in held if h is not None}
+    passed = passing(hidden, find, running)
     reached = choice.reached(links, passed)
     modules = Modules(paths, projects)
     found: dict[str, Task] = {}
@@ -105,6 +106,7 @@ def with_others(
                 calling = list(choice.callers(member, each))
                 called = each.names | {handed.name for handed in each.handed}
                 context.update(dict.fromkeys([*calling, *modules.handed(calling, called)]))
+                context.update(dict.fromkeys(choice.naming(calling, hidden)))
             context.update(dict.fromkeys(marked.get(member, ())))
             context.update(dict.fromkeys(reached.get(member, ())))
             context.update(dict.fromkeys(modules.meant(member, here.givers)))

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from tapemigrate.model import Hidden
@@ -18,6 +19,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
 from tapemigrate.rules.unseen.by_text import ByText
+from tapemigrate.rules.unseen.given import Given, Handed, given_to, names_for, takers
 from tapemigrate.rules.unseen.hazards import (
     MARKS,
     Hazards,
@@ -29,6 +31,7 @@ from tapemigrate.rules.unseen.hazards import (
 )
 from tapemigrate.rules.unseen.importing import modules
 from tapemigrate.rules.unseen.methods import methods_of, named_in
+from tapemigrate.rules.unseen.objects import runs_unnamed
 from tapemigrate.tape.request import Refusal
 
 # Through how many files such functions are followed.
@@ -119,10 +122,21 @@ class Elsewhere:
 
         The reasons begin with where a method is from: "of model.py: it imports a graph".
         """
+        return self._run_in(self._all_homes(unit))
+
+    def _methods_of(self, user: Unit) -> dict[str, Refusal]:
+        """The same of those that it may hand to others."""
+        own = {user.filename} if user.filename in self._files and _METHODS.of(user) else set()
+        return self._run_in(own | self._all_homes(user))
+
+    def _all_homes(self, unit: Unit) -> set[str]:
         paths = [path for _, path in unit.names.references() if not path.startswith("tensorflow.")]
         homes = self._homes(unit.filename, paths)
         while more := {each for home in homes for each in self._uses_of(home)} - homes:
             homes |= more
+        return homes
+
+    def _run_in(self, homes: set[str]) -> dict[str, Refusal]:
         found: dict[str, Refusal] = {}
         for home in sorted(homes):
             own = _METHODS.of(self._files[home]) or {}
@@ -133,6 +147,31 @@ class Elsewhere:
             for home in sorted(homes):
                 found = self._with_users(home, found) | found
         return found
+
+    def given(self, project: Project, unit: Unit) -> Handed:
+        """What of the kind the functions of ``unit`` are handed."""
+        taking = unit.once(takers) if self._by_name else {}
+        functions: Given = {}
+        objects: Given = {}
+        methods: dict[str, Refusal] = {}
+        for user in project.units.having(*taking) if taking else ():
+            called, having = given_to(project, unit, user, partial(self._runs, user))
+            functions |= called
+            objects |= having
+            methods |= self._methods_of(user) if having else {}
+        named = names_for(unit, objects)
+        run = {**functions, **(objects if any(map(runs_unnamed, methods)) else {})}
+        return Handed(names_for(unit, run), named, methods)
+
+    def _runs(self, unit: Unit, node: ast.expr) -> Refusal | None:
+        """The same as ``refuse``, of the functions and classes of ``unit`` itself as well."""
+        refusal = self.refuse(unit, node)
+        if refusal is None and isinstance(node, ast.Name):
+            refusal = (_HIDDEN.of(unit) or {}).get(node.id)
+            where = os.path.basename(unit.filename)
+            if refusal is not None:
+                refusal = replace(refusal, reason=f"`{node.id}` of {where}: {refusal.reason}")
+        return None if refusal is None or refusal.gathers else refusal
 
     def _homes(self, filename: str, paths: Iterable[str]) -> set[str]:
         """The files in which imported things are made that run the like."""
@@ -232,12 +271,12 @@ def dangers(project: Project, unit: Unit) -> Hazards:
     known = _DANGERS.setdefault(project, {})
     if unit.filename not in known:
         others = elsewhere(project)
+        given = others.given(project, unit)
         if others.may_be_named_in(unit):
-            known[unit.filename] = hazards(
-                unit, lambda node: others.refuse(unit, node), others.methods(unit)
-            )
+            methods = others.methods(unit)
+            known[unit.filename] = hazards(unit, partial(others.refuse, unit), methods, given)
         else:
-            known[unit.filename] = hazards(unit)
+            known[unit.filename] = hazards(unit, given=given)
     return known[unit.filename]
 
 

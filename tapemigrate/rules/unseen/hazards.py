@@ -9,8 +9,9 @@ from typing import Any
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.collected import ASKING, COLLECTED, Collected
+from tapemigrate.rules.unseen.given import Handed, last_name
 from tapemigrate.rules.unseen.methods import may_be_of, methods_of, named_in
-from tapemigrate.rules.unseen.objects import is_used_whole, runs_unnamed, standing_for
+from tapemigrate.rules.unseen.objects import is_called, is_used_whole, runs_unnamed, standing_for
 from tapemigrate.rules.unseen.rewired import REWIRING, REWIRING_WORDS, rewires
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.plan import Insert, Op
@@ -178,6 +179,7 @@ class Hazards:
     imports: Refusal | None = None
     objects: Mapping[str, Refusal] = field(default_factory=dict)
     methods: Mapping[str, Refusal] = field(default_factory=dict)
+    given: Handed = field(default_factory=Handed)
 
     def refuse(self, request: Request) -> Refusal | None:
         """Why ``request`` cannot go on a tape, whatever its own function looks like."""
@@ -239,7 +241,9 @@ class Hazards:
                     return self.objects[name]
                 if name in self.methods and isinstance(node, ast.Attribute):
                     if may_be_of(self.unit, node, self._makes):
-                        return self._of_object(node)
+                        return _of_object(node, self.methods[name])
+                if (refusal := self._handed_in(node, name)) is not None:
+                    return refusal
                 if self.foreign is not None and isinstance(node, ast.expr):
                     refusal = self.foreign(node)
                     if refusal is not None and not refusal.gathers:
@@ -251,9 +255,17 @@ class Hazards:
         foreign = self.foreign(maker) if self.foreign is not None else None
         return _last(maker) in self.tainted or (foreign is not None and not foreign.gathers)
 
-    def _of_object(self, node: ast.Attribute) -> Refusal:
-        refusal = self.methods[node.attr]
-        return replace(refusal, reason=f"`{ast.unparse(node)}` may be a method {refusal.reason}")
+    def _handed_in(self, node: ast.AST, name: str) -> Refusal | None:
+        """Why a tape would miss what is handed in, if the node calls it, or its method."""
+        methods = self.given.methods
+        if name in methods and isinstance(node, ast.Attribute):
+            if last_name(node.value) in self.given.objects:
+                return _of_object(node, methods[name])
+        refusal = self.given.called.get(name)
+        if refusal is None or not is_called(self.unit, node):
+            return None
+        what = f"`{ast.unparse(node)}` may be what a caller hands in: {refusal.reason}"
+        return replace(refusal, reason=what)
 
     def walks_graph(self) -> bool:
         """Whether anything in the file looks tensors up in the graph."""
@@ -395,7 +407,10 @@ _TELLING: frozenset[type[ast.AST]] = frozenset(
 
 
 def hazards(
-    unit: Unit, foreign: Foreign | None = None, methods: Mapping[str, Refusal] | None = None
+    unit: Unit,
+    foreign: Foreign | None = None,
+    methods: Mapping[str, Refusal] | None = None,
+    given: Handed | None = None,
 ) -> Hazards:
     """What ``unit`` holds that a tape cannot see or that it needs to be turned on."""
     whole: Refusal | None = None
@@ -435,7 +450,15 @@ def hazards(
     whole = whole or _by_library(unit)
     switches.sort(key=lambda s: s.lineno)
     found = Hazards(
-        unit, whole, defuns, switches, {}, foreign, imports=imports, methods=methods or {}
+        unit,
+        whole,
+        defuns,
+        switches,
+        {},
+        foreign,
+        imports=imports,
+        methods=methods or {},
+        given=given or Handed(),
     )
     _taint(found)
     return found
@@ -505,6 +528,11 @@ def _taint(found: Hazards) -> None:
         if len(rest) == len(pending) and len(found.objects) == before:
             return
         pending = rest
+
+
+def _of_object(node: ast.Attribute, refusal: Refusal) -> Refusal:
+    reason = f"`{ast.unparse(node)}` may be a method {refusal.reason}"
+    return replace(refusal, reason=reason)
 
 
 def _made_elsewhere(found: Hazards) -> dict[str, Refusal]:

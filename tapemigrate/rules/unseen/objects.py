@@ -45,6 +45,12 @@ def is_used_whole(unit: Unit, node: ast.AST) -> bool:
     return not isinstance(unit.parents.get(node), ast.Attribute)
 
 
+def is_called(unit: Unit, node: ast.AST) -> bool:
+    """Whether a name, or an attribute, is called there, or handed to what may call it."""
+    parent = unit.parents.get(node)
+    return isinstance(parent, ast.Call | ast.keyword)
+
+
 def runs_unnamed(method: str) -> bool:
     """Whether Python or a library runs a method of that name where it is not named."""
     is_special = method in _FOR_LIBRARIES or method[:2] == method[-2:] == "__"
