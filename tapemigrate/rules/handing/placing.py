@@ -33,6 +33,7 @@ from tapemigrate.tape.asking import several
 from tapemigrate.tape.handed import own_attribute
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Sources
+from tapemigrate.tape.outputs import sibling_outputs
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.regions import RegionFinder
 from tapemigrate.tape.request import Refusal, Request
@@ -244,7 +245,12 @@ class Places:
         if isinstance(region, Region) and region.earlier and self._reads_aside(region):
             region = finder.find(request, requests, recorded, aside=True)
         if isinstance(region, Region):
-            region = cells.refuse(region, self._view.unit) or self._symbolic(region) or region
+            region = (
+                cells.refuse(region, self._view.unit)
+                or self._symbolic(region)
+                or sibling_outputs(region, self._view.flow, self._view.kinds)
+                or region
+            )
         if isinstance(region, Region):
             run = run_by(region, self._view)
             region = (
