@@ -198,6 +198,8 @@ class RegionFinder:
             return hidden
         region.assumptions += hidden
         perhaps = self._names.perhaps_named_twice(region, target, stops)
+        if isinstance(perhaps, Refusal):
+            return perhaps
         region.assumptions += [s for s in perhaps if s not in region.assumptions]
         region.assumptions += assumed_of(sources)
         return region

@@ -76,7 +76,7 @@ class SecondNames:
 
     def perhaps_named_twice(
         self, region: Region, target: frozenset[Use], stops: list[Def]
-    ) -> list[str]:
+    ) -> list[str] | Refusal:
         """What is assumed of sources that nothing shows to be new tensors where they are named."""
         found: list[str] = []
         for leaf in region.sources.leaves:
@@ -98,6 +98,8 @@ class SecondNames:
                     if self._ops.is_barren(user) or not self._ops.makes_ops(user):
                         continue
                     met = self._aliases.works_on(user, elements) if elements else ""
+                    if whole := self._works_on_all(user, made, names):
+                        return together(whole)
                     if met := met or self._works_on(user, names, owners):
                         before = " was before" if met == leaf.watch else ""
                         found.append(f"`{leaf.watch}` is another tensor than `{met}`{before}")
@@ -160,6 +162,19 @@ class SecondNames:
             met = origins(self._flow.reads.get(node, frozenset())) & owners
             if any(len(d.path) < len(path) and path[-1] not in STATIC for d in met):
                 return text_of(path)
+        return ""
+
+    def _works_on_all(self, user: Def, made: Def, names: frozenset[Def]) -> str:
+        """What an op works through, one element after the other, of which ``made`` takes one."""
+        taken, value = made.value, user.value
+        if made.kind is not Kind.ASSIGN or not isinstance(taken, ast.Subscript) or value is None:
+            return ""
+        listed = origins(self._flow.reads.get(taken.value, frozenset())) & names
+        picked = {n.value for n in walk(value) if isinstance(n, ast.Subscript | ast.Attribute)}
+        for node in self._ops.value_paths(value) if listed else ():
+            whole = not isinstance(node, ast.Subscript) and node not in picked
+            if whole and origins(self._flow.reads.get(node, frozenset())) & listed:
+                return ast.unparse(node)
         return ""
 
     def _is_recorded_after(self, user: Def, made: Def, region: Region) -> bool:
