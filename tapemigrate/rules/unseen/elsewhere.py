@@ -18,14 +18,17 @@ from tapemigrate.rules.callgraph.places import lies_in, may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
+from tapemigrate.rules.unseen.around import called_under
 from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.rules.unseen.given import Given, Handed, given_to, names_for, takers
 from tapemigrate.rules.unseen.hazards import (
     MARKS,
+    UNDER,
     Hazards,
     hazards,
     hidden,
     hidden_methods,
+    opens,
     uses_of_own,
     with_users,
 )
@@ -36,6 +39,7 @@ from tapemigrate.tape.request import Refusal
 
 # Through how many files such functions are followed.
 _MOST_STEPS = 3
+_OVERRIDE = "gradient_override_map"
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
 _FOUND: WeakKeyDictionary[Project, Elsewhere] = WeakKeyDictionary()
 _DANGERS: WeakKeyDictionary[Project, dict[str, Hazards]] = WeakKeyDictionary()
@@ -163,6 +167,19 @@ class Elsewhere:
         run = {**functions, **(objects if any(map(runs_unnamed, methods)) else {})}
         return Handed(names_for(unit, run), named, methods)
 
+    def around(self, project: Project, unit: Unit) -> dict[str, Refusal]:
+        """The functions of ``unit`` that other files call where something is open of the kind."""
+        words = [*UNDER, *(name for name, each in self._by_name.items() if any(map(_opens, each)))]
+        users = (user for user in project.units.having(*words) if user is not unit)
+        return called_under(project, unit, users, self._opened)
+
+    def _opened(self, user: Unit, node: ast.AST) -> Refusal | None:
+        found = opens(node)
+        if found is None and isinstance(node, ast.Name | ast.Attribute):
+            run = self._runs(user, node)
+            found = UNDER[_OVERRIDE] if run is not None and _OVERRIDE in run.reason else None
+        return found
+
     def _runs(self, unit: Unit, node: ast.expr) -> Refusal | None:
         """The same as ``refuse``, of the functions and classes of ``unit`` itself as well."""
         refusal = self.refuse(unit, node)
@@ -233,6 +250,10 @@ def _uses(unit: Unit) -> _Uses:
     return _Uses(tuple(kept), uses_of_own(unit))
 
 
+def _opens(made: tuple[str, Refusal]) -> bool:
+    return _OVERRIDE in made[1].reason
+
+
 def _of(filename: str, refusal: Refusal) -> Refusal:
     return replace(refusal, reason=f"of {os.path.basename(filename)}: {refusal.reason}")
 
@@ -271,12 +292,13 @@ def dangers(project: Project, unit: Unit) -> Hazards:
     known = _DANGERS.setdefault(project, {})
     if unit.filename not in known:
         others = elsewhere(project)
-        given = others.given(project, unit)
+        given, around = others.given(project, unit), others.around(project, unit)
         if others.may_be_named_in(unit):
-            methods = others.methods(unit)
-            known[unit.filename] = hazards(unit, partial(others.refuse, unit), methods, given)
+            known[unit.filename] = hazards(
+                unit, partial(others.refuse, unit), others.methods(unit), given, around
+            )
         else:
-            known[unit.filename] = hazards(unit, given=given)
+            known[unit.filename] = hazards(unit, given=given, around=around)
     return known[unit.filename]
 
 

@@ -52,7 +52,7 @@ def given_to(project: Project, unit: Unit, user: Unit, refuses: Refuses) -> tupl
     """
     taking = unit.once(takers)
     named = (call for call in user.nodes(ast.Call) if last_name(call.func) in taking)
-    calls = [call for call in named if _may_mean(project, unit, user, call.func)]
+    calls = [call for call in named if may_mean(project, unit, user, call.func)]
     if not calls:
         return {}, {}
     made = _objects(user, refuses)
@@ -79,8 +79,8 @@ def names_for(unit: Unit, given: Given) -> dict[str, Refusal]:
     return names
 
 
-def _may_mean(project: Project, unit: Unit, user: Unit, func: ast.expr) -> bool:
-    """Whether ``user`` may call a function of ``unit`` by ``func``, as its name is."""
+def may_mean(project: Project, unit: Unit, user: Unit, func: ast.expr) -> bool:
+    """Whether ``user`` may call a function, or a class, of ``unit`` by ``func``."""
     path = user.names.qualified(func)
     if user is unit or path is None:
         return user is unit or isinstance(func, ast.Attribute) or _has_star(user)

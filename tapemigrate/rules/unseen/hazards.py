@@ -126,6 +126,15 @@ _SPREADING = {
     **dict.fromkeys(_IMPORTING, _IMPORTED),
     **dict.fromkeys(LOOKING_UP, _BY_NAME),
 }
+_OVERRIDE = "gradient_override_map"
+#: What is said of a function that is called where a ``with`` statement does such a thing.
+UNDER = {
+    _OVERRIDE: Refusal(f"under `{_OVERRIDE}`, which a tape ignores without a word", _OVERRIDING),
+    "caching_device": Refusal(
+        "in a scope with `caching_device`, and a tape does not see the copies that it caches",
+        "Drop `caching_device`; a tape then watches the variables themselves.",
+    ),
+}
 #: A file without one of these words holds no such function.
 MARKS = (
     frozenset(_SPREADING)
@@ -165,7 +174,8 @@ Foreign = Callable[[ast.expr], Refusal | None]
 class Hazards:
     """What one file holds of such things. ``imports``: of a graph; not all calls are about it.
 
-    ``methods`` are those of other files that objects which are made here may have.
+    ``methods`` are those of other files that objects which are made here may have, ``around`` the
+    functions that other files call where something is open that a tape ignores.
     """
 
     unit: Unit
@@ -180,6 +190,7 @@ class Hazards:
     objects: Mapping[str, Refusal] = field(default_factory=dict)
     methods: Mapping[str, Refusal] = field(default_factory=dict)
     given: Handed = field(default_factory=Handed)
+    around: Mapping[str, Refusal] = field(default_factory=dict)
 
     def refuse(self, request: Request) -> Refusal | None:
         """Why ``request`` cannot go on a tape, whatever its own function looks like."""
@@ -192,6 +203,8 @@ class Hazards:
                 "Turn the `Defun` into a `tf.function` (with `@tf.custom_gradient` for its own "
                 "gradient).",
             )
+        if self.around and (refusal := self._called_under(request)) is not None:
+            return refusal
         for expr in (request.target, request.sources):
             for node in walk(expr):
                 if (
@@ -204,6 +217,14 @@ class Hazards:
                         "Make an input of your own and call the model on it under the tape: "
                         "`with tf.GradientTape() as tape: tape.watch(x); y = model(x)`.",
                     )
+        return None
+
+    def _called_under(self, request: Request) -> Refusal | None:
+        node: ast.AST | None = request.call
+        while node is not None:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name in self.around:
+                return self.around[node.name]
+            node = self.unit.parents.get(node)
         return None
 
     def looked_up(self, named: bool) -> Refusal | None:
@@ -411,6 +432,7 @@ def hazards(
     foreign: Foreign | None = None,
     methods: Mapping[str, Refusal] | None = None,
     given: Handed | None = None,
+    around: Mapping[str, Refusal] | None = None,
 ) -> Hazards:
     """What ``unit`` holds that a tape cannot see or that it needs to be turned on."""
     whole: Refusal | None = None
@@ -459,9 +481,18 @@ def hazards(
         imports=imports,
         methods=methods or {},
         given=given or Handed(),
+        around=around or {},
     )
     _taint(found)
     return found
+
+
+def opens(node: ast.AST) -> Refusal | None:
+    """What is to say of what runs where a node of this kind stands in a ``with`` statement."""
+    if isinstance(node, ast.keyword):
+        is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+        return None if is_none or node.arg == _OVERRIDE else UNDER.get(node.arg or "")
+    return UNDER[_OVERRIDE] if _last(node) == _OVERRIDE else None
 
 
 def _giving(here: Hazards, call: ast.Call) -> Refusal | None:

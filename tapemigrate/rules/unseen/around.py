@@ -1,0 +1,75 @@
+"""Functions that are called under what a tape ignores: ``with guided(): attack(x)``.
+
+The file that asks for the gradients does not name it.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project
+from tapemigrate.rules.unseen.given import last_name, may_mean
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.request import Refusal
+
+#: Why a tape would ignore what is open where a node of a file stands in a ``with`` statement.
+Ignored = Callable[[Unit, ast.AST], Refusal | None]
+
+
+def called_under(
+    project: Project, unit: Unit, users: Iterable[Unit], ignored: Ignored
+) -> dict[str, Refusal]:
+    """The functions of ``unit`` that ``users`` call there, and those that these call."""
+    own = {f.name: f for f in unit.definitions}
+    found: dict[str, Refusal] = {}
+    for user in users:
+        for block in user.nodes(ast.With) if own else ():
+            why = next(filter(None, (ignored(user, n) for n in _opened(block))), None)
+            if why is None:
+                continue
+            for call in _calls(user, block.body):
+                name = last_name(call.func)
+                if name in own and name not in found and _is_meant(project, unit, user, call.func):
+                    place = f"{os.path.basename(user.filename)}, line {call.lineno}"
+                    reason = f"`{name}` is called in {place}, {why.reason}"
+                    found[name] = replace(why, reason=reason)
+    pending = list(found)
+    while pending:
+        name = pending.pop()
+        for call in _calls(unit, [own[name]]):
+            called = last_name(call.func)
+            if called in own and called not in found:
+                found[called] = found[name]
+                pending.append(called)
+    return found
+
+
+def _opened(block: ast.With) -> Iterator[ast.AST]:
+    return (node for item in block.items for node in walk(item.context_expr))
+
+
+def _calls(user: Unit, roots: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    """The calls below ``roots``, and in the functions of the file that these call by name."""
+    own = {f.name: f for f in user.definitions if isinstance(f, NamedFunction)}
+    pending, seen = list(roots), set[str]()
+    while pending:
+        for node in walk(pending.pop()):
+            if isinstance(node, ast.Call):
+                yield node
+                name = last_name(node.func)
+                if name in own and name not in seen and name not in LIBRARY_METHODS:
+                    seen.add(name)
+                    pending.append(own[name])
+
+
+def _is_meant(project: Project, unit: Unit, user: Unit, func: ast.expr) -> bool:
+    if isinstance(func, ast.Attribute) and func.attr in LIBRARY_METHODS:
+        if user.names.qualified(func) is None:
+            return False
+    return may_mean(project, unit, user, func)
