@@ -84,3 +84,54 @@ def test_by_a_decorator(tmp_path: Path) -> None:
     imports = "from util import copy\n\n\n@copy\ndef g(x):\n    return x * x"
     (message,) = messages(tmp_path, imports, "g(x)")
     assert "`copy` comes from random.py" in message
+
+
+MODEL = """\
+import tensorflow as tf
+
+
+class Model(object):
+    def __init__(self):
+        self.x = tf.constant([2.0])
+
+    def build(self):
+        self.y = tf.exp(self.x)
+
+    def slope(self):
+        return tf.gradients(self.y, self.x)[0]
+"""
+MAIN = """\
+from model import Model
+from changing import {name}
+
+model = Model()
+model.build()
+{name}()
+model.slope()
+"""
+REWIRING = """\
+import tensorflow as tf
+from tensorflow.contrib import graph_editor
+
+
+def change():
+    graph_editor.reroute_ts([], [])
+
+
+def show():
+    print("nothing is changed")
+"""
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_what_changes_the_graph_is_read_though_no_file_of_the_tape_names_it(
+    tmp_path: Path, changes: bool
+) -> None:
+    text = REWIRING if changes else REWIRING.replace("graph_editor.reroute_ts", "print")
+    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "main.py").write_text(MAIN.format(name="change"))
+    (tmp_path / "changing.py").write_text(text)
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    (found,) = [each for each in outcome.diagnostics if each.code == "TM101"]
+    assert ("changes the graph in place with `reroute_ts`" in found.message) is changes
+    assert (found.fix is None) is changes

@@ -42,7 +42,7 @@ def words(links: Iterable[Links]) -> frozenset[str]:
     links = [each for each in links if each.names or each.handed]
     found = {word for each in links for name in each.names for word in (name, FOREIGN + name)}
     found |= ways(handed for each in links for handed in each.handed)
-    return frozenset(found) | (_marks() if found or imports else frozenset())
+    return frozenset(found) | (_marks() | _rewiring() if found or imports else frozenset())
 
 
 def ways(functions: Iterable[Handed]) -> frozenset[str]:
@@ -88,7 +88,13 @@ class Choice:
         making = (path for mark in sorted(_marks(making=True)) for path in places.get(mark, ()))
         #: The files that may make such ops themselves.
         self.making = tuple(dict.fromkeys(making))
+        changing = (path for word in sorted(_rewiring()) for path in places.get(word, ()))
+        self._changing = tuple(dict.fromkeys(changing))
         self._tops: dict[str, frozenset[bytes] | None] = {}
+
+    def changing(self, filename: str) -> Iterable[str]:
+        """The files that may change a graph in place, whoever calls them."""
+        return self._projects.near(filename, self._changing)
 
     def callers(self, filename: str, links: Links) -> Iterator[str]:
         """The files that may call a function, or make a class; an empty path for too many to read.
@@ -208,6 +214,13 @@ def _marks(making: bool = False) -> frozenset[str]:
     from tapemigrate.rules.unseen.recurrent import CELLS
 
     return frozenset(FOREIGN + mark for mark in (MAKING if making else MARKS) | CELLS)
+
+
+def _rewiring() -> frozenset[str]:
+    """The words without which a file changes no graph in place."""
+    from tapemigrate.rules.unseen.rewired import REWIRING_FILES
+
+    return frozenset(FOREIGN + word for word in REWIRING_FILES)
 
 
 def _text(path: str) -> Text:

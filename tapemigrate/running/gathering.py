@@ -109,6 +109,7 @@ def with_others(
                 context.update(dict.fromkeys(choice.naming(calling, hidden)))
             context.update(dict.fromkeys(marked.get(member, ())))
             context.update(dict.fromkeys(reached.get(member, ())))
+            context.update(dict.fromkeys(choice.changing(member) if member in links else ()))
             context.update(dict.fromkeys(modules.meant(member, here.givers)))
             for other in projects.near(member, marked):
                 if marked[other] and may_import(here, other):

@@ -27,6 +27,7 @@ from tapemigrate.rules.unseen.branches import runs_branches
 from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
+from tapemigrate.rules.unseen.rewiring import rewired
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.tape.asking import several
@@ -101,6 +102,7 @@ class Places:
             refusal = self._danger.refuse(request) or self._danger.looked_up(named(request))
             refusal = refusal or imported.refuse(self._danger, self._view, request)
             refusal = refusal or _left_for_others(request, self._project, self._view)
+            refusal = refusal or rewired(self._project, self._view, request in kept)
             if refusal is None and not self._view.blocks.holds(request.stmt):
                 refusal = _CLASS
             seeds = none_among(self._project, self._view, request) if refusal is None else refusal

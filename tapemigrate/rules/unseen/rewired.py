@@ -29,6 +29,10 @@ _OF_OPS = "_update_input"
 REWIRING = frozenset(_HOMES) | {_OF_OPS}
 #: A file without one of these words holds nothing of the kind.
 REWIRING_WORDS = frozenset({"quantize", "graph_editor", _OF_OPS})
+#: The same, of which hardly any other file has one.
+REWIRING_FILES = frozenset({"graph_editor", _OF_OPS}) | {
+    name for name, home in _HOMES.items() if home.endswith("quantize.")
+}
 
 
 def rewires(unit: Unit, node: ast.AST, who: str) -> Refusal | None:

@@ -1,0 +1,81 @@
+"""Functions of all files that change the graph in place, which may run after a tape has recorded.
+
+The file that asks for a gradient holds none of it: it calls them, or whoever calls it does.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from weakref import WeakKeyDictionary
+
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.unseen.rewired import REWIRING, REWIRING_WORDS, rewires
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.symbols import QUIET
+
+_FOUND: WeakKeyDictionary[Project, Rewiring] = WeakKeyDictionary()
+
+
+class Rewiring:
+    """``refusal``: why a tape of the project would miss it; ``names``: of what may run it."""
+
+    def __init__(self, project: Project) -> None:
+        self.refusal: Refusal | None = None
+        self.names: set[str] = set()
+        for unit in project.units.with_text(REWIRING_WORDS):
+            for node in _named(unit):
+                if _last(node) in REWIRING:
+                    found = rewires(unit, node, f"`{os.path.basename(unit.filename)}`")
+                    if found is not None:
+                        self.refusal = self.refusal or found
+                        self.names |= _around(unit, node)
+        pending = list(self.names)
+        while pending:
+            name = pending.pop()
+            for unit in project.units.having(name):
+                for node in _named(unit):
+                    if _last(node) == name and not is_of_library(unit.names.qualified(node)):
+                        new = _around(unit, node) - self.names
+                        self.names |= new
+                        pending += new
+
+
+def rewired(project: Project, view: View, kept: bool) -> Refusal | None:
+    """Why a tape of the scope may have recorded a graph that is another one by now.
+
+    ``kept``: the gradient is asked for in another method than the one that it records.
+    """
+    if project not in _FOUND:
+        _FOUND[project] = Rewiring(project)
+    known = _FOUND[project]
+    if known.refusal is None or kept:
+        return known.refusal
+    named = (_last(n) for n in walk(view.scope) if isinstance(n, ast.Name | ast.Attribute))
+    return known.refusal if not known.names.isdisjoint(named) else None
+
+
+def _around(unit: Unit, node: ast.AST) -> set[str]:
+    """The names of the functions in which the node stands, of a class for its constructor."""
+    found: set[str] = set()
+    above = unit.parents.get(node)
+    while above is not None:
+        if isinstance(above, NamedFunction):
+            holder = unit.parents.get(above)
+            made = above.name == "__init__" and isinstance(holder, ast.ClassDef)
+            found.add(holder.name if made and isinstance(holder, ast.ClassDef) else above.name)
+        above = unit.parents.get(above)
+    # Sessions are run everywhere.
+    return found - QUIET
+
+
+def _named(unit: Unit) -> list[ast.Attribute | ast.Name]:
+    return [*unit.nodes(ast.Attribute), *unit.nodes(ast.Name)]
+
+
+def _last(node: ast.Attribute | ast.Name) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id
