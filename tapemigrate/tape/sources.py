@@ -155,7 +155,7 @@ class SourceReader:
         found = Sources(single=False, listed=isinstance(node, ast.List))
         for elt in node.elts:
             part = self.read(elt, depth + 1)
-            found.leaves += part.leaves
+            found.leaves += [] if part.refusal else part.leaves
             found.refusal = found.refusal or part.refusal
             found.nested |= part.single is False
             found.used |= part.used
@@ -421,7 +421,9 @@ class SourceReader:
                     for n in ast.walk(value)
                 )
                 leaf = Leaf(defs, text, outside, True, found=self._made.may_find(value))
-                return Sources([leaf], False, None, not isinstance(value, ast.Tuple))
+                # Those that have names may have been used by them before.
+                named = [x for x in found.leaves if x.defs]
+                return Sources([*named, leaf], False, None, not isinstance(value, ast.Tuple))
             # Variables that are made in the list are read by its name, and so from there on.
             found.leaves = [
                 replace(x, defs=defs) if x.fresh and not x.defs else x for x in found.leaves
