@@ -289,7 +289,8 @@ class SourceReader:
         found = Sources()
         singles: set[bool | None] = set()
         listed: set[bool] = set()
-        for made in sorted(defs, key=_place):
+        ways = sorted(defs, key=_place)
+        for made in ways:
             part = self._definition(made, text, depth, known)
             found.leaves += part.leaves
             found.refusal = found.refusal or part.refusal
@@ -299,7 +300,9 @@ class SourceReader:
             singles.add(part.single)
             listed.add(part.listed)
         found.listed = listed == {True}
-        found.leaves = merged(beside_variables(found.leaves, text))
+        if len(ways) > 1:
+            found.leaves = beside_variables(found.leaves, text)
+        found.leaves = merged(found.leaves)
         found.single = singles.pop() if len(singles) == 1 else None
         return found
 
