@@ -43,6 +43,7 @@ CHOSEN = (
     "give what is chosen a name ahead of the forward pass"
 )
 UNWATCHABLE = "`{}` is made where nothing can watch it"
+PYTHON_VALUE = "the source is a Python value, not a tensor"
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
@@ -130,7 +131,7 @@ class SourceReader:
             case ast.BoolOp():
                 return self._chosen(node.values, depth)
             case ast.Constant():
-                return Sources(refusal="the source is a Python value, not a tensor")
+                return Sources(refusal=PYTHON_VALUE)
         path = path_of(node)
         if path is None:
             if isinstance(node, ast.Subscript):
@@ -207,7 +208,8 @@ class SourceReader:
         if isinstance(func, ast.Name) and func.id in ("zip", "enumerate"):
             parts = [self.read(a, depth + 1) for a in node.args]
             leaves = [x for p in parts if not p.refusal for x in p.leaves]
-            return Sources(leaves, False, nested=any(p.nested for p in parts))
+            refusal = None if leaves else next((p.refusal for p in parts if p.refusal), None)
+            return Sources(leaves, False, refusal, nested=any(p.nested for p in parts))
         if isinstance(func, ast.Attribute) and func.attr == "items" and not node.args:
             return self.read(func.value, depth + 1)
         if any(u.made.kind not in _KNOWN_BEFORE for a in node.args for u in self._flow.uses_in(a)):
@@ -416,6 +418,8 @@ class SourceReader:
             found = self.read(value, depth + 1)
             if found.refusal and found.used:
                 return found
+            if found.refusal and _holds_python_values(value):
+                return Sources(refusal=PYTHON_VALUE)
             if found.refusal or any(not x.defs and _is_unknown(x) for x in found.leaves):
                 # Its elements have no names of their own: the list is what is used, and watched.
                 # What an unknown call gives may be what it was given.
@@ -470,6 +474,15 @@ class SourceReader:
             found = self.read(value.value, depth + 1)
             return found if found.single is False and not found.refusal else None
         return None
+
+
+def _holds_python_values(node: ast.expr) -> bool:
+    """Whether a list or dict, as it is written, has numbers or texts among its elements."""
+    if isinstance(node, ast.Dict):
+        return any(map(_holds_python_values, node.values))
+    if isinstance(node, ast.List | ast.Tuple):
+        return any(map(_holds_python_values, node.elts))
+    return isinstance(node, ast.Constant)
 
 
 def _changes(last: list[Def]) -> set[Def]:
