@@ -121,3 +121,25 @@ def test_what_a_parser_is_handed_counts(function: str, plain: bool) -> None:
     lines = analyse({"main.py": source}, Settings(), rewrite=True).rewritten["main.py"].splitlines()
     tape = next(i for i, line in enumerate(lines) if "GradientTape" in line)
     assert lines[tape + 1].strip().startswith("loss =") == plain
+
+
+_COUNTING = """
+
+def run{n}(files):
+    for name in files:
+        with open(name) as file:
+            rows += int(file.readline())
+            words += int(file.readline())
+    w = tf.get_variable("w", [])
+    y = tf.square(w)
+    return tf.gradients(y, tf.trainable_variables())
+"""
+
+
+def test_lines_that_a_loop_reads_end_somewhere() -> None:
+    """Each read changes what the one before left, round the loop; in which order is chance."""
+    text = "import tensorflow as tf\n" + "".join(_COUNTING.format(n=n) for n in range(12))
+    result = analyse({"main.py": decode(text.encode(), "main.py")}, Settings(), rewrite=True)
+    lines = result.rewritten["main.py"].splitlines()
+    opened = [lines[n + 1].strip() for n, line in enumerate(lines) if "GradientTape" in line]
+    assert opened == ["y = tf.square(w)"] * 12

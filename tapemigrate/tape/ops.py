@@ -101,14 +101,9 @@ class Ops:
 
     def is_barren(self, made: Def) -> bool:
         """Whether no gradient can pass through this definition."""
-        make = self.make(made)
-        if make is Make.LEAF:
+        if self.make(made) is Make.LEAF:
             return made.kind is Kind.ASSIGN
-        changed = made.kind in (Kind.AUGMENT, Kind.MUTATE)
-        before = {u.made for u in made.before} if changed else set()
-        if make is not Make.PYTHON or made.kind not in _VALUES or (changed and not before):
-            return False
-        return all(self._is_number(d) for d in before)
+        return self._is_all_numbers(made)
 
     def make(self, made: Def) -> Make:
         """What the value of a definition makes."""
@@ -208,6 +203,10 @@ class Ops:
         return plain and isinstance(made.value, ast.Call) and self._gives_numbers(made.value)
 
     def _is_number(self, made: Def) -> bool:
+        number = self._is_number_from_elsewhere(made)
+        return self._is_all_numbers(made) if number is None else number
+
+    def _is_number_from_elsewhere(self, made: Def) -> bool | None:
         if made.kind is Kind.ENTRY:
             name = made.path[0]
             return (len(made.path) == 1 and hasattr(builtins, name)) or self._is_plain(name)
@@ -216,7 +215,27 @@ class Ops:
             return True
         if made.kind is Kind.FUNCTION:
             return self._gives_no_more_than_numbers(made.value or made.stmt)
-        return self.make(made) is not Make.LEAF and self.is_barren(made)
+        return None
+
+    def _is_all_numbers(self, last: Def) -> bool:
+        # What a loop changes in place was made of itself the time before.
+        seen, todo = {last}, [last]
+        while todo:
+            made = todo.pop()
+            changed = made.kind in (Kind.AUGMENT, Kind.MUTATE)
+            before = {u.made for u in made.before} if changed else set()
+            if self.make(made) is not Make.PYTHON or made.kind not in _VALUES:
+                return False
+            if changed and not before:
+                return False
+            for one in before - seen:
+                seen.add(one)
+                number = self._is_number_from_elsewhere(one)
+                if number is False:
+                    return False
+                if number is None:
+                    todo.append(one)
+        return True
 
     def _reads_unseen(self, made: Def) -> bool:
         if made.kind in _OUTSIDE:
