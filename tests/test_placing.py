@@ -67,3 +67,15 @@ def test_a_tape_moves_to_the_caller_only_where_that_made_something(name: str, ha
     file = decode(text.encode(), "p.py")
     (found,) = analyse({"p.py": file}, Settings(), rewrite=False).diagnostics
     assert ("hand in" in found.message) == handed
+
+
+def test_an_assumption_names_what_a_source_is_looked_up_in_and_not_the_key() -> None:
+    text = (
+        "import tensorflow as tf\n\n\ndef slopes(order, inputs, weight):\n    found = []\n"
+        "    for key in order:\n        source = inputs[key]\n        y = tf.sin(source) * weight\n"
+        "        found.append(tf.gradients(y, source)[0])\n    return found\n"
+    )
+    (found,) = analyse(
+        {"a.py": decode(text.encode(), "a.py")}, Settings(), rewrite=False
+    ).diagnostics
+    assert found.message.endswith("right if `weight`, a parameter, was not computed from `inputs`")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path
+from tapemigrate.flow.slices import Backward
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.ops import Ops
@@ -76,7 +77,7 @@ class Between:
         requests = others if request.call in self._index(others).calls else [*others, request]
         target = self._uses_beside(request.target, self._index(requests).sources)
         for leaf in sources.leaves:
-            if not leaf.outside:
+            if not leaf.outside and not _is_looked_up(leaf):
                 return True
             sliced = self._ops.cut(target, leaf.defs, frozenset(stops))
             edges = [e for e in sliced.edges if not self._only_asks(*e, requests)]
@@ -84,13 +85,30 @@ class Between:
             if any(use.made in joined for use in target):
                 return True
             if leaf.variables or not any(d.kind in _OUTSIDE for d in leaf.defs):
-                if any(self._ops.runs_unseen(d) for d in sliced.made):
+                made = sliced.made if leaf.outside else self._without_keys(sliced, target)
+                if any(self._ops.runs_unseen(d) for d in made):
                     return True
                 if leaf.variables and any(map(self._is_own_variable, sliced.made)):
                     return True
                 if self._ops.calls_unseen(request.target):
                     return True
         return False
+
+    def _without_keys(self, sliced: Backward, target: Set[Use]) -> Set[Def]:
+        """What the target is made of, without that by which something was merely looked up."""
+        keys = {
+            (made, use)
+            for made in sliced.made
+            if isinstance(made.value, ast.Subscript)
+            for use in self._flow.uses_in(made.value.slice)
+        }
+        edges = [edge for edge in sliced.edges if edge not in keys]
+        found = {use.made for use in target}
+        before = 0
+        while before < len(found):
+            before = len(found)
+            found |= {use.made for user, use in edges if user in found}
+        return found
 
     def lower(
         self, request: Request, nodes: frozenset[Def], others: Sequence[Request]
@@ -159,3 +177,13 @@ class Between:
         if self._indexed is None or self._indexed.requests is not requests:
             self._indexed = _Index(requests)
         return self._indexed
+
+
+def _is_looked_up(leaf: Leaf) -> bool:
+    """Whether the source is taken out of something by a key: it was there before, or is new."""
+    return bool(leaf.defs) and all(
+        d.kind is Kind.ASSIGN
+        and isinstance(d.value, ast.Subscript)
+        and not isinstance(d.value.slice, ast.Slice | ast.Tuple)
+        for d in leaf.defs
+    )

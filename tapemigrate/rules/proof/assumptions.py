@@ -513,7 +513,9 @@ class Judge:
                     return verdict
             # A name that is given here was not watched when the other one was used.
             late = any(d.kind not in _OUTSIDE for d in leaf.defs)
-            for made in leaf.defs or (VARIABLES,):
+            # What has a name for callers is told by it.
+            ordered = sorted(leaf.defs, key=lambda d: (d.kind not in _OUTSIDE, d.path))
+            for made in ordered or (VARIABLES,):
                 verdict = self._by_callers.judge(
                     made, name, name, said=given_by_a_call(leaf), computed=late
                 )

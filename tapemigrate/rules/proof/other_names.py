@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
-from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import View
 from tapemigrate.rules.proof.aliases import with_aliases
@@ -17,11 +18,17 @@ _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 def passed_on(leaf: Leaf, view: View) -> frozenset[Def]:
     """The parameters that a call whose result is the source may have given back as they were."""
     made = [d for d in leaf.defs if d.kind is Kind.ASSIGN and not _is_looked_up(d, view)]
-    behind = backward(u for m in made for u in m.uses).made
+    behind = backward(u for m in made for u in _handed(m, view)).made
     unpacked = [d for d in leaf.defs if d.kind is Kind.ELEMENT and view.kinds.hands_back(d)]
     given = backward(u for d in unpacked for u in d.uses).made
     own = (view.kinds.self_name,)  # an object, and no tensor
     return frozenset(d for d in behind | given if d.kind is Kind.PARAM and d.path != own)
+
+
+def _handed(made: Def, view: View) -> Collection[Use]:
+    """What the value may be one of: not what it was looked up by."""
+    value = made.value
+    return view.flow.uses_in(value.value) if isinstance(value, ast.Subscript) else made.uses
 
 
 def _is_looked_up(made: Def, view: View) -> bool:
