@@ -27,6 +27,7 @@ from tapemigrate.rules.unseen.branches import runs_branches
 from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
+from tapemigrate.rules.unseen.other_code import runs_other_code
 from tapemigrate.rules.unseen.rewiring import rewired
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
@@ -251,6 +252,7 @@ class Places:
                 cells.refuse(region, self._view.unit)
                 or self._symbolic(region)
                 or sibling_outputs(region, self._view.flow, self._view.kinds)
+                or runs_other_code(self._view, region)
                 or region
             )
         if isinstance(region, Region):

@@ -1,0 +1,71 @@
+"""Code that runs where it does not stand: what ``exec`` is given, a module that brings its names.
+
+Between a source and the call it may compute with the source, or give the target another value.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.functions import Function
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import View
+from tapemigrate.source.trees import children
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal
+
+_RUNNING = frozenset({"exec", "execfile", "runpy.run_module", "runpy.run_path"})
+_OF_SCOPE = frozenset({("globals",), ("locals",), ("vars",)})
+#: In a file without one of these pieces nothing of the kind runs.
+_PIECES = ("exec", "runpy", "import *", "globals(", "locals(", "vars(")
+
+
+def runs_other_code(view: View, region: Region) -> Refusal | None:
+    """Why the scope may compute with the sources where nothing shows it."""
+    if not view.unit.once(_may_run):
+        return None
+    made = [d.stmt for leaf in region.sources.leaves for d in leaf.defs]
+    first = min((s.lineno if s is not None else 0 for s in made), default=0)
+    last = region.request.stmt.end_lineno or region.request.stmt.lineno
+    loops = view.blocks.loops_around(region.request.stmt)
+    for node, what in _running(view):
+        if not first <= node.lineno <= last and not any(
+            loop.lineno <= node.lineno <= (loop.end_lineno or 0) for loop in loops
+        ):
+            continue
+        return Refusal(
+            f"{what} in line {node.lineno} runs code that does not stand there, and that may "
+            "compute with the source, or set what the target is made of",
+            "Write what it runs where it runs, or make a function of it that is called.",
+        )
+    return None
+
+
+def _may_run(unit: Unit) -> bool:
+    return any(piece in unit.text for piece in _PIECES)
+
+
+def _running(view: View) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
+    """Where the scope itself runs such code, and by what."""
+    names = view.unit.names
+    pending: list[ast.AST] = list(children(view.scope))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Function | ast.ClassDef):
+            continue
+        pending += children(node)
+        match node:
+            case ast.Call(func=func):
+                name = names.qualified(func) or ".".join(path_of(func) or ())
+                if name in _RUNNING:
+                    yield node, f"`{name}`"
+                elif isinstance(func, ast.Attribute) and func.attr == "update":
+                    if isinstance(func.value, ast.Call) and path_of(func.value.func) in _OF_SCOPE:
+                        if not func.value.args:
+                            yield node, f"`{ast.unparse(func)}`"
+            case ast.ImportFrom(names=[ast.alias(name="*")], module=module):
+                if not is_of_library(module):
+                    yield node, "an import of all names"
