@@ -33,6 +33,7 @@ from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.tape.asking import several
 from tapemigrate.tape.handed import own_attribute
+from tapemigrate.tape.handed_back import handed_back
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.outputs import sibling_outputs
@@ -276,7 +277,7 @@ class Places:
             verdict = self.judge.judge(region, recorded)
             if isinstance(verdict, Refusal):
                 return verdict
-            region.assumptions = verdict
+            region.assumptions = verdict + handed_back(region, self._view.flow, self._view.kinds)
             region.resumes = kept.tape if kept is not None else ""
             if kept is not None:
                 kept.take(region)

@@ -247,6 +247,8 @@ class Independence:
         for argument in arguments_of(site.call):
             if isinstance(argument, ast.Lambda):
                 continue
+            if _may_be(argument, caller) & closure:
+                return True
             for node in walk(argument):
                 if isinstance(node, ast.expr) and path_of(node) is not None:
                     met = origins(caller.flow.reads.get(node, frozenset()))
@@ -261,9 +263,16 @@ class Independence:
         if asked.closure is not None and self._reads(site, asked.same):
             return True
         name = short(site.unit.names.qualified(site.call.func))
-        if asked.parameter is None or source.kind is not Kind.ENTRY or name not in _TAKES_APART:
+        if asked.parameter is None or source.kind is not Kind.ENTRY:
             return False
         caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
+        if name not in _TAKES_APART:
+            # Executed eagerly, what goes round a loop is at first the very tensor handed in.
+            return any(
+                d.path == source.path
+                for argument in arguments_of(site.call)
+                for d in _may_be(argument, caller)
+            )
         attribute = attribute_of(source, view)
         for argument in arguments_of(site.call):
             if isinstance(argument, ast.Lambda):
@@ -589,6 +598,14 @@ def _held_against(
         if any(d.kind is Kind.ENTRY for d in cut) and name[0] in traced.globals:
             return None
     return None if traced.blind else True
+
+
+def _may_be(argument: ast.expr, caller: View) -> frozenset[Def]:
+    """What the tensors are that a call hands in; none where it hands in a function."""
+    made = origins(caller.flow.uses_in(argument))
+    if isinstance(argument, ast.Lambda) or any(d.kind is Kind.FUNCTION for d in made):
+        return frozenset()
+    return value_may_be(argument, caller.flow, caller.kinds)
 
 
 def _is_read_beside(part: Path, behind: frozenset[Def]) -> bool:
