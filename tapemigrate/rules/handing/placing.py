@@ -104,7 +104,7 @@ class Places:
             refusal = self._danger.refuse(request) or self._danger.looked_up(named(request))
             refusal = refusal or imported.refuse(self._danger, self._view, request)
             refusal = refusal or _left_for_others(request, self._project, self._view)
-            refusal = refusal or rewired(self._project, self._view, request in kept)
+            refusal = refusal or rewired(self._project, self._view, request.stmt, request in kept)
             if refusal is None and not self._view.blocks.holds(request.stmt):
                 refusal = _CLASS
             seeds = none_among(self._project, self._view, request) if refusal is None else refusal

@@ -15,7 +15,7 @@ def run_by(region: Region, view: View) -> list[ast.AST]:
     body = region.block.body
     found: list[ast.AST] = list(body[region.first : min(region.last, region.call - 1) + 1])
     if region.last >= region.call:
-        found += _beside(region.request.stmt, body[region.call], view)
+        found += run_before(region.request.stmt, body[region.call], view)
     found += [region.request.target, region.request.sources]
     found += (n for n in captured_functions(region, view) if isinstance(n, ast.Lambda))
     uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
@@ -33,7 +33,7 @@ def run_by(region: Region, view: View) -> list[ast.AST]:
     return found
 
 
-def _beside(stmt: ast.stmt, top: ast.stmt, view: View) -> list[ast.stmt]:
+def run_before(stmt: ast.stmt, top: ast.AST, view: View) -> list[ast.stmt]:
     """What runs before a statement inside ``top``, which holds it."""
     found: list[ast.stmt] = []
     node: ast.AST = stmt

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.run import run_before
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.rewired import REWIRING, REWIRING_WORDS, rewires
 from tapemigrate.source.trees import walk
@@ -45,8 +46,8 @@ class Rewiring:
                         pending += new
 
 
-def rewired(project: Project, view: View, kept: bool) -> Refusal | None:
-    """Why a tape of the scope may have recorded a graph that is another one by now.
+def rewired(project: Project, view: View, stmt: ast.stmt, kept: bool) -> Refusal | None:
+    """Why a tape may have recorded a graph that is another one where ``stmt`` asks for a gradient.
 
     ``kept``: the gradient is asked for in another method than the one that it records.
     """
@@ -55,8 +56,14 @@ def rewired(project: Project, view: View, kept: bool) -> Refusal | None:
     known = _FOUND[project]
     if known.refusal is None or kept:
         return known.refusal
-    named = (_last(n) for n in walk(view.scope) if isinstance(n, ast.Name | ast.Attribute))
-    return known.refusal if not known.names.isdisjoint(named) else None
+    qualified = view.unit.names.qualified
+    inside = view.unit.is_below(stmt, view.scope)
+    for each in (*(run_before(stmt, view.scope, view) if inside else ()), stmt):
+        for node in walk(each):
+            if isinstance(node, ast.Name | ast.Attribute) and _last(node) in known.names:
+                if not is_of_library(qualified(node)):
+                    return known.refusal
+    return None
 
 
 def _around(unit: Unit, node: ast.AST) -> set[str]:
