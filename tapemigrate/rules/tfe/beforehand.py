@@ -41,6 +41,17 @@ class Beforehand:
         wishes = [parameters[position].name] if parameters is not None and seen else []
         return self._put(code, [*wishes, *(f"{w}_value" for w in wishes), "argument"])
 
+    def function(self, node: ast.expr) -> str:
+        """What stands for ``node``, the function that is called or something bound to it."""
+        code = self._writer.lower(node, self._block)
+        named = isinstance(node, ast.Attribute | ast.Subscript) and not acts(node)
+        if named or self._is_plain(node) or node in self._writer.source.replaced:
+            return code
+        bound = [*self._callee.bound, *(k.value for k in self._callee.bound_keywords)]
+        suffix = "bound" if node in bound else "fn"
+        hint = self._callee.name
+        return self._put(code, [f"{hint}_{suffix}" if hint else suffix])
+
     def keyword(self, keyword: ast.keyword) -> str:
         """What is passed for ``keyword``, its name included."""
         code = self._writer.lower(keyword.value, self._block)

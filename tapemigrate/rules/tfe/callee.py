@@ -75,13 +75,20 @@ class Callee:
         if len(numbers) < len(wanted):
             raise Unresolved("`params` must be all names or all positions: TensorFlow raises here")
         known = count if self.parameters is None else len(self.parameters)
-        if known is None and min(numbers) < 0:
-            raise Unresolved("`params` counts from the end of arguments that are not seen")
+        if min(numbers, default=0) < 0 and (count is not None or not self._takes_all_its_names()):
+            known = count  # from the end of what a call passes
+            if known is None:
+                raise Unresolved("`params` counts from the end of arguments that are not seen")
         limit = known if known is not None and not self.rest else max(numbers) + 1
         found = [n + (known or 0) if n < 0 else n for n in numbers]
         if not all(0 <= n < limit for n in found):
             raise Unresolved("`params` has a position that the function does not have")
         return found
+
+    def _takes_all_its_names(self) -> bool:
+        """Whether every call passes as many arguments as there are parameters."""
+        named = self.parameters
+        return named is not None and not self.rest and all(p.default is None for p in named)
 
     def _counted_as_well(self) -> int:
         """How many more arguments TensorFlow differentiates with respect to without ``params``.

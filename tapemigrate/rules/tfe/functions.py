@@ -19,6 +19,7 @@ from tapemigrate.rules.tfe.text import assignments, fresh
 if TYPE_CHECKING:
     from tapemigrate.rules.tfe.writer import Writer
 
+_COMPUTED = (ast.Call, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp)
 _KEYWORDS = (
     "if kwargs:\n"
     '    raise ValueError("Functions to be differentiated cannot receive keyword arguments.")'
@@ -84,7 +85,7 @@ def _means_the_same_later(
     if not isinstance(f, ast.Name | ast.Attribute) and not partial and f not in writer.entries:
         return False
     for node in ast.walk(f):
-        computed = isinstance(node, ast.Call | ast.Subscript) and node not in writer.entries
+        computed = isinstance(node, _COMPUTED) and node not in writer.entries
         if computed and not (partial and node is f):
             return False
         if isinstance(node, ast.Attribute) and scopes.is_assigned_attribute(node.attr):

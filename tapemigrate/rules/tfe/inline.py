@@ -61,8 +61,10 @@ def forward(writer: Writer, site: Site, call: ast.Call, block: Block) -> Tape:
         # They are read under the tape now, however early they stood before.
         block.used |= {n.id for n in ast.walk(site.f) if isinstance(n, ast.Name)}
     tape = Tape(site.kind, writer.tensorflow(site), check_none=bool(callee.returns_none))
+    beforehand = Beforehand(writer, callee, tape, block)
+    lambda_ = isinstance(site.f, ast.Lambda)
+    head = None if lambda_ else writer.head(site.f, callee, beforehand.function)
     if site.kind.implicit:
-        beforehand = Beforehand(writer, callee, tape, block)
         passed = [beforehand.name(a, i) for i, a in enumerate(call.args)]
         # ``apply_gradients`` raises by itself when there are none.
         applied = only_applied(writer.scopes, call)
@@ -89,7 +91,8 @@ def forward(writer: Writer, site: Site, call: ast.Call, block: Block) -> Tape:
             raise CannotInline
         tape.call = _body(writer, site.f, passed, tape, block)
     else:
-        tape.call = writer.applied(site.f, callee, passed, block)
+        assert head is not None
+        tape.call = head.call(passed)
     return tape
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, cast
@@ -20,6 +20,19 @@ from tapemigrate.rules.tfe.text import Source, fresh
 from tapemigrate.rules.tfe.values import Values
 
 Form = Literal["inline", "function"]
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A function, and what it is passed before and after what a call passes."""
+
+    function: str
+    first: Sequence[str] = ()
+    last: Sequence[str] = ()
+
+    def call(self, passed: Sequence[str]) -> str:
+        """The call that passes ``passed``."""
+        return f"{self.function}({', '.join([*self.first, *passed, *self.last])})"
 
 
 @dataclass(slots=True)
@@ -219,14 +232,18 @@ class Writer:
 
     def applied(self, f: ast.expr, callee: Callee, passed: Sequence[str], block: Block) -> str:
         """The call of ``f``; a ``functools.partial`` is written out."""
-        if callee.target is None:
-            code = self.lower(f, block)
-            atom = isinstance(f, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
-            atom |= f in self.source.replaced
-            return f"{code if atom else f'({code})'}({', '.join(passed)})"
-        first = [self.lower(a, block) for a in callee.bound]
-        last = [f"{k.arg}={self.lower(k.value, block)}" for k in callee.bound_keywords]
-        return f"{self.lower(callee.target, block)}({', '.join([*first, *passed, *last])})"
+        return self.head(f, callee, lambda node: self.lower(node, block)).call(passed)
+
+    def head(self, f: ast.expr, callee: Callee, code: Callable[[ast.expr], str]) -> Head:
+        """What a call of ``f`` begins with. ``code`` writes the expressions in it."""
+        if callee.target is not None:
+            bound = [*map(code, callee.bound)]
+            keywords = [f"{k.arg}={code(k.value)}" for k in callee.bound_keywords]
+            return Head(code(callee.target), bound, keywords)
+        function = code(f)
+        atom = isinstance(f, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        atom |= f in self.source.replaced or function.isidentifier()
+        return Head(function if atom else f"({function})")
 
     def function_name(self, site: Site, block: Block) -> str:
         """A name for the function that takes the place of what ``site`` makes."""
