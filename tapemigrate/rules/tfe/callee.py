@@ -171,16 +171,24 @@ class Callees:
                 yield each
 
     def _may_be_given(self, function: ast.FunctionDef | ast.Lambda) -> bool:
-        """Whether something other than a call mentions the function."""
-        if isinstance(function, ast.Lambda) or function.name == "__call__":
+        """Whether something mentions the function other than calls, and transformers that see it."""
+        given = {site.f for site in self._sites.values()}
+        if isinstance(function, ast.Lambda):
+            return function not in given
+        if function.name == "__call__":
             return True
         unit = self._scopes.unit
         mentions: list[ast.Name | ast.Attribute] = [
             *(n for n in unit.nodes(ast.Name) if n.id == function.name),
             *(n for n in unit.nodes(ast.Attribute) if n.attr == function.name),
         ]
-        calls = ((n, unit.parents[n]) for n in mentions)
+        calls = (
+            (n, unit.parents[n]) for n in mentions if not (n in given and self._is(n, function))
+        )
         return any(not (isinstance(p, ast.Call) and p.func is n) for n, p in calls)
+
+    def _is(self, mention: ast.expr, function: ast.FunctionDef) -> bool:
+        return isinstance(mention, ast.Name) and self._scopes.value(mention) is function
 
     def _of_call(self, f: ast.Call, depth: int) -> Callee:
         site = self._sites.get(f)
