@@ -171,7 +171,7 @@ class Callees:
                 yield each
 
     def _may_be_given(self, function: ast.FunctionDef | ast.Lambda) -> bool:
-        """Whether something mentions the function other than calls, and transformers that see it."""
+        """Whether more mentions the function than calls, and transformers that see it."""
         given = {site.f for site in self._sites.values()}
         if isinstance(function, ast.Lambda):
             return function not in given
