@@ -225,8 +225,12 @@ class HiddenReads:
         sentence = f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
         # What was found may be what was passed in, and no variable.
         passed = any(d.kind is Kind.PARAM for x in leaves if x.found for d in x.defs)
-        if any(map(self._holds_function_of, self._called_by(name))):
+        called = self._called_by(name)
+        if functions := {each for each in called if self._holds_function_of(each)}:
             found.append(sentence)
+        # An object that is called may have been made of the source, as one that is called here.
+        held = (self._held_function(each, leaves) for each in sorted(called - functions))
+        found += [verdict for verdict in held if verdict is not None]
         for attribute in sorted(traced.attributes):
             if self._kept.is_module(attribute) or self._is_set_here(region, attribute):
                 continue
