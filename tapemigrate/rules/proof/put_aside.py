@@ -19,6 +19,7 @@ from tapemigrate.flow.memory import remembers_objects, stores_beyond
 from tapemigrate.flow.paths import looked_up, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
+from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
 from tapemigrate.rules.callgraph.imported import leads_to
@@ -44,8 +45,8 @@ _NAMESAKES = 6
 _Setters = frozenset[ast.AST]
 _UNKNOWN: _Setters = frozenset()
 _Called = tuple[Unit, NamedFunction, str]
-# What parts of objects have in their names that are sizes, and no tensors.
-_SIZES = ("shape", "size", "dim", "num_")
+# Names of sizes, which are no tensors, and of what has only such parts. ``h_reshaped`` is none.
+_SIZE = late(r"num_\w+|(?:\w+_)?(?:sizes?|dims?)|(?:get_)?shape")
 # One of these stands in a file that has properties.
 _PROPERTIES = ("property", ".setter", ".getter")
 
@@ -111,9 +112,7 @@ class PutAside:
             if root.name in unit.once(filled_state):
                 found.names[root.name] = _UNKNOWN
         own = _set_before(unit, root) if owner else frozenset[ast.Attribute]()
-        inner = frozenset[str]()
-        if isinstance(root, NamedFunction):
-            inner = bound - {a.arg for a in parameters(root.args)}
+        inner = bound & _made([root]) if isinstance(root, NamedFunction) else frozenset[str]()
         for node in walk(root):
             if isinstance(node, ast.Call) and not is_of_library(unit.names.qualified(node.func)):
                 getter = (path_of(node.func) or ("",))[-1].lstrip(".")
@@ -276,12 +275,14 @@ def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[s
 
 def _unset(view: View, roots: Sequence[ast.AST], parts: dict[str, str]) -> set[str]:
     """The parts of objects that the ``roots`` neither make nor change before they read them."""
-    made = _stored(roots)
+    made = _made(roots)
     inside = {node for root in roots for node in walk(root) if isinstance(node, ast.stmt)}
     here = {node.attr for root in roots for node in walk(root) if isinstance(node, ast.Attribute)}
     changed: dict[str, set[ast.stmt]] = defaultdict(set)
     for each in view.flow.defs.values():
-        if each.stmt in inside and each.path != (view.kinds.self_name,):
+        # What only gives the object its name changes none of its parts.
+        named = len(each.path) == 1 and each.kind is not Kind.MUTATE
+        if each.stmt in inside and each.path != (view.kinds.self_name,) and not named:
             changed[text_of(each.path)].add(each.stmt)
     found: set[str] = set()
     for part, base in parts.items():
@@ -440,6 +441,30 @@ def _stored(nodes: Iterable[ast.AST]) -> set[str]:
     return {n.id for n in inside if isinstance(n.ctx, ast.Store)}
 
 
+def _made(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """The names to which ``nodes`` give nothing but what calls and ops give them.
+
+    What a loop goes over, or what is a part of something, is older than the name.
+    """
+    inside = [node for root in nodes for node in walk(root)]
+    made = {
+        name
+        for node in inside
+        if isinstance(node, ast.Assign) and _is_result(node.value)
+        for target in node.targets
+        for name in walk(target)
+    }
+    given = {n for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    older = {n.id for n in given - made} | {n.arg for n in inside if isinstance(n, ast.arg)}
+    return frozenset({n.id for n in given & made} - older)
+
+
+def _is_result(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(map(_is_result, value.elts))
+    return isinstance(value, ast.Call | ast.BinOp)
+
+
 def _set_before(unit: Unit, function: ast.AST) -> frozenset[ast.Attribute]:
     """The parts of its own object that a function reads below where it, or a method, sets them."""
     first: dict[str, int] = {}
@@ -466,7 +491,7 @@ def _is_own(node: ast.expr) -> bool:
 def _is_size(node: ast.Attribute) -> bool:
     """``net.batch_size``, ``h.get_shape()[-1].value``"""
     names = (each.attr for each in walk(node) if isinstance(each, ast.Attribute))
-    return any(word in name for name in names for word in _SIZES)
+    return any(map(_SIZE.fullmatch, names))
 
 
 def _base(node: ast.expr) -> str:
