@@ -46,7 +46,7 @@ class Beside:
         self._flow = flow
         self._kinds = kinds
         self._ops = ops
-        self._picked = Picked(flow, ops)
+        self._picked = Picked(flow, kinds, ops)
         self._names = names
         self._lookups = Lookups(flow, kinds)
         self._apart = apart

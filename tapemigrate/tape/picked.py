@@ -6,47 +6,44 @@ import ast
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import children, walk
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.kinds import INDEPENDENT, Kinds, Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.request import Request
-from tapemigrate.tape.syntax import STATIC, container_of
+from tapemigrate.tape.syntax import STATIC, container_of, may_give_back, run_in
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
+_NAMED = (Kind.ASSIGN, Kind.ELEMENT, *_COUNTED)
+_LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set", "zip", "enumerate", "dict"})
 
 
 class Picked:
     """Looks at what the sources of one scope are elements of."""
 
-    def __init__(self, flow: Flow, ops: Ops) -> None:
+    def __init__(self, flow: Flow, kinds: Kinds, ops: Ops) -> None:
         self._flow = flow
+        self._kinds = kinds
         self._ops = ops
 
     def looked_up_beside(
         self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
     ) -> Path | None:
         """The container in which the source is looked up, if the target reads others from it."""
-        values = [d.value for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
-        xs = request.sources
-        values += xs.elts if isinstance(xs, ast.List | ast.Tuple) else [xs]
         holders = {
             path
-            for value in values
-            if isinstance(value, ast.Subscript) and (path := container_of(value)) is not None
-            if any(
-                d.kind in _OUTSIDE
-                or (isinstance(d.value, ast.Call) and self._ops.make(d) is Make.UNKNOWN)
-                for d in origins(self._flow.reads.get(value.value, frozenset()))
-            )
+            for part in self._looked_up(request, leaf)
+            if (container := container_of(part)) is not None
+            if (path := path_of(container)) is not None and self._holds_computed(container)
         }
         if not holders or leaf.watch is None:
             return None
         behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
-        read = self._ops.paths_read([request.target, *(d.value for d in behind)])
+        code = [part for d in behind if d.kind is Kind.FUNCTION for part in run_in(d)]
+        read = self._ops.paths_read([request.target, *(d.value for d in behind), *code])
         beside = [h for h in holders if any(p[: len(h)] == h and p[-1] not in STATIC for p in read)]
         return min(beside) if beside else None
 
@@ -95,16 +92,72 @@ class Picked:
 
     def is_counted(self, request: Request, leaf: Leaf) -> bool:
         """Whether the source is looked up by numbers: in a list of inputs, not by its name."""
-        xs = request.sources
-        parts = [*(xs.elts if isinstance(xs, ast.List | ast.Tuple) else [xs])]
-        parts += [d.value for d in leaf.defs if d.value is not None]
-        found = [p.slice for p in parts if isinstance(p, ast.Subscript)]
+        found = [p.slice for p in self._looked_up(request, leaf)]
         return all(
             isinstance(index.value, int)
             if isinstance(index, ast.Constant)
             else any(u.made.kind in _COUNTED for u in self._flow.reads.get(index, ()))
             for index in found
         )
+
+    def _holds_computed(self, container: ast.expr) -> bool:
+        """Whether one element of it may have been made from another, out of sight or in a loop."""
+        uses = self._flow.reads.get(container, frozenset())
+        if any(
+            made.kind in _OUTSIDE
+            or (isinstance(made.value, ast.Call) and self._ops.make(made) is Make.UNKNOWN)
+            for made in origins(uses)
+        ):
+            return True
+        puts = [d.stmt for u in uses if (d := u.made).kind is Kind.MUTATE]
+        values = [put.value if isinstance(put, ast.Assign) else None for put in puts]
+        made_here = [v for v in values if v is None or self._kinds.make(v) not in INDEPENDENT]
+        return len(made_here) > 1 or any(self._may_be_made_of_another(v) for v in made_here)
+
+    def _may_be_made_of_another(self, value: ast.expr | None) -> bool:
+        """Whether what is put somewhere in a loop was made of what was put there before."""
+        if value is None:
+            return True
+        behind = backward(self._flow.uses_in(value)).made
+        return any(
+            d.kind not in _COUNTED and d in backward(frozenset(d.uses | d.before)).made
+            for d in behind
+        )
+
+    def _looked_up(self, request: Request, leaf: Leaf) -> list[ast.Subscript]:
+        """The elements of something that the source may be, or may be listed of."""
+        found: list[ast.Subscript] = []
+        stack: list[ast.AST] = _joined(request.sources)
+        for made in leaf.defs:
+            if made.kind in _NAMED and made.value is not None:
+                whole = text_of(made.path) == leaf.watch
+                stack += [made.value] if whole else _joined(made.value)
+        while stack:
+            node = stack.pop()
+            match node:
+                case ast.Subscript(slice=ast.Slice() | ast.Tuple(), value=value):
+                    stack.append(value)
+                case ast.Subscript():
+                    found.append(node)
+                case ast.IfExp(body=body, orelse=orelse):
+                    stack += [body, orelse]
+                case ast.BinOp() | ast.UnaryOp() | ast.Compare():
+                    continue  # new tensors
+                case ast.Call() if not self._passes_on(node):
+                    continue
+                case ast.expr() | ast.comprehension() if not isinstance(node, ast.Lambda):
+                    stack += children(node)
+        return found
+
+    def _passes_on(self, call: ast.Call) -> bool:
+        """Whether the call gives what it is handed, or what is in it: ``list(d.values())``."""
+        match call.func:
+            case ast.Name(id=name):
+                return name in _LISTERS or may_give_back(call, self._kinds)
+            case ast.Attribute(attr="values" | "items" | "get"):
+                return True
+        name = self._kinds.tensorflow(call.func) or ""
+        return name.startswith("nest.") or may_give_back(call, self._kinds)
 
     def _indices(self, node: ast.expr) -> tuple[frozenset[Def], list[ast.expr]] | None:
         """What ``p[k][1]`` looks up in what: the definitions of ``p``, and ``k`` and ``1``."""
@@ -115,6 +168,14 @@ class Picked:
         if not indices or path_of(node) is None:
             return None
         return frozenset(origins(self._flow.reads.get(node, frozenset()))), indices
+
+
+def _joined(value: ast.expr) -> list[ast.AST]:
+    """The lists that ``a + b`` joins, if these are lists."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return [*_joined(left), *_joined(right)]
+    return [value]
 
 
 def _are_other(one: list[ast.expr], two: list[ast.expr]) -> bool:

@@ -11,7 +11,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.memory import stores_beyond
-from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds
@@ -173,11 +173,15 @@ def _takes_in(node: ast.AST) -> bool:
     return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
 
 
-def container_of(value: ast.expr) -> Path | None:
-    """``model.layers`` of ``model.layers[name]``; a slice is taken of a tensor."""
-    if not isinstance(value, ast.Subscript) or isinstance(value.slice, ast.Slice | ast.Tuple):
+def container_of(value: ast.expr) -> ast.expr | None:
+    """``model.layers`` of ``model.layers[name]["x"]``; a slice is taken of a tensor."""
+    if path_of(value) is not None:
         return None
-    return path_of(value.value) if path_of(value) is None else None
+    while isinstance(value, ast.Subscript) and not isinstance(value.slice, ast.Slice | ast.Tuple):
+        value = value.value
+        if path_of(value) is not None:
+            return value
+    return None
 
 
 def gives_data(call: ast.expr | None) -> bool:
