@@ -513,16 +513,18 @@ class Judge:
                     return verdict
             # A name that is given here was not watched when the other one was used.
             late = any(d.kind not in _OUTSIDE for d in leaf.defs)
+            told = None
             # What has a name for callers is told by it.
-            ordered = sorted(leaf.defs, key=_told_first)
-            said = given_by_a_call(leaf)
-            verdicts = [
-                verdict
-                for made in ordered or (VARIABLES,)
-                if (verdict := self._by_callers.judge(made, name, name, said=said, computed=late))
-            ]
-            if verdicts:
-                return next((v for v in verdicts if isinstance(v, Refusal)), verdicts[0])
+            ordered = sorted(leaf.defs, key=lambda d: (d.kind is not Kind.PARAM, d.path))
+            for made in ordered or (VARIABLES,):
+                verdict = self._by_callers.judge(
+                    made, name, name, said=given_by_a_call(leaf), computed=late
+                )
+                if isinstance(verdict, Refusal):
+                    return verdict
+                told = told or verdict
+            if told:
+                return told
         return None
 
 
@@ -533,10 +535,6 @@ def _called_paths(scope: ast.AST) -> frozenset[Path | None]:
 
 def _called_in(scope: ast.AST) -> frozenset[Path | None]:
     return frozenset(path_of(call.func) for call in calls_in(scope))
-
-
-def _told_first(made: Def) -> tuple[bool, bool, Path]:
-    return made.kind is not Kind.PARAM, made.kind is not Kind.ENTRY, made.path
 
 
 def _is_size(step: str) -> bool:
