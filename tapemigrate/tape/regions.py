@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import permutations
 
 from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import declarations, walk
 from tapemigrate.tape.arguments import sources_of, stopped_at
@@ -192,6 +193,9 @@ class RegionFinder:
             return refusal
         region.roots = entering(region, nodes, self._flow, self._kinds, self._ops)
         region.needed = frozenset(statements)
+        renamed = self._renamed(region)
+        if renamed is not None:
+            return renamed
         twice = self._names.named_twice(region, target, stops)
         hidden = twice or self._beside.assumed(request, target, sources, stops)
         if isinstance(hidden, Refusal):
@@ -203,6 +207,37 @@ class RegionFinder:
         region.assumptions += [s for s in perhaps if s not in region.assumptions]
         region.assumptions += assumed_of(sources)
         return region
+
+    def _renamed(self, region: Region) -> Refusal | None:
+        """Where a list holds what a name stood for, and the name another value by now."""
+        now = {u.made for u in self._flow.uses_in(region.request.sources)}
+        for leaf in region.sources.leaves:
+            ahead = [
+                d
+                for d in leaf.defs
+                if leaf.watch is not None and d.kind is Kind.ASSIGN and d.stmt is not None
+                if text_of(d.path) == leaf.watch and not self._is_in(d.stmt, region)
+            ]
+            for old, new in permutations(ahead, 2):
+                if old not in now and self._replaces(new, old):
+                    return Refusal(
+                        f"`{leaf.watch}` names another tensor by the time a tape could watch it",
+                        SOURCE,
+                    )
+        return None
+
+    def _is_in(self, stmt: ast.stmt, region: Region) -> bool:
+        row = self._blocks.index_in(stmt, region.block)
+        return row is not None and region.first <= row <= region.last
+
+    def _replaces(self, new: Def, old: Def) -> bool:
+        """Whether ``new`` may be given to the name after ``old``, rather than in its stead."""
+        if new.stmt is None or old.stmt is None or new.stmt is old.stmt:
+            return False
+        if old in backward(frozenset(new.uses)).made:
+            return True
+        _, indices = self._blocks.common({new.stmt, old.stmt})
+        return indices[old.stmt] < indices[new.stmt]
 
     def _made_outside(
         self,
