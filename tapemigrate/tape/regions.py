@@ -210,7 +210,8 @@ class RegionFinder:
 
     def _renamed(self, region: Region) -> Refusal | None:
         """Where a list holds what a name stood for, and the name another value by now."""
-        now = {u.made for u in self._flow.uses_in(region.request.sources)}
+        read = self._flow.uses_in(region.request.sources)
+        now = {u.made for u in read} | {*origins(read)}
         for leaf in region.sources.leaves:
             ahead = [
                 d
