@@ -513,14 +513,14 @@ class Judge:
                     return verdict
             # A name that is given here was not watched when the other one was used.
             late = any(d.kind not in _OUTSIDE for d in leaf.defs)
-            told = None
+            told: str | Refusal | None = None
             # What has a name for callers is told by it.
             ordered = sorted(leaf.defs, key=lambda d: (d.kind is not Kind.PARAM, d.path))
             for made in ordered or (VARIABLES,):
                 verdict = self._by_callers.judge(
                     made, name, name, said=given_by_a_call(leaf), computed=late
                 )
-                if isinstance(verdict, Refusal):
+                if isinstance(verdict, Refusal) and (made.kind in _OUTSIDE or told is None):
                     return verdict
                 told = told or verdict
             if told:
