@@ -289,6 +289,9 @@ class SourceReader:
     ) -> Sources:
         """What ``text`` is, whichever of ``defs`` gave it its value."""
         found = Sources()
+        defs = list(defs)
+        if defs and all(self._is_number(made, text) for made in defs):
+            return Sources(refusal=f"the source `{text}` is a Python value, not a tensor")
         singles: set[bool | None] = set()
         listed: set[bool] = set()
         ways = sorted(defs, key=_place)
@@ -307,6 +310,13 @@ class SourceReader:
         found.leaves = merged(found.leaves)
         found.single = singles.pop() if len(singles) == 1 else None
         return found
+
+    def _is_number(self, made: Def, text: str) -> bool:
+        """Whether it is a number, or an array of such: nothing that a tape could watch."""
+        if made.kind is not Kind.ASSIGN or text_of(made.path) != text or made.value is None:
+            return False
+        none = isinstance(made.value, ast.Constant) and made.value.value is None
+        return not none and self._kinds.make(made.value) is Make.PYTHON
 
     def _sets_anew(self, made: Def, path: Path) -> bool:
         """Whether a call gives the name another value, in a function that declares it shared."""
