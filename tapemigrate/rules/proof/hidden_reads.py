@@ -52,11 +52,16 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
         made = (d.value for d in backward(inner.flow.uses_in(value)).made)
         kept |= _stored(project, inner, [value, *(v for v in made if v is not None)])
     # A variable's value may change, but no gradient goes through what was assigned to it.
-    return [
-        f"`{name}` holds nothing that was computed from {names_of(leaves)}"
-        for name in sorted(kept)
-        if not are_variables(project, view.unit, name)
-    ]
+    names = (name for name in sorted(kept) if not are_variables(project, view.unit, name))
+    return [said for name in names if (said := _said(name, leaves))]
+
+
+def _said(name: str, leaves: list[Leaf]) -> str:
+    """What is assumed of what has the name; nothing of a source itself, which is watched."""
+    others = [x for x in leaves if x.watch != name]
+    if any((x.watch or "").startswith((f"{name}.", f"{name}[")) for x in others):
+        return f"no other part of `{name}` was computed from {names_of(others)}"
+    return f"`{name}` holds nothing that was computed from {names_of(others)}" if others else ""
 
 
 def _kept_parts(
