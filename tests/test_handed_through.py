@@ -25,6 +25,26 @@ def between(h):
     return body(h)
 
 
+def later(f, *a):
+    return f(*a)
+
+
+def by_name(f, **named):
+    return f(**named)
+
+
+def wrapped(f):
+    return lambda *a: f(*a)
+
+
+class Later(object):
+    def __init__(self, f):
+        self.f = f
+
+    def __call__(self, *a):
+        return self.f(*a)
+
+
 def run():
     return {call}
 
@@ -78,6 +98,15 @@ def is_safe(text: str) -> bool:
         "functools.partial(between, w * 2.0)()",
         "(lambda h: body(h))(w * 2.0)",
         "[each(w * 2.0) for each in [between]]",
+        "later(between, w * 2.0)",
+        "later(lambda h: between(h), w * 2.0)",
+        "by_name(between, h=w * 2.0)",
+        "wrapped(between)(w * 2.0)",
+        "Later(between)(w * 2.0)",
+        "tf.map_fn(wrapped(between), v)",
+        "functools.reduce(lambda a, h: between(h), [v], v)",
+        "between(*[w * 2.0])",
+        "between(**{{'h': w * 2.0}})",
     ],
 )
 def test_of_a_variable_of_the_module(call: str) -> None:
@@ -91,6 +120,8 @@ def test_of_a_variable_of_the_module(call: str) -> None:
         "tf.map_fn(lambda h: self.body(h), self.v)",
         "tf.map_fn(self.body, self.v)",
         "list(map(self.between, [self.w]))",
+        "getattr(self, 'between')(self.v)",
+        "self.between(*[self.v])",
     ],
 )
 def test_of_an_attribute(call: str) -> None:
@@ -108,6 +139,7 @@ def test_of_an_attribute(call: str) -> None:
         (MODULE, "tf.vectorized_map(body, tf.ones([2, 2]))"),
         (MODULE, "tf.cond(True, lambda: body(tf.ones([2])), run)"),
         (MODULE, "between(tf.ones([2]))"),
+        (MODULE, "later(tf.nn.relu, w * 2.0)"),
         (OBJECT, "tf.map_fn(lambda h: self.body(h), tf.ones([2, 2]))"),
         (OBJECT, "self.between(tf.ones([2]))"),
     ],

@@ -68,7 +68,8 @@ class Asked:
     The other is a ``parameter``; or an ``attribute`` of ``self``, of which ``traced`` tells where
     it comes from; or made of what a ``closure`` holds, in which ``same`` is the very tensor.
     ``linear``: the target is linear in the other. ``computed``: the other is no plain argument.
-    ``part``: the source is a part of the object that ``source`` is.
+    ``part``: the source is a part of the object that ``source`` is. ``above``: it is a caller's
+    value, where what functions give that are not followed is taken for data.
     """
 
     source: Def
@@ -80,6 +81,7 @@ class Asked:
     linear: bool = False
     computed: bool = False
     part: bool = False
+    above: bool = False
 
     def of(self, source: Def, parameter: str) -> Asked:
         """The same of two values of a caller."""
@@ -494,15 +496,16 @@ class Independence:
                     return False
             elif value.network or is_output_of_object(self._project, caller, other):
                 return False
-            elif value.calls:
+            elif value.calls and not asked.above:
                 return None
             for each in sorted(value.parameters):
                 if depth == 0:
                     return None  # further up, it is not followed
-                further = self.at_all_calls(caller, asked.of(asked.source, each), depth - 1)
+                handed = replace(asked.of(asked.source, each), above=True)
+                further = self.at_all_calls(caller, handed, depth - 1)
                 if isinstance(further, CallSite):
                     return further
-                if not further and self._may_be_handed_more(caller, attribute is not None):
+                if not further:
                     return None
             unseen = value.parameters and caller.unit.filename not in self._project.asked
             return None if value.blind or unseen else True
@@ -549,13 +552,6 @@ class Independence:
         if self._finds(caller, other, behind):
             return None
         return True if not value.blind or value.parameters else None
-
-    def _may_be_handed_more(self, caller: View, of_object: bool) -> bool:
-        """Whether the scope may be handed what no call of it shows; of an object, by its own."""
-        if not isinstance(caller.scope, NamedFunction):
-            return True
-        mentions = self._mentions(caller, caller.scope)
-        return bool(mentions.others) or not (mentions.calls or of_object)
 
     def _finds(self, caller: View, other: ast.expr, behind: frozenset[Def]) -> bool:
         """Whether the other argument is made of what code finds that no name shows."""
