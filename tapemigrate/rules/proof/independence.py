@@ -505,7 +505,8 @@ class Independence:
                 further = self.at_all_calls(caller, handed, depth - 1)
                 if isinstance(further, CallSite):
                     return further
-                if not further:
+                entered = asked.above or attribute is not None
+                if not further and not (entered and self._is_called_by_none(caller)):
                     return None
             unseen = value.parameters and caller.unit.filename not in self._project.asked
             return None if value.blind or unseen else True
@@ -552,6 +553,13 @@ class Independence:
         if self._finds(caller, other, behind):
             return None
         return True if not value.blind or value.parameters else None
+
+    def _is_called_by_none(self, caller: View) -> bool:
+        """Whether nothing at hand calls the scope: what it is handed there, users hand in."""
+        if not isinstance(caller.scope, NamedFunction):
+            return False
+        mentions = self._mentions(caller, caller.scope)
+        return not (mentions.calls or mentions.others)
 
     def _finds(self, caller: View, other: ast.expr, behind: frozenset[Def]) -> bool:
         """Whether the other argument is made of what code finds that no name shows."""
