@@ -328,7 +328,7 @@ class ShapeEvidence:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return None
-        if is_called_by_python(scope):
+        if is_called_by_python(scope) or _is_rebound(view, name):
             return None
         found: set[bool | None] = set()
         for site in self._project.mentions(scope.name).calls:
@@ -354,12 +354,18 @@ class ShapeEvidence:
         return self._verdict(view, values)
 
 
+def _is_rebound(view: View, name: str) -> bool:
+    """Whether the function gives the parameter another value."""
+    kept = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
+    return any(d.path == (name,) and d.kind not in kept for d in view.flow.defs.values())
+
+
 def _given_to(made: Def, path: Path) -> ast.expr | None:
     """What the path was given there; None where that is no value of its own in the code."""
     if made.kind in _TAKEN:
         return None  # what is gone through holds it
     if made.value is None or made.path == path:
-        return _element(made.value) if made.value and _is_unpacked(made) else made.value
+        return _unpacked(made, path) if made.kind is Kind.ELEMENT else made.value
     # ``hs[0]``, of ``hs = [a, b]``
     listed, steps = made.value, path[len(made.path) :]
     if made.kind is not Kind.ASSIGN or not isinstance(listed, ast.List | ast.Tuple):
@@ -469,10 +475,16 @@ def is_opened(parent: ast.AST) -> bool:
     return isinstance(parent, ast.For | ast.AsyncFor | ast.comprehension | ast.withitem)
 
 
-def _is_unpacked(made: Def) -> bool:
-    """Whether it is one of what was unpacked, and not the rest (``*rest``)."""
-    parts = walk(made.stmt) if made.stmt is not None else ()
-    return made.kind is Kind.ELEMENT and not any(isinstance(n, ast.Starred) for n in parts)
+def _unpacked(made: Def, path: Path) -> ast.expr | None:
+    """The value of one of what was unpacked; None where only all of it together has one."""
+    if made.value is None or not isinstance(made.stmt, ast.Assign):
+        return made.value
+    starred = [n for t in made.stmt.targets for n in walk(t) if isinstance(n, ast.Starred)]
+    if any(path_of(n.value) == path for n in starred):
+        return made.value  # ``*rest``, which is a list itself
+    if made.value is not made.stmt.value:
+        return _element(made.value)
+    return made.value.elt if isinstance(made.value, ast.ListComp) else None
 
 
 def _element(value: ast.expr) -> ast.expr:
