@@ -174,7 +174,7 @@ class Callees:
         """Whether more mentions the function than calls, and transformers that see it."""
         given = {site.f for site in self._sites.values()}
         if isinstance(function, ast.Lambda):
-            return function not in given
+            return function not in given and not self._is_for_tensorflow(function)
         if function.name == "__call__":
             return True
         unit = self._scopes.unit
@@ -186,6 +186,16 @@ class Callees:
             (n, unit.parents[n]) for n in mentions if not (n in given and self._is(n, function))
         )
         return any(not (isinstance(p, ast.Call) and p.func is n) for n, p in calls)
+
+    def _is_for_tensorflow(self, function: ast.Lambda) -> bool:
+        """Whether the lambda stands in a call of TensorFlow's own: ``tf.while_loop(lambda …)``."""
+        unit = self._scopes.unit
+        call = unit.parents[function]
+        if isinstance(call, ast.keyword):
+            call = unit.parents[call]
+        if not isinstance(call, ast.Call):
+            return False
+        return (unit.names.qualified(call.func) or "").startswith("tensorflow.")
 
     def _is(self, mention: ast.expr, function: ast.FunctionDef) -> bool:
         return isinstance(mention, ast.Name) and self._scopes.value(mention) is function
