@@ -71,11 +71,15 @@ def graph_around(view: View, stmt: ast.stmt) -> ast.With | None:
 
 
 def _enters_graph(item: ast.withitem) -> bool:
-    """Whether a graph may become the default one: sessions are called so."""
+    """Whether a graph may become the default one: sessions are called so, but for their graphs."""
     func = item.context_expr.func if isinstance(item.context_expr, ast.Call) else None
     if not isinstance(func, ast.Attribute) or func.attr != "as_default":
         return False
-    return "sess" not in ast.unparse(func.value).lower()
+    owner = func.value
+    while isinstance(owner, ast.Call):
+        owner = owner.func
+    name = (path_of(owner) or (ast.unparse(owner),))[-1].lower()
+    return "sess" not in name or "graph" in name
 
 
 def _is_new(view: View, owner: ast.With, item: ast.withitem) -> bool:
