@@ -32,7 +32,7 @@ from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
 from tapemigrate.source.trees import arguments_of, kept, walk
-from tapemigrate.tape.kinds import INDEPENDENT
+from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 from tapemigrate.tape.returned import gives_what_was
 from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 
@@ -112,7 +112,9 @@ class PutAside:
             if root.name in unit.once(filled_state):
                 found.names[root.name] = _UNKNOWN
         own = _set_before(unit, root) if owner else frozenset[ast.Attribute]()
-        inner = bound & _made([root]) if isinstance(root, NamedFunction) else frozenset[str]()
+        inner = frozenset[str]()
+        if isinstance(root, NamedFunction):
+            inner = bound & _made(unit.once(kinds_of), [root])
         for node in walk(root):
             if isinstance(node, ast.Call) and not is_of_library(unit.names.qualified(node.func)):
                 getter = (path_of(node.func) or ("",))[-1].lstrip(".")
@@ -275,7 +277,7 @@ def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[s
 
 def _unset(view: View, roots: Sequence[ast.AST], parts: dict[str, str]) -> set[str]:
     """The parts of objects that the ``roots`` neither make nor change before they read them."""
-    made = _made(roots)
+    made = _made(view.kinds, roots)
     inside = {node for root in roots for node in walk(root) if isinstance(node, ast.stmt)}
     here = {node.attr for root in roots for node in walk(root) if isinstance(node, ast.Attribute)}
     changed: dict[str, set[ast.stmt]] = defaultdict(set)
@@ -441,16 +443,17 @@ def _stored(nodes: Iterable[ast.AST]) -> set[str]:
     return {n.id for n in inside if isinstance(n.ctx, ast.Store)}
 
 
-def _made(nodes: Iterable[ast.AST]) -> frozenset[str]:
+def _made(kinds: Kinds, nodes: Iterable[ast.AST]) -> frozenset[str]:
     """The names to which ``nodes`` give nothing but what calls and ops give them.
 
-    What a loop goes over, or what is a part of something, is older than the name.
+    What a loop goes over, or what is a part of something, is older than the name. So is what a
+    function was handed and gives back.
     """
     inside = [node for root in nodes for node in walk(root)]
     made = {
         name
         for node in inside
-        if isinstance(node, ast.Assign) and _is_result(node.value)
+        if isinstance(node, ast.Assign) and _is_result(kinds, node.value)
         for target in node.targets
         for name in walk(target)
     }
@@ -459,10 +462,12 @@ def _made(nodes: Iterable[ast.AST]) -> frozenset[str]:
     return frozenset({n.id for n in given & made} - older)
 
 
-def _is_result(value: ast.expr) -> bool:
+def _is_result(kinds: Kinds, value: ast.expr) -> bool:
     if isinstance(value, ast.Tuple):
-        return all(map(_is_result, value.elts))
-    return isinstance(value, ast.Call | ast.BinOp)
+        return all(_is_result(kinds, each) for each in value.elts)
+    if isinstance(value, ast.Call):
+        return not kinds.gives_what_was(value)
+    return isinstance(value, ast.BinOp)
 
 
 def _set_before(unit: Unit, function: ast.AST) -> frozenset[ast.Attribute]:
