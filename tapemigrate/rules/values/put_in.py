@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
@@ -21,9 +22,12 @@ from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 # Through how many callers an object is followed that is handed in.
 _DEPTH = 3
 
-_PUTTING: frozenset[type[ast.AST]] = frozenset({ast.Attribute, ast.Subscript, ast.Call})
+_PUTTING: frozenset[type[ast.AST]] = frozenset(
+    {ast.Attribute, ast.Subscript, ast.Call, ast.AugAssign}
+)
 
 Given = tuple[View, ast.expr]
+_Elements = dict[tuple[ast.AST | None, str], dict[ast.AST, list[ast.Attribute]]]
 
 
 def put_in_by_methods(project: Project, view: View, name: str) -> Iterator[Given]:
@@ -76,7 +80,8 @@ def _put_in(project: Project, view: View, name: str) -> Iterator[tuple[Given, bo
             there = project.view(unit, project.scope_of(unit, node))
             own = path_of(node.value) == (there.kinds.self_name,)
             if not own or there.cls in family:
-                yield from (((there, value), own) for value in _put_into(project, there, node))
+                put = _put_into(project, there, node) or _put_by_function(project, there, node)
+                yield from (((there, value), own) for value in put)
 
 
 def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> Iterator[Given]:
@@ -133,6 +138,22 @@ def _put_into(project: Project, view: View, node: ast.expr) -> list[ast.expr]:
     return found
 
 
+def _put_by_function(project: Project, view: View, node: ast.Attribute) -> list[ast.expr]:
+    """What a function is handed that changes what is in ``node``: ``fill(model.rows, x)``."""
+    call = view.unit.parents[node]
+    if isinstance(call, ast.keyword):
+        call = view.unit.parents[call]
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name | ast.Attribute):
+        return []
+    method = isinstance(call.func, ast.Attribute) and view.kinds.name(call.func) is None
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+    for home in project.units.defining(name):
+        filled = project.effects(home).filled(call, name, bound=int(method))
+        if node in (*filled.surely, *filled.perhaps):
+            return [each for each in arguments_of(call) if each is not node]
+    return []
+
+
 def _is_for_effect(project: Project, view: View, call: ast.Call, names: set[Path]) -> bool:
     """Whether the call is made to change what has ``names``: others give what they compute."""
     func, name = call.func, view.kinds.name(call.func)
@@ -172,6 +193,7 @@ def _names_of(view: View, node: ast.expr) -> set[Path]:
 def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
     """By the names of attributes: where something is put into what they hold, and what."""
     found: dict[str, list[tuple[ast.Attribute, ast.expr]]] = {}
+    elements = _elements_named(unit)
     for node in unit.parents:
         if node.__class__ not in _PUTTING:
             continue
@@ -181,6 +203,8 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
                 owner = node.value
                 values = _given_to(unit, node)
+            case ast.AugAssign(target=ast.Name() as owner, value=ast.List() | ast.ListComp()):
+                values = [node.value]  # a list is made longer, and no other one bound
             case ast.Attribute(value=value, attr=method) if method in CHANGERS:
                 owner, values = value, _put_by_name(unit, node)
             case ast.Call(func=ast.Attribute(value=value, attr=method), args=args):
@@ -189,11 +213,64 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
                 imported = unit.names.qualified(node.func) is not None
                 if method in CHANGERS or (alone and not imported):
                     owner, values = value, [*args, *(k.value for k in node.keywords)]
+        inside = not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load)
         while isinstance(owner, ast.Attribute | ast.Subscript):
             if isinstance(owner, ast.Attribute) and owner.attr != "__dict__":
                 found.setdefault(owner.attr, []).extend((owner, each) for each in values)
+                inside = False
             owner = owner.value
+        if inside and isinstance(owner, ast.Name):
+            for holder in _held_in(unit, owner, elements):
+                found.setdefault(holder.attr, []).extend((holder, each) for each in values)
     return found
+
+
+def _elements_named(unit: Unit) -> _Elements:
+    """The attributes of which names of a scope have elements: ``for row in self.rows``.
+
+    By what gives them: a loop's own target is meant inside of it.
+    """
+    found: _Elements = {}
+    for node in unit.parents:
+        match node:
+            case ast.For(target=target, iter=whole) | ast.comprehension(target=target, iter=whole):
+                pass
+            case ast.Assign(targets=[target], value=ast.Subscript() as whole):
+                pass
+            case _:
+                continue
+        holders = [
+            each
+            for each in walk(whole)
+            if isinstance(each, ast.Attribute) and not _is_called(unit, each)
+        ]
+        for name in walk(target):
+            if isinstance(name, ast.Name):
+                found.setdefault((_scope(unit, name), name.id), {})[node] = holders
+    return found
+
+
+def _held_in(unit: Unit, name: ast.Name, elements: _Elements) -> list[ast.Attribute]:
+    scope = _scope(unit, name)
+    given = elements.get((scope, name.id), {})
+    above: ast.AST | None = name
+    while given and above is not None and above is not scope:
+        if above in given and isinstance(above, ast.For):
+            return given[above]
+        above = unit.parents.get(above)
+    return [holder for holders in given.values() for holder in holders]
+
+
+def _is_called(unit: Unit, node: ast.Attribute) -> bool:
+    above = unit.parents[node]
+    return isinstance(above, ast.Call) and above.func is node
+
+
+def _scope(unit: Unit, node: ast.AST) -> ast.AST | None:
+    scope: ast.AST | None = unit.parents.get(node)
+    while scope is not None and not isinstance(scope, NamedFunction):
+        scope = unit.parents.get(scope)
+    return scope
 
 
 def _given_to(unit: Unit, target: ast.expr) -> list[ast.expr]:
