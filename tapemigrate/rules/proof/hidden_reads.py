@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.paths import Path, looked_up, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.project import Project, View
@@ -236,7 +236,8 @@ class HiddenReads:
         # An object that is called may have been made of the source, as one that is called here.
         held = (self._held_function(each, leaves) for each in sorted(called - functions))
         found += [verdict for verdict in held if verdict is not None]
-        for attribute in sorted(traced.attributes):
+        looked_up_there = self._looked_up_by(name) - traced.attributes
+        for attribute in sorted(traced.attributes | looked_up_there):
             if self._kept.is_module(attribute) or self._is_set_here(region, attribute):
                 continue
             asked = self._project.effects(self._view.unit).method(self._view.cls, attribute)
@@ -257,7 +258,7 @@ class HiddenReads:
             if isinstance(verdict, Refusal) and variables and not self._is_computed(attribute):
                 verdict = sentence
             if verdict:
-                found.append(verdict)
+                found.append(sentence if attribute in looked_up_there else verdict)
         if traced.blind and not traced.attributes:
             found.append(sentence)
         return found
@@ -268,21 +269,46 @@ class HiddenReads:
 
     def _called_by(self, name: str) -> set[str]:
         """The attributes that hold what a method calls, or the methods that it calls in turn."""
+        effects, cls = self._view.kinds.effects, self._view.cls
+        assert cls is not None
+        called = {each for method in self._run_by(name) for each in self._calls_own(method)}
+        return {each for each in called if effects.method(cls, each) is None}
+
+    def _run_by(self, name: str) -> list[NamedFunction]:
+        """A method, and those that it calls, or that these call in turn."""
         assert self._view.cls is not None
-        effects, found, seen, pending = self._view.kinds.effects, set[str](), {name}, [name]
+        found: list[NamedFunction] = []
+        seen, pending = {name}, [name]
         while pending:
-            method = effects.method(self._view.cls, pending.pop())
-            for call in calls_in(method) if method is not None else ():
-                path = path_of(call.func)
-                if path is None or len(path) != 2 or path[0] != self._view.kinds.self_name:
-                    continue
-                each = path[1].lstrip(".")
-                if effects.method(self._view.cls, each) is None:
-                    found.add(each)
-                elif each not in seen:
-                    seen.add(each)
-                    pending.append(each)
+            method = self._view.kinds.effects.method(self._view.cls, pending.pop())
+            if method is not None:
+                found.append(method)
+                new = self._calls_own(method) - seen
+                seen |= new
+                pending += sorted(new)
         return found
+
+    def _calls_own(self, method: NamedFunction) -> set[str]:
+        """What a method calls of its object: ``self.net(x)``, ``getattr(self, "net")(x)``."""
+        paths = (path_of(looked_up(call.func) or call.func) for call in calls_in(method))
+        me = self._view.kinds.self_name
+        return {p[1].lstrip(".") for p in paths if p is not None and len(p) == 2 and p[0] == me}
+
+    def _looked_up_by(self, name: str) -> set[str]:
+        """All that the class sets, if the method may look up any of it: ``getattr(self, name)``."""
+        cls, me = self._view.cls, self._view.kinds.self_name
+        assert cls is not None
+        asks = (
+            call.func.id == "getattr" and path_of(call.args[0]) == (me,)
+            for method in self._run_by(name)
+            for call in calls_in(method)
+            if isinstance(call.func, ast.Name) and call.args and looked_up(call) is None
+        )
+        if not any(asks):
+            return set()
+        nodes = (n for each in self._view.kinds.effects.lineage(cls) for n in walk(each))
+        own = (n for n in nodes if isinstance(n, ast.Attribute) and path_of(n.value) == (me,))
+        return {n.attr for n in own if isinstance(n.ctx, ast.Store)}
 
     def _holds_function_of(self, attribute: str) -> bool:
         """Whether ``self.attribute`` is a function that reads what an op made before.
