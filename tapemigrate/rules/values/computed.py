@@ -14,6 +14,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.operators import is_operator
 from tapemigrate.rules.values.optional import default_of
@@ -57,9 +58,7 @@ class Computed:
 
     def is_given(self, view: View, made: Def) -> bool:
         """Whether a definition of the scope may give its name what an op gave."""
-        if made.kind is Kind.PARAM:
-            return self._passed(view, made.path[0], Given.NOTHING)
-        return made.value is not None and self._holds(view, made.value, Given.NOTHING)
+        return self._is_made(view, made, Given.NOTHING)
 
     def _holds(self, view: View, node: ast.expr, given: Given) -> bool:
         return self._holding.of((view, node, given), self._is)
@@ -106,7 +105,13 @@ class Computed:
         return any(self._holds(view, each, given) for each in parts)
 
     def _named(self, view: View, node: ast.expr, given: Given) -> bool:
-        stack, seen = list(origins(view.flow.reads.get(node, frozenset()))), set[Def]()
+        uses = view.flow.reads.get(node)
+        path = path_of(node)
+        if uses is not None:
+            stack = list(origins(uses))
+        else:  # in a lambda, which reads what its scope has by the name
+            stack = [d for d in view.flow.defs.values() if path and d.path == path[: len(d.path)]]
+        seen = set[Def]()
         while stack:
             made = stack.pop()
             if made in seen:
@@ -124,7 +129,16 @@ class Computed:
     def _from_outside(self, view: View, path: Path, given: Given) -> bool:
         if path[0] == view.kinds.self_name:
             return len(path) > 1 and self._kept(view, path[1].lstrip("."), given)
+        around = outer_definitions(self._project, view, path)
+        own = isinstance(view.scope, NamedFunction) and path[0] in view.flow.own_names
+        if around is not None and not own:
+            return any(self._is_made(around[0], made, given) for made in around[1])
         return self._passed(view, path[0], given)
+
+    def _is_made(self, view: View, made: Def, given: Given) -> bool:
+        if made.kind is Kind.PARAM:
+            return self._passed(view, made.path[0], given)
+        return made.value is not None and self._holds(view, made.value, given)
 
     def _kept(self, view: View, attribute: str, given: Given) -> bool:
         values = [(view.unit, v) for v in attribute_values(self._project, view, attribute)]
