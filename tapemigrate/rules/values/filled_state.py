@@ -125,6 +125,7 @@ def _other_names(function: ast.AST, names: set[str]) -> dict[str, str]:
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=value)
                 | ast.For(target=ast.Name(id=name), iter=value)
+                | ast.comprehension(target=ast.Name(id=name), iter=value)
             ):
                 root = root_of(value)
                 root = found.get(root or "", root)
@@ -197,6 +198,8 @@ def _is_container(value: ast.expr) -> bool:
 def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
     """The names of what is put into, and the values; those of the module itself are marked."""
     match node:
+        case ast.AugAssign(target=ast.Name(id=name), value=ast.List() | ast.ListComp() as value):
+            yield name, [value]  # a list is made longer, and no other one bound
         case ast.Assign() | ast.AugAssign():
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 for each in parts_of_target(target):
