@@ -210,7 +210,7 @@ def _marks(making: bool = False) -> frozenset[str]:
 
     ``making``: those of them that are hardly ever meant otherwise.
     """
-    from tapemigrate.rules.unseen.hazards import MAKING, MARKS
+    from tapemigrate.rules.unseen.reasons import MAKING, MARKS
     from tapemigrate.rules.unseen.recurrent import CELLS
 
     return frozenset(FOREIGN + mark for mark in (MAKING if making else MARKS) | CELLS)

@@ -33,7 +33,7 @@ from tapemigrate.rules.proof.kept_results import (
     method_of,
 )
 from tapemigrate.rules.unseen.collected import ASKING, is_harmless
-from tapemigrate.rules.unseen.hazards import LOOKING_UP
+from tapemigrate.rules.unseen.reasons import LOOKING_UP
 from tapemigrate.rules.values.attributes import contents, sets_without_name
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others

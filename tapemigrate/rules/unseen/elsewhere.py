@@ -21,20 +21,12 @@ from tapemigrate.rules.units import Later
 from tapemigrate.rules.unseen.around import called_under
 from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.rules.unseen.given import Given, Handed, given_to, names_for, takers
-from tapemigrate.rules.unseen.hazards import (
-    MARKS,
-    UNDER,
-    Hazards,
-    hazards,
-    hidden,
-    hidden_methods,
-    opens,
-    uses_of_own,
-    with_users,
-)
+from tapemigrate.rules.unseen.hazards import Hazards, hazards, opens
 from tapemigrate.rules.unseen.importing import modules
 from tapemigrate.rules.unseen.methods import methods_of, named_in
 from tapemigrate.rules.unseen.objects import runs_unnamed
+from tapemigrate.rules.unseen.reasons import MARKS, UNDER
+from tapemigrate.rules.unseen.spread import hidden, hidden_methods, uses_of_own, with_users
 from tapemigrate.tape.request import Refusal
 
 # Through how many files such functions are followed.

@@ -11,7 +11,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.unseen.collected import ASKING
 from tapemigrate.rules.unseen.elsewhere import dangers, elsewhere
-from tapemigrate.rules.unseen.hazards import WALKING
+from tapemigrate.rules.unseen.reasons import WALKING
 
 _WORDS = (*WALKING, *sorted(ASKING))
 
