@@ -11,6 +11,18 @@ from typing import NamedTuple
 from tapemigrate.flow.callables import Callables
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction, free_names, parameters
+from tapemigrate.flow.hooks import (
+    computes,
+    decorator_itself,
+    dispatches,
+    gives_more,
+    goes_on,
+    hooks_of,
+    is_property,
+    is_setter,
+    sets_more,
+    yields_in_a_try,
+)
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import arguments_of, statements, walk
@@ -95,41 +107,41 @@ class Effects:
             elif isinstance(node, NamedFunction):
                 self._named |= {a.arg for a in parameters(node.args)}
                 self._functions.setdefault(node.name, []).append(node)
-                if any(_is_property(d) for d in node.decorator_list):
+                if any(is_property(d) for d in node.decorator_list):
                     self.properties.add(f".{node.name}")
-                    if any(_is_setter(d) for d in node.decorator_list):
+                    if any(is_setter(d) for d in node.decorator_list):
                         self.set_by_code.add(f".{node.name}")
-                for path in map(path_of, (_called(d) for d in node.decorator_list)):
+                for path in map(path_of, (decorator_itself(d) for d in node.decorator_list)):
                     if path is not None and path[1:] == (".register",):
                         registered.setdefault(path[0], []).append(node)
             elif isinstance(node, ast.Try):
-                yields = yields or _yields(node)
+                yields = yields or goes_on(node)
         for name, others in registered.items():
             known = self._functions.get(name, ())
-            if any(_dispatches(d) for each in known for d in each.decorator_list):
+            if any(dispatches(d) for each in known for d in each.decorator_list):
                 self._functions[name] = [*known, *others]
         self.hooked = {
             name
             for name, cls in self._classes.items()
             if any(each in hooked for each in (self.lineage(cls) if hooked else ()))
         }
-        setting = {cls.name for cls in hooked if any(map(_sets_more, _hooks_of(cls)))}
+        setting = {cls.name for cls in hooked if any(map(sets_more, hooks_of(cls)))}
         self.setting = {
             name
             for name in self.hooked
             if setting and any(each.name in setting for each in self.lineage(self._classes[name]))
         }
         self.set_by_code = {
-            name for name in self.set_by_code if any(map(_computes, self._functions[name[1:]]))
+            name for name in self.set_by_code if any(map(computes, self._functions[name[1:]]))
         }
         self.swallowing = {
             name
             for name, cls in self._classes.items()
-            if (leave := self.method(cls, "__exit__")) is not None and _gives_more(leave)
+            if (leave := self.method(cls, "__exit__")) is not None and gives_more(leave)
         }
         if yields:
             managers = self._functions.items()
-            self.swallowing |= {n for n, made in managers if any(map(_yields_in_a_try, made))}
+            self.swallowing |= {n for n, made in managers if any(map(yields_in_a_try, made))}
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._altered: dict[Function, frozenset[str]] = {}
         self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
@@ -611,76 +623,6 @@ def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
             ):
                 found.add(node.attr)
     return frozenset(found)
-
-
-def _called(decorator: ast.expr) -> ast.expr:
-    return decorator.func if isinstance(decorator, ast.Call) else decorator
-
-
-def _dispatches(decorator: ast.expr) -> bool:
-    """Whether other functions may run in place of the one, by what it is handed."""
-    return (path_of(decorator) or ("",))[-1].lstrip(".").startswith("singledispatch")
-
-
-def _is_property(decorator: ast.expr) -> bool:
-    path = path_of(decorator)
-    return path == ("property",) or (path is not None and path[-1] in (".setter", ".getter"))
-
-
-def _hooks_of(cls: ast.ClassDef) -> list[ast.FunctionDef]:
-    """The methods that run where attributes, or elements, of its objects are set."""
-    names = ("__setattr__", "__setitem__")
-    return [s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name in names]
-
-
-def _computes(function: NamedFunction) -> bool:
-    """Whether a property gives, or sets, more than one attribute of its object."""
-    given = [n.value for n in walk(function) if isinstance(n, ast.Return)]
-    return _sets_more(function) or any(
-        value is not None and path_of(value) is None for value in given
-    )
-
-
-def _gives_more(leave: NamedFunction) -> bool:
-    """Whether ``__exit__`` may give something other than None and False."""
-    return any(
-        isinstance(node, ast.Return)
-        and node.value is not None
-        and not (isinstance(node.value, ast.Constant) and not node.value.value)
-        for node in walk(leave)
-    )
-
-
-def _yields_in_a_try(function: NamedFunction) -> bool:
-    """Whether the function, as a manager of a ``with``, may go on where its body was broken off."""
-    return any(isinstance(node, ast.Try) and _yields(node) for node in walk(function))
-
-
-def _yields(stmt: ast.Try) -> bool:
-    """Whether it goes on where what it yields in is broken off."""
-    inner = (n for each in stmt.body for n in walk(each)) if stmt.handlers else ()
-    return any(isinstance(node, ast.Yield) for node in inner)
-
-
-def _is_setter(decorator: ast.expr) -> bool:
-    return (path_of(decorator) or ("",))[-1] == ".setter"
-
-
-def _sets_more(function: NamedFunction) -> bool:
-    """Whether it does more on its object than to keep there what it is handed."""
-    own = [a.arg for a in parameters(function.args)]
-    for node in walk(function):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                handed = isinstance(value, ast.Name) and value.id in own
-                if not handed and any(isinstance(t, ast.Attribute) for t in targets):
-                    return True
-            case ast.AugAssign(target=ast.Attribute()) | ast.AnnAssign(target=ast.Attribute()):
-                return True
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
-                if [name] == own[:1] and not attr.startswith("__"):
-                    return True
-    return False
 
 
 def _root(node: ast.expr) -> str | None:
