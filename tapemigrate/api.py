@@ -11,7 +11,8 @@ from functools import partial
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
 from tapemigrate.rules import cells
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
-from tapemigrate.rules.project import Project, let_go, unit
+from tapemigrate.rules.kept_units import let_go, unit
+from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
 from tapemigrate.settings import Place, Settings
 from tapemigrate.source import SourceError, SourceFile

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tapemigrate import api
 from tapemigrate.api import Result
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
-from tapemigrate.rules import project as rules_project
+from tapemigrate.rules import kept_units
 from tapemigrate.runner import FileResult, Outcome, run
 from tapemigrate.running import analysing, stored
 from tapemigrate.running import cache as caching
@@ -240,7 +240,7 @@ def test_what_a_file_means_beside_others_is_not_kept_for_all(
 
     expected = analysed()
     assert "tape.watch(x)\n        field = Field()" in expected.rewritten["setting.py"]
-    monkeypatch.setattr(rules_project, "_kept", rules_project._Kept())
+    monkeypatch.setattr(kept_units, "_kept", kept_units._Kept())
     api.analyse({"b.py": caller}, PLAIN, rewrite=False, context={"setting.py": file})
     assert analysed() == expected
 

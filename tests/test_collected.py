@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapemigrate.rules.project import unit
+from tapemigrate.rules.kept_units import unit
 from tapemigrate.rules.unseen.collected import Collected
 from tapemigrate.source.decoding import SourceFile
 

@@ -9,7 +9,7 @@ import weakref
 import pytest
 
 from tapemigrate import api
-from tapemigrate.rules import project
+from tapemigrate.rules import kept_units
 from tapemigrate.running import garbage
 from tapemigrate.settings import Settings
 from tapemigrate.source import SourceFile
@@ -63,17 +63,17 @@ def test_nothing_is_done_where_python_looks_itself(monkeypatch: pytest.MonkeyPat
 
 def test_what_an_analysis_read_is_freed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     trees: list[weakref.ref[ast.Module]] = []
-    real = project.parse
+    real = kept_units.parse
 
     def parse(text: str, filename: str) -> ast.Module:
         tree = real(text, filename)
         trees.append(weakref.ref(tree))
         return tree
 
-    kept = project._Kept()
+    kept = kept_units._Kept()
     kept.most = 0
-    monkeypatch.setattr(project, "parse", parse)
-    monkeypatch.setattr(project, "_kept", kept)
+    monkeypatch.setattr(kept_units, "parse", parse)
+    monkeypatch.setattr(kept_units, "_kept", kept)
     files = {"helper.py": HELPER, "caller.py": CALLER}
     sources = {name: SourceFile(name, text) for name, text in files.items()}
     gc.disable()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tapemigrate.rules.project import Project, unit
+from tapemigrate.rules.kept_units import unit
+from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.source.decoding import SourceFile
 

@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from tapemigrate.rules.project import Project, unit
+from tapemigrate.rules.kept_units import unit
+from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.optional import given_for
 from tapemigrate.source.decoding import SourceFile
 from tapemigrate.tape.kinds import Make

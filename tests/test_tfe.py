@@ -8,7 +8,8 @@ import pytest
 
 from tapemigrate.codemods import apply
 from tapemigrate.rules.finding import Finding
-from tapemigrate.rules.project import Project, unit
+from tapemigrate.rules.kept_units import unit
+from tapemigrate.rules.project import Project
 from tapemigrate.rules.tfe import transformers as tfe
 from tapemigrate.source import SourceFile
 from tapemigrate.tape.plan import Op

@@ -15,6 +15,7 @@ from tapemigrate.flow.functions import Function, defaults, free_names
 from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import NONE, PARTS, State, States
+from tapemigrate.flow.unpacking import named_first, pairs, zipped
 from tapemigrate.source.trees import arguments_of, children, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -84,7 +85,7 @@ class Execution:
                 if isinstance(value, ast.NamedExpr):
                     value = value.target
                     uses = self._states.read(state, value, (value.id,))
-                for target in _named_first(stmt):
+                for target in named_first(stmt):
                     self._assign(target, value, uses, state, Kind.ASSIGN)
                     path = path_of(target)
                     if path is not None and _is_made(value) and len(stmt.targets) > 1:
@@ -267,7 +268,7 @@ class Execution:
             self._assign(target.value, value, uses, state, Kind.ELEMENT)
             return
         if isinstance(target, ast.Tuple | ast.List):
-            parts = _pairs(target, value) if kind is Kind.ASSIGN else None
+            parts = pairs(target, value) if kind is Kind.ASSIGN else None
             if parts is not None:
                 for part, expr in parts:
                     self._assign(part, expr, self._states.uses_in(expr), state, kind)
@@ -313,7 +314,7 @@ class Execution:
         self, target: ast.expr, iterated: ast.expr, uses: Uses, state: State, kind: Kind
     ) -> None:
         """``for a, b in zip(c, d)`` takes ``a`` from ``c`` alone, and ``b`` from ``d``."""
-        parts = _zipped(target, iterated)
+        parts = zipped(target, iterated)
         if parts is None:
             self._assign(target, iterated, uses, state, kind)
         else:
@@ -480,40 +481,9 @@ def reads_all(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Name) and call.func.id in _READING_ALL
 
 
-def _named_first(stmt: ast.Assign) -> list[ast.expr]:
-    """The targets of an assignment, names before parts of objects, and those before lists."""
-    if len(stmt.targets) == 1:
-        return stmt.targets
-    ranks = {ast.Name: 0, ast.Attribute: 1, ast.Subscript: 1}
-    return sorted(stmt.targets, key=lambda target: ranks.get(type(target), 2))
-
-
 def _is_made(value: ast.expr) -> bool:
     """Whether evaluating it again would give another object."""
     return not isinstance(value, ast.Constant) and path_of(value) is None
-
-
-def _pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
-    if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
-        return None
-    if any(isinstance(e, ast.Starred) for e in [*target.elts, *value.elts]):
-        return None
-    return list(zip(target.elts, value.elts, strict=True))
-
-
-def _zipped(target: ast.expr, iterated: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
-    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(iterated, ast.Call):
-        return None
-    func, args = iterated.func, iterated.args
-    if not isinstance(func, ast.Name) or any(
-        isinstance(e, ast.Starred) for e in [*target.elts, *args]
-    ):
-        return None
-    if func.id == "enumerate" and len(target.elts) == 2 and len(args) == 1:
-        return [(target.elts[1], args[0]), (target.elts[0], ast.Constant(0))]
-    if func.id == "zip" and len(args) == len(target.elts):
-        return list(zip(target.elts, args, strict=True))
-    return None
 
 
 def _is_container(made: Def) -> bool:

@@ -7,7 +7,6 @@ What else may be put there has to be in sight as well: a call there would be one
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
@@ -20,6 +19,7 @@ from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import Resolver, constructors, named_mentions
 from tapemigrate.rules.callgraph.names_in_texts import named_in_text, set_by_text
 from tapemigrate.rules.callgraph.places import place_of, stem
+from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import arguments_of, walk
@@ -409,42 +409,6 @@ def _function_meant(
         if _is_meant(project, home, function, unit, value)
     ]
     return found[0] if len(found) == 1 else None
-
-
-#: One of these stands in a file in which that is done.
-SETTING = ("setattr", "__setattr__", "__dict__", "vars")
-
-
-def set_without_name(unit: Unit) -> list[ast.expr]:
-    """The objects that are given attributes whose names do not stand there."""
-    return unit.once(_set_without_name)
-
-
-def _set_without_name(unit: Unit) -> list[ast.expr]:
-    return list(_without_name(unit))
-
-
-def _without_name(unit: Unit) -> Iterator[ast.expr]:
-    for call in unit.nodes(ast.Call):
-        path = path_of(call.func) or ()
-        if path == ("setattr",) and len(call.args) > 1:
-            if not isinstance(call.args[1], ast.Constant):
-                yield call.args[0]
-        elif path[-1:] == (".__setattr__",) and len(call.args) > 2:
-            yield call.args[0]
-        elif isinstance(call.func, ast.Attribute) and call.func.attr == "update":
-            yield from _whose_attributes(call.func.value)
-    for part in unit.nodes(ast.Subscript):
-        if not isinstance(part.ctx, ast.Load):
-            yield from _whose_attributes(part.value)
-
-
-def _whose_attributes(node: ast.expr) -> Iterator[ast.expr]:
-    """The object whose attributes ``net.__dict__`` or ``vars(net)`` are."""
-    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
-        yield node.value
-    elif isinstance(node, ast.Call) and path_of(node.func) == ("vars",):
-        yield from node.args
 
 
 def _is_bound(unit: Unit, function: ast.FunctionDef) -> bool:

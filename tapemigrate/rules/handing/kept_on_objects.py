@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.rules.callgraph.callbacks import SETTING, set_without_name
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.instances import instances
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.places import place_of
+from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.kept import (
     Kept,

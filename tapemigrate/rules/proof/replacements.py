@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import looked_up, path_of
-from tapemigrate.rules.callgraph.callbacks import SETTING, set_without_name
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.places import place_of
+from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View

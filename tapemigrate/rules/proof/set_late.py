@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Set
 from tapemigrate.flow.effects import CHANGERS, is_super
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.callbacks import set_without_name
 from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.set_without_name import set_without_name
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View

@@ -1,0 +1,38 @@
+"""Which part of a value each target of an assignment, or of a loop, is given."""
+
+from __future__ import annotations
+
+import ast
+
+
+def named_first(stmt: ast.Assign) -> list[ast.expr]:
+    """The targets of an assignment, names before parts of objects, and those before lists."""
+    if len(stmt.targets) == 1:
+        return stmt.targets
+    ranks = {ast.Name: 0, ast.Attribute: 1, ast.Subscript: 1}
+    return sorted(stmt.targets, key=lambda target: ranks.get(type(target), 2))
+
+
+def pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    """What each element of a target gets of a value that is written out; None if that is not."""
+    if not isinstance(value, ast.Tuple | ast.List) or len(value.elts) != len(target.elts):
+        return None
+    if any(isinstance(e, ast.Starred) for e in [*target.elts, *value.elts]):
+        return None
+    return list(zip(target.elts, value.elts, strict=True))
+
+
+def zipped(target: ast.expr, iterated: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+    """What each element of a loop's target is taken from: ``for i, (x, y) in zip(n, pairs)``."""
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(iterated, ast.Call):
+        return None
+    func, args = iterated.func, iterated.args
+    if not isinstance(func, ast.Name) or any(
+        isinstance(e, ast.Starred) for e in [*target.elts, *args]
+    ):
+        return None
+    if func.id == "enumerate" and len(target.elts) == 2 and len(args) == 1:
+        return [(target.elts[1], args[0]), (target.elts[0], ast.Constant(0))]
+    if func.id == "zip" and len(args) == len(target.elts):
+        return list(zip(target.elts, args, strict=True))
+    return None
