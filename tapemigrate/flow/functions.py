@@ -70,3 +70,11 @@ def _shared_names(scope: ast.AST) -> frozenset[str]:
 def defaults(args: ast.arguments) -> list[ast.expr]:
     """The values of parameters that are not passed, which are made where the function is."""
     return [d for d in [*args.defaults, *args.kw_defaults] if d is not None]
+
+
+def named_defaults(args: ast.arguments) -> dict[str, ast.expr]:
+    """The same, by the names of the parameters."""
+    named = [*args.posonlyargs, *args.args]
+    pairs = [*zip(named[len(named) - len(args.defaults) :], args.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d]
+    return {a.arg: d for a, d in pairs}

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import shared_names
+from tapemigrate.flow.functions import NamedFunction, named_defaults, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
@@ -137,6 +137,21 @@ class Ancestry:
             inner = self._project.view(view.unit, function)
             place = step.place if call is value else None
             yield from (_Step(inner, None, v, True) for v in _given_back(inner, place))
+            if way is not _Way.SAME and isinstance(call, ast.Call):
+                yield from self._defaults(inner, call, place)
+
+    def _defaults(self, inner: View, call: ast.Call, place: int | None) -> Iterator[_Step]:
+        """What a function gives back of what it has where ``call`` does not pass it."""
+        function = inner.scope
+        if not isinstance(function, NamedFunction):
+            return
+        holder = self._project.view(inner.unit, self._project.scope_of(inner.unit, function))
+        given = named_defaults(function.args)
+        for value in _given_back(inner, place) if given else ():
+            for name in {d.path[0] for d in self._tracer.behind(inner, value)} & given.keys():
+                passed = argument_for(call, function, name, inner.cls is not None)
+                if passed is None or passed is given[name]:
+                    yield _Step(holder, None, given[name], True)
 
     def _before(self, view: View, value: ast.expr, way: _Way) -> Iterable[Def]:
         if way is _Way.MADE:
