@@ -7,7 +7,13 @@ import builtins
 from collections.abc import Iterator
 
 from tapemigrate.flow.effects import CHANGERS
-from tapemigrate.flow.functions import free_names
+from tapemigrate.flow.functions import (
+    Function,
+    NamedFunction,
+    free_names,
+    named_defaults,
+    parameters,
+)
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
@@ -25,6 +31,11 @@ _CONTAINERS = frozenset(
     | {"WeakKeyDictionary", "empty", "full", "partial"}
 )
 _LOOKING = frozenset({"get", "setdefault", "values", "items"})
+# What gives the elements of what it is given.
+_HANDING_ON = (
+    *(("enumerate",), ("zip",), ("reversed",), ("list",), ("tuple",), ("sorted",), ("iter",)),
+    *(("next",), ("filter",), ("itertools", ".chain"), ("chain",)),
+)
 _TYPES = (("list",), ("dict",), ("set",))
 _INSERTING = frozenset(
     {"heapq.heappush", "heapq.heappushpop", "heapq.heapreplace", "operator.setitem"}
@@ -93,17 +104,18 @@ def filled_state(unit: Unit) -> frozenset[str]:
                 if node.func.id in pushing:
                     filled.append((_OF_MODULE + pushing[node.func.id], arguments_of(node)))
             for named, values in filled:
-                name = named
+                meant = {named}
                 if named in other_names and _changes(node):
-                    name = other_names[named]
+                    meant = other_names[named]
                 elif named not in free and not named.startswith(_OF_MODULE):
                     continue  # its own, which the module has something else by
-                keeps = name in names or name.startswith(_OF_MODULE)
-                keeps |= name in functions and isinstance(node, ast.Assign)
-                if keeps and not all(
-                    _is_uncomputed(unit, v, function, shared, kinds) for v in values
-                ):
-                    found.add(name.removeprefix(_OF_MODULE))
+                for name in meant:
+                    keeps = name in names or name.startswith(_OF_MODULE)
+                    keeps |= name in functions and isinstance(node, ast.Assign)
+                    if keeps and not all(
+                        _is_uncomputed(unit, v, function, shared, kinds) for v in values
+                    ):
+                        found.add(name.removeprefix(_OF_MODULE))
             if isinstance(node, ast.FunctionDef) and (
                 _fills_a_default(unit, node) or effects.remembers(node)
             ):
@@ -111,27 +123,69 @@ def filled_state(unit: Unit) -> frozenset[str]:
     return frozenset(found)
 
 
-def _other_names(function: ast.AST, names: set[str]) -> dict[str, str]:
+def _other_names(function: ast.AST, names: set[str]) -> dict[str, set[str]]:
     """Names by which a function has what ``names`` stand for, or what is in there."""
-    found: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
+    inner = {each.name: each for each in walk(function) if isinstance(each, NamedFunction)}
     for node in walk(function):
         match node:
             case ast.arguments():
-                named = [*node.posonlyargs, *node.args]
-                given = zip(named[len(named) - len(node.defaults) :], node.defaults, strict=True)
-                found |= {
-                    a.arg: d.id for a, d in given if isinstance(d, ast.Name) and d.id in names
-                }
+                for name, default in named_defaults(node).items():
+                    if isinstance(default, ast.Name) and default.id in names:
+                        found.setdefault(name, set()).add(default.id)
+                continue
             case (
-                ast.Assign(targets=[ast.Name(id=name)], value=value)
-                | ast.For(target=ast.Name(id=name), iter=value)
-                | ast.comprehension(target=ast.Name(id=name), iter=value)
+                ast.Assign(targets=[target], value=value)
+                | ast.For(target=target, iter=value)
+                | ast.comprehension(target=target, iter=value)
             ):
-                root = root_of(value)
-                root = found.get(root or "", root)
-                if root in names and root is not None and not _computes(value):
-                    found[name] = root
+                given = _given_to(target, value)
+            case ast.Call(args=[handed, *values]):
+                given = _gone_over(inner, handed, values)
+            case _:
+                continue
+        for name, value in given:
+            for root in _roots(value):
+                meant = found.get(root, {root}) & names
+                if meant:
+                    found.setdefault(name, set()).update(meant)
     return found
+
+
+def _given_to(target: ast.expr, value: ast.expr) -> list[tuple[str, ast.expr]]:
+    match target, value:
+        case ast.Tuple(elts=elts), ast.Call(func=ast.Name(id="zip"), args=values) if len(
+            elts
+        ) == len(values):
+            return [
+                pair
+                for each, one in zip(elts, values, strict=True)
+                for pair in _given_to(each, one)
+            ]
+        case ast.Tuple(elts=[_, each]), ast.Call(func=ast.Name(id="enumerate"), args=[one, *_]):
+            return _given_to(each, one)
+    names = [each for each in parts_of_target(target) if isinstance(each, ast.Name)]
+    return [(each.id, value) for each in names]
+
+
+def _gone_over(
+    inner: dict[str, NamedFunction], handed: ast.expr, values: list[ast.expr]
+) -> list[tuple[str, ast.expr]]:
+    """The parameters of a function that goes over values: ``map(lambda row: …, ROWS)``."""
+    function = inner.get(handed.id) if isinstance(handed, ast.Name) else handed
+    if not isinstance(function, Function):
+        return []
+    return [(a.arg, value) for a, value in zip(parameters(function.args), values, strict=False)]
+
+
+def _roots(value: ast.expr) -> Iterator[str]:
+    """The names of what a value is, is in, or has the elements of: ``enumerate(ROWS)``."""
+    if isinstance(value, ast.BinOp):
+        yield from (*_roots(value.left), *_roots(value.right))
+    elif isinstance(value, ast.Call) and path_of(value.func) in _HANDING_ON:
+        yield from (root for each in value.args for root in _roots(each))
+    elif (root := root_of(value)) is not None and not _computes(value):
+        yield root
 
 
 def _computes(value: ast.expr) -> bool:
@@ -218,9 +272,14 @@ def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
             else:
                 yield root_of(func) or "", arguments_of(node)
         case ast.Call(func=ast.Name(id=name)):
-            handed = effects_of(unit).filled(node, name).surely
-            for each in handed if handed and not _puts_numbers(unit, name) else ():
-                yield root_of(each) or "", [each]
+            calls = [(node, name)]
+            if node.args and isinstance(function := node.args[0], ast.Name):
+                # ``map(put, ROWS, values)``
+                calls.append((ast.Call(function, node.args[1:], []), function.id))
+            for call, called in calls:
+                handed = effects_of(unit).filled(call, called).surely
+                for each in handed if handed and not _puts_numbers(unit, called) else ():
+                    yield root_of(each) or "", [each]
 
 
 def _puts_numbers(unit: Unit, name: str) -> bool:
