@@ -98,6 +98,7 @@ MAGICS = [
     "%time y = f(x)",
     "%timeit -n 10 -r3 f(x)",
     "%time",
+    "%lsmagic  # all of them",
     "y = %time f(x)",
     "y = %time f(x)  # slow",
     "%%time\ny = f(x)\n!ls",

@@ -319,7 +319,8 @@ def _assigns(magic: str) -> bool:
     if given is None or not _is_python(magic[given.end() :]):
         return False
     kinds = ast.Assign | ast.AugAssign | ast.AnnAssign
-    return isinstance(ast.parse(magic[given.end() :]).body[0], kinds)
+    # A comment is Python, and no statement.
+    return any(isinstance(stmt, kinds) for stmt in ast.parse(magic[given.end() :]).body[:1])
 
 
 def _is_python(code: str) -> bool:

@@ -19,6 +19,7 @@ from tapemigrate.tape.request import Refusal
 
 _RUNNING = frozenset({"exec", "execfile", "runpy.run_module", "runpy.run_path"})
 _OF_SCOPE = frozenset({("globals",), ("locals",), ("vars",)})
+_MAKING_NONE = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 #: In a file without one of these pieces nothing of the kind runs.
 _PIECES = ("exec", "runpy", "import *", "globals(", "locals(", "vars(")
 
@@ -28,7 +29,7 @@ def runs_other_code(view: View, region: Region) -> Refusal | None:
     if not view.unit.once(_may_run):
         return None
     made = [d.stmt for leaf in region.sources.leaves for d in leaf.defs]
-    first = min((s.lineno if s is not None else 0 for s in made), default=0)
+    first = min((s.lineno if s is not None else 0 for s in made), default=_begin(view))
     last = region.request.stmt.end_lineno or region.request.stmt.lineno
     loops = view.blocks.loops_around(region.request.stmt)
     for node, what in _running(view):
@@ -42,6 +43,13 @@ def runs_other_code(view: View, region: Region) -> Refusal | None:
             "Write what it runs where it runs, or make a function of it that is called.",
         )
     return None
+
+
+def _begin(view: View) -> int:
+    """The line before which the scope has made no variables: it does nothing but import."""
+    body = getattr(view.scope, "body", None)
+    rest = (s for s in body if not isinstance(s, _MAKING_NONE)) if isinstance(body, list) else ()
+    return next((stmt.lineno for stmt in rest), 0)
 
 
 def _may_run(unit: Unit) -> bool:
