@@ -171,10 +171,13 @@ class PutAside:
                 found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
             found.called += [(u, f, holder or "self") for u, f in self._run_for(project, node.attr)]
         else:
-            # On others, a method of such a name is hardly ever one of the user's.
             own_class = effects_of(unit).class_named(_base(node.value)) is not None
-            if own or own_class or (node.attr not in QUIET and node.attr not in CHANGERS):
-                called = self._methods_named(project, node.attr)
+            common = node.attr in QUIET or node.attr in CHANGERS
+            called = self._methods_named(project, node.attr)
+            if common and not (own or own_class):
+                # Containers and tensors have such methods: the user's are called as theirs are.
+                called = [each for each in called if _fits(each[1], parent)]
+            if called or own or own_class or not common:
                 if not called:
                     if holder and self._is_set_later(project, node.attr):
                         found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
@@ -243,6 +246,17 @@ class PutAside:
                 put = put.union(*(u.once(_put_through).get(getter, ()) for u in units))
             self._getters[getter] = put or None
         return self._getters[getter]
+
+
+def _fits(function: NamedFunction, call: ast.Call) -> bool:
+    """Whether a call of a method passes what the function asks for."""
+    args = function.args
+    names = [a.arg for a in (*args.posonlyargs, *args.args)]
+    if names[:1] != ["self"]:
+        return False
+    passed = {*names[1 : 1 + len(call.args)], *(k.arg for k in call.keywords)}
+    needed = set(names[1 : len(names) - len(args.defaults)])
+    return needed <= passed and (len(call.args) < len(names) or args.vararg is not None)
 
 
 _known: WeakKeyDictionary[Project, PutAside] = WeakKeyDictionary()
