@@ -73,8 +73,10 @@ class Sites:
                 return f"no caller can be seen that would watch `{helper.standing[0]}`"
             names = " and ".join(f"`{t}`" for t in helper.targets)
             kind = "persistent " if helper.often else ""
+            watched = " and ".join(f"`{s}`" for s in helper.sources)
             helper.assumptions.append(
-                f"every caller of `{helper.function.name}` hands in a {kind}tape that has recorded "
+                f"every caller of `{helper.function.name}` hands in a {kind}tape that has "
+                f"{f'watched {watched} and ' if watched else ''}recorded "
                 f"{names}{', and still records' if helper.records else ''}"
             )
         return calls

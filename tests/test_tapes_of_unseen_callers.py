@@ -1,0 +1,49 @@
+"""What is told of a tape that callers have to hand in, of whom none is at hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source import SourceFile
+
+PAIRS = """
+import tensorflow as tf
+
+
+def grads_of(losses, sources):
+    found = []
+    for loss, xs in zip(losses, sources):
+        found.append(tf.gradients(loss, xs)[0])
+    return found
+"""
+ONE = """
+import tensorflow as tf
+
+
+def grads_of(loss, x):
+    return tf.gradients(loss, x)[0]
+"""
+VARIABLES = """
+import tensorflow as tf
+
+
+def grads_of(loss):
+    return tf.gradients(loss, tf.trainable_variables())
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (PAIRS, "hands in a persistent tape that has watched `sources` and recorded `losses`"),
+        (ONE, "hands in a tape that has watched `x` and recorded `loss`"),
+        (VARIABLES, "hands in a tape that has recorded `loss`"),
+    ],
+)
+def test_what_has_to_be_watched_is_named(text: str, told: str) -> None:
+    file = {"a.py": SourceFile("a.py", text)}
+    (found,) = analyse(file, Settings(), rewrite=False).diagnostics
+    assert found.fix is not None
+    assert told in found.message
