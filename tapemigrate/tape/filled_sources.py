@@ -50,6 +50,7 @@ class FilledSources:
         self._unseen: list[ast.Call] = []
         self._is_list = False
         self._begun: list[Sources] = []
+        self._elements: list[Leaf] = []
 
     def read(self, uses: Iterable[Use]) -> Sources:
         """What the list holds where ``uses`` reach it."""
@@ -79,6 +80,7 @@ class FilledSources:
                         "name by which a tape could watch it"
                     )
                 self._add(part)
+                self._elements += part.leaves
                 self._found.references += part.references
                 self._found.nested |= part.single is False
         elif (call is None or _changes_otherwise(call)) and made.stmt is not None:
@@ -114,7 +116,9 @@ class FilledSources:
             if any(part.single is None for part in self._begun):
                 # What a call may have changed need be no list.
                 found.single, found.listed = None, False
-        found.leaves = merged(beside_variables(found.leaves, text))
+        # What is put in beside variables is seen, and is what it is by its own name.
+        ways = zip(found.leaves, beside_variables(found.leaves, text), strict=True)
+        found.leaves = merged([one if one in self._elements else way for one, way in ways])
         parted = any(d.path != self._path and is_part(d.path, text) for d in self._seen)
         handed = self._handed and found.single is False and not found.refusal
         if (parted or handed) and not self._filled:
