@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.execution import reads_all
-from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.functions import NamedFunction, defaults, free_names, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for
@@ -38,6 +38,7 @@ from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.unseen.found import found_in_graph
+from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import arguments_of, walk
@@ -59,6 +60,8 @@ _CALLS_BACK = frozenset(
 # Of these, those whose functions get parts of what is handed in, by ops that a gradient goes back
 # through. What goes round a loop is cut off from what it began as.
 _TAKES_APART = _CALLS_BACK - {"while_loop", "cond", "case"}
+# What stands where ops may be made.
+_COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,7 +497,11 @@ class Independence:
             if attribute is not None:
                 if attribute in value.attributes or value.blind:
                     return False
-            elif value.network or is_output_of_object(self._project, caller, other):
+            elif (
+                value.network
+                or is_output_of_object(self._project, caller, other)
+                or self._is_of_variables(caller, asked.source, value, run)
+            ):
                 return False
             elif value.calls and not asked.above:
                 return None
@@ -553,6 +560,29 @@ class Independence:
         if self._finds(caller, other, behind):
             return None
         return True if not value.blind or value.parameters else None
+
+    def _is_of_variables(
+        self, caller: View, source: Def, value: Provenance, run: list[ast.expr]
+    ) -> bool:
+        """Whether it is computed from variables of the module, and not one of them itself.
+
+        Of a ``source`` that has a name it is known which variable it is.
+        """
+        if source.kind in _OUTSIDE:
+            return False
+        computed = any(isinstance(n, _COMPUTING) for each in run for n in walk(each))
+        effects = self._project.effects(caller.unit)
+        names = sorted(value.globals)
+        for name in names:
+            for function in effects.functions(name):
+                made = (n for d in defaults(function.args) for n in walk(d))
+                read = {*free_names(function), *(n.id for n in made if isinstance(n, ast.Name))}
+                names += sorted(read - set(names))
+        return any(
+            (computed or not are_variables(self._project, caller.unit, name))
+            and self._tracer.global_name(caller, name).network
+            for name in names
+        )
 
     def _is_called_by_none(self, caller: View) -> bool:
         """Whether nothing at hand calls the scope: what it is handed there, users hand in."""
