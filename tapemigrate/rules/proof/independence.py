@@ -497,6 +497,8 @@ class Independence:
             if attribute is not None:
                 if attribute in value.attributes or value.blind:
                     return False
+                if any(_is_made_of_part(each, attribute) for each in run):
+                    return None  # of an object that may be this one
             elif (
                 value.network
                 or is_output_of_object(self._project, caller, other)
@@ -612,6 +614,12 @@ def enclosing(view: View) -> tuple[Unit, ast.AST] | None:
             return view.unit, node
         node = view.unit.parents.get(node)
     return None
+
+
+def _is_made_of_part(value: ast.expr, attribute: str) -> bool:
+    """Whether what objects have by that name enters a value, and the value is not that itself."""
+    parts = (n for n in walk(value) if isinstance(n, ast.Attribute))
+    return path_of(value) is None and any(part.attr == attribute for part in parts)
 
 
 def _held_against(
