@@ -16,6 +16,7 @@ from tapemigrate.rules.handing.asked_of_passed import is_passed_on_from_outside
 from tapemigrate.rules.handing.asked_tapes import asks_a_tape_from_outside
 from tapemigrate.rules.handing.finding_regions import finder_of
 from tapemigrate.rules.handing.higher import HIGHER, is_elsewhere, on_kept_tape
+from tapemigrate.rules.handing.rewiring import rewired
 from tapemigrate.rules.handing.run import run_by
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.assumptions import Judge, is_linear
@@ -28,7 +29,6 @@ from tapemigrate.rules.unseen.collected import COLLECTED
 from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.other_code import runs_other_code
-from tapemigrate.rules.unseen.rewiring import rewired
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.tape.asking import several
