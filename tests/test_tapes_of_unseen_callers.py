@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tapemigrate.api import analyse
+from tapemigrate.rules.conditions import apart
 from tapemigrate.settings import Settings
 from tapemigrate.source import SourceFile
 
@@ -32,6 +33,15 @@ import tensorflow as tf
 def grads_of(loss):
     return tf.gradients(loss, tf.trainable_variables())
 """
+PRODUCT = """
+import tensorflow as tf
+
+
+def product(ys, xs, v):
+    grads = tf.gradients(ys, xs)
+    products = [tf.multiply(grad, tf.stop_gradient(each)) for grad, each in zip(grads, v)]
+    return tf.gradients(products, xs)
+"""
 
 
 @pytest.mark.parametrize(
@@ -47,3 +57,14 @@ def test_what_has_to_be_watched_is_named(text: str, told: str) -> None:
     (found,) = analyse(file, Settings(), rewrite=False).diagnostics
     assert found.fix is not None
     assert told in found.message
+
+
+def test_of_a_tape_that_still_records_one_thing_is_assumed() -> None:
+    file = {"a.py": SourceFile("a.py", PRODUCT)}
+    found = analyse(file, Settings(), rewrite=False).diagnostics
+    assert len(found) == 2
+    for each in found:
+        assert each.fix is not None
+        _, assumed = apart(each.message)
+        assert assumed[0].startswith("every caller of `product` hands in a persistent tape that st")
+        assert not any(sentence.startswith("still") for sentence in assumed)

@@ -75,9 +75,9 @@ class Sites:
             kind = "persistent " if helper.often else ""
             watched = " and ".join(f"`{s}`" for s in helper.sources)
             helper.assumptions.append(
-                f"every caller of `{helper.function.name}` hands in a {kind}tape that has "
-                f"{f'watched {watched} and ' if watched else ''}recorded "
-                f"{names}{', and still records' if helper.records else ''}"
+                f"every caller of `{helper.function.name}` hands in a {kind}tape that "
+                f"{'still records and ' if helper.records else ''}has "
+                f"{f'watched {watched} and ' if watched else ''}recorded {names}"
             )
         return calls
 
