@@ -46,7 +46,7 @@ def findings(project: Project, unit: Unit) -> list[Finding]:
     """What is to be said of the calls in ``unit``, and the rewrites that mend them."""
     if project.keeps_graphs and unit.graph:
         return []
-    tapes = _tapes(project)
+    tapes = project.once(_tapes)
     calls = tapes.calls(unit)
     functions = Lambdas(project, unit, calls.by_scope)
     found = list(tapes.findings.get(unit.filename, ()))
@@ -58,16 +58,13 @@ def findings(project: Project, unit: Unit) -> list[Finding]:
 
 def _tapes(project: Project) -> Tapes:
     """The tapes of all files that ``project`` is asked about, laid once."""
-    if project.tapes is None:
-        units = [project.units[name] for name in project.asked if name not in project.idle]
-        kept = [u for u in units if not (project.keeps_graphs and u.graph)]
-        project.tapes = Tapes(project).solve(kept)
-    return project.tapes
+    units = [project.units[name] for name in project.asked if name not in project.idle]
+    return Tapes(project).solve([u for u in units if not (project.keeps_graphs and u.graph)])
 
 
 def readings(project: Project, unit: Unit) -> list[tuple[View, Request, Region | Refusal]]:
     """Every call of ``unit`` that can be read, with its scope and its region, in order."""
-    tapes = _tapes(project)
+    tapes = project.once(_tapes)
     found: list[tuple[View, Request, Region | Refusal]] = []
     for placed in tapes.placed.values():
         if placed.view.unit is unit:

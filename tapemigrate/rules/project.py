@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Kind
@@ -31,10 +31,7 @@ from tapemigrate.source.decoding import UNKNOWN
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
 
-if TYPE_CHECKING:
-    from tapemigrate.rules.callgraph.callbacks import Arrival
-    from tapemigrate.rules.callgraph.callers import Callers
-    from tapemigrate.rules.tapes import Tapes
+_T = TypeVar("_T")
 
 # Longer chains of attributes are no names of tensors.
 _LONGEST_PATH = 8
@@ -122,14 +119,7 @@ class Project:
         self._unread = tuple(unread)
         self.aliases = aliases or {}
         self.keeps_graphs = keeps_graphs
-        #: Laid by ``gradients``, once for all files.
-        self.tapes: Tapes | None = None
-        #: What ``callers`` found out about single names.
-        self.meanings: dict[tuple[ast.AST, ast.AST], bool | None] = {}
-        #: What ``callbacks`` found out about functions that are passed on.
-        self.arrivals: dict[tuple[ast.AST, ast.AST], Arrival | str] = {}
-        #: What it found out about functions.
-        self.callers: dict[ast.AST, Callers] = {}
+        self._once: dict[Callable[[Project], Any], Any] = {}
         # Which methods change their objects, files of the project tell; so no unit keeps its views.
         self._views: dict[Scope, View] = {}
         self._mentions: dict[str, Mentions] = {}
@@ -142,8 +132,15 @@ class Project:
 
     def forget(self) -> None:
         """Drops what knows the project: no circle may keep all of it alive."""
-        self.tapes = None
+        self._once.clear()
         self._views.clear()
+
+    def once(self, make: Callable[[Project], _T]) -> _T:
+        """What ``make`` tells of all files: worked out once, and kept with the project."""
+        if make not in self._once:
+            self._once[make] = make(self)
+        found: _T = self._once[make]
+        return found
 
     def with_unit(self, unit: Unit) -> Project:
         """The same files, ``unit`` in place of the one of its name."""

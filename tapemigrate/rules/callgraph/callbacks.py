@@ -52,9 +52,14 @@ class _Lost(Exception):
 
 def callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
     """Every call of ``function`` in the files at hand, by whatever name. Nothing may change it."""
-    if function not in project.callers:
-        project.callers[function] = _callers(project, unit, function)
-    return project.callers[function]
+    known = project.once(_known_callers)
+    if function not in known:
+        known[function] = _callers(project, unit, function)
+    return known[function]
+
+
+def _known_callers(_: Project) -> dict[ast.AST, Callers]:
+    return {}
 
 
 def _callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Callers:
@@ -149,13 +154,18 @@ def _follow(
 ) -> Arrival | str:
     """Where the function, for which ``node`` stands, is called; or what hides that, to be added."""
     key = (function, node)
-    if key not in project.arrivals:
+    known = project.once(_known_arrivals)
+    if key not in known:
         follower = _Follower(project, home, function)
         try:
-            project.arrivals[key] = follower.follow(unit, node)
+            known[key] = follower.follow(unit, node)
         except _Lost as lost:
-            project.arrivals[key] = str(lost)
-    return project.arrivals[key]
+            known[key] = str(lost)
+    return known[key]
+
+
+def _known_arrivals(_: Project) -> dict[tuple[ast.AST, ast.AST], Arrival | str]:
+    return {}
 
 
 class _Follower:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.class_aliases import ClassAliases
@@ -120,10 +119,8 @@ def _by_base(unit: Unit) -> dict[str, set[str]]:
 
 
 def classes(project: Project) -> Classes:
-    """The classes of ``project``, found once. They know no project: nothing would free it."""
-    if project not in _CLASSES:
-        _CLASSES[project] = Classes(project)
-    return _CLASSES[project]
+    """The classes of ``project``, found once."""
+    return project.once(Classes)
 
 
 def is_of_library(path: str | None) -> bool:
@@ -150,6 +147,3 @@ def _base(node: ast.expr) -> str:
         if path is not None and path[-1].lstrip(".") == "with_metaclass":
             return _base(node.args[-1])
     return (path_of(node) or ("",))[-1].lstrip(".")
-
-
-_CLASSES: WeakKeyDictionary[Project, Classes] = WeakKeyDictionary()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from weakref import WeakKeyDictionary
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
@@ -14,18 +13,20 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # Through how many callers.
 _DEPTH = 4
 
-# By the function, and through how many callers: those that many call are met again and again.
-_KNOWN: WeakKeyDictionary[Project, dict[tuple[ast.AST, int], bool]] = WeakKeyDictionary()
-
 
 def may_be_converted(project: Project, unit: Unit, scope: ast.AST, depth: int = _DEPTH) -> bool:
     """Whether the code of ``scope`` may run as AutoGraph has converted it."""
     if not isinstance(scope, _FUNCTIONS):
         return False
-    known = _KNOWN.setdefault(project, {})
+    known = project.once(_known)
     if (scope, depth) not in known:
         known[scope, depth] = _may_be_converted(project, unit, scope, depth)
     return known[scope, depth]
+
+
+def _known(_: Project) -> dict[tuple[ast.AST, int], bool]:
+    """By the function, and through how many callers: some are met again and again."""
+    return {}
 
 
 def _may_be_converted(project: Project, unit: Unit, scope: ast.AST, depth: int) -> bool:

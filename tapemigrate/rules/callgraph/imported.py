@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-from weakref import WeakKeyDictionary
 
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import (
@@ -20,7 +19,6 @@ from tapemigrate.source.trees import top_level
 
 # Through how many packages an imported name is followed.
 MOST_PACKAGES = 4
-_PLACES: WeakKeyDictionary[Project, dict[tuple[str, str], frozenset[str]]] = WeakKeyDictionary()
 
 
 def leads_to(
@@ -73,12 +71,16 @@ def _handing_on(project: Project, module: str, user: Unit) -> list[Unit]:
 
 def _places(project: Project, module: str, user: Unit) -> frozenset[str]:
     """The names of the files that ``module`` may mean."""
-    known = _PLACES.setdefault(project, {})
+    known = project.once(_known_places)
     key = (user.filename, module)
     if key not in known:
         files = project.units.files()
         known[key] = frozenset(n for n, _ in files if is_module(user.filename, module, n))
     return known[key]
+
+
+def _known_places(_: Project) -> dict[tuple[str, str], frozenset[str]]:
+    return {}
 
 
 def _is_home(project: Project, module: str, user: Unit, home: Unit) -> bool | None:

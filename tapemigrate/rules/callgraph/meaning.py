@@ -86,13 +86,14 @@ class Resolver:
     def means(self, unit: Unit, node: ast.AST) -> bool | None:
         """None: it cannot be told."""
         key = (self._function, node)
-        if key not in self._project.meanings:
+        known = self._project.once(_known)
+        if key not in known:
             meant = self._means(unit, node)
             call = unit.parents.get(node)
             if meant is None and isinstance(call, ast.Call) and call.func is node:
                 meant = None if self._takes(call) else False
-            self._project.meanings[key] = meant
-        return self._project.meanings[key]
+            known[key] = meant
+        return known[key]
 
     def _takes(self, call: ast.Call) -> bool:
         """Whether the function can be called with these arguments, ``self`` perhaps among them."""
@@ -209,6 +210,10 @@ class Resolver:
         if self._project.effects(home).method(cls, self._function.name) is not None:
             return False
         return None if self._classes.has_unseen_bases(home, cls) else False
+
+
+def _known(_: Project) -> dict[tuple[ast.AST, ast.AST], bool | None]:
+    return {}
 
 
 def is_called_from_outside(project: Project, unit: Unit, function: ast.FunctionDef) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import os
-from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -18,8 +17,6 @@ from tapemigrate.rules.unseen.rewired import REWIRING, REWIRING_WORDS, rewires
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import QUIET
-
-_FOUND: WeakKeyDictionary[Project, Rewiring] = WeakKeyDictionary()
 
 
 class Rewiring:
@@ -51,9 +48,7 @@ def rewired(project: Project, view: View, stmt: ast.stmt, kept: bool) -> Refusal
 
     ``kept``: the gradient is asked for in another method than the one that it records.
     """
-    if project not in _FOUND:
-        _FOUND[project] = Rewiring(project)
-    known = _FOUND[project]
+    known = project.once(Rewiring)
     if known.refusal is None or kept:
         return known.refusal
     qualified = view.unit.names.qualified

@@ -10,7 +10,6 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.effects import CHANGERS
@@ -259,14 +258,12 @@ def _fits(function: NamedFunction, call: ast.Call) -> bool:
     return needed <= passed and (len(call.args) < len(names) or args.vararg is not None)
 
 
-_known: WeakKeyDictionary[Project, PutAside] = WeakKeyDictionary()
+def _unasked(_: Project) -> PutAside:
+    return PutAside()
 
 
 def _read_by(project: Project, view: View, nodes: Iterable[ast.AST]) -> _Read:
-    found = _known.get(project)
-    if found is None:
-        found = _known[project] = PutAside()
-    return found.read_by(project, view.unit, nodes, view.flow.own_names)
+    return project.once(_unasked).read_by(project, view.unit, nodes, view.flow.own_names)
 
 
 def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import leads_to
@@ -142,12 +141,10 @@ def _owner(unit: Unit, node: ast.expr) -> str | None:
     return None
 
 
-_states: WeakKeyDictionary[Project, SharedState] = WeakKeyDictionary()
-
-
 def shared_state(project: Project) -> SharedState:
-    """That of a project, made once. It knows no project: nothing would free it."""
-    found = _states.get(project)
-    if found is None:
-        found = _states[project] = SharedState()
-    return found
+    """That of a project, made once."""
+    return project.once(_unasked)
+
+
+def _unasked(_: Project) -> SharedState:
+    return SharedState()

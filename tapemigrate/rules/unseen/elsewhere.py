@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from weakref import WeakKeyDictionary
 
 from tapemigrate.model import Hidden
 from tapemigrate.rules.callgraph.places import lies_in, may_hold
@@ -33,8 +32,6 @@ from tapemigrate.tape.request import Refusal
 _MOST_STEPS = 3
 _OVERRIDE = "gradient_override_map"
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
-_FOUND: WeakKeyDictionary[Project, Elsewhere] = WeakKeyDictionary()
-_DANGERS: WeakKeyDictionary[Project, dict[str, Hazards]] = WeakKeyDictionary()
 
 
 class Elsewhere:
@@ -274,14 +271,12 @@ def held(unit: Unit) -> Hidden:
 
 def elsewhere(project: Project) -> Elsewhere:
     """What the files of ``project`` hold of the kind, found once."""
-    if project not in _FOUND:
-        _FOUND[project] = Elsewhere(project)
-    return _FOUND[project]
+    return project.once(Elsewhere)
 
 
 def dangers(project: Project, unit: Unit) -> Hazards:
     """The hazards of ``unit``, those included that it imports from other files."""
-    known = _DANGERS.setdefault(project, {})
+    known = project.once(_known_dangers)
     if unit.filename not in known:
         others = elsewhere(project)
         given, around = others.given(project, unit), others.around(project, unit)
@@ -292,6 +287,10 @@ def dangers(project: Project, unit: Unit) -> Hazards:
         else:
             known[unit.filename] = hazards(unit, given=given, around=around)
     return known[unit.filename]
+
+
+def _known_dangers(_: Project) -> dict[str, Hazards]:
+    return {}
 
 
 def _top(unit: Unit, node: ast.AST) -> ast.FunctionDef | ast.ClassDef | None:

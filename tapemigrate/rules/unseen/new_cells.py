@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
@@ -336,9 +335,6 @@ def _mentions(text: str, words: Sequence[str]) -> bool:
     return any(word in text for word in words)
 
 
-_NEAR: WeakKeyDictionary[Project, dict[str, frozenset[str]]] = WeakKeyDictionary()
-
-
 def _near(unit: Unit, project: Project) -> list[tuple[str, str]] | None:
     """The files that a program may consist of in which this one runs, with their texts.
 
@@ -346,9 +342,7 @@ def _near(unit: Unit, project: Project) -> list[tuple[str, str]] | None:
     """
     files = project.units.files()
     texts = {filename: file.text for filename, file in files}
-    if project not in _NEAR:
-        _NEAR[project] = {name: _words(text) for name, text in texts.items()}
-    words = _NEAR[project]
+    words = project.once(_words_of_files)
     keys = {name: _key(name) for name in texts}
     found, pending = {unit.filename}, [unit.filename]
     while pending:
@@ -363,6 +357,10 @@ def _near(unit: Unit, project: Project) -> list[tuple[str, str]] | None:
         found |= more
         pending += more
     return [(name, texts[name]) for name in sorted(found) if name in texts]
+
+
+def _words_of_files(project: Project) -> dict[str, frozenset[str]]:
+    return {filename: _words(file.text) for filename, file in project.units.files()}
 
 
 def _key(filename: str) -> str:

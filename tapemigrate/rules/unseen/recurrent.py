@@ -6,7 +6,6 @@ import ast
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.places import may_hold
@@ -40,8 +39,6 @@ _HARMLESS = ("tensorflow.", "numpy.", "math.")
 _Running = dict[str, str]
 #: The same of those that others can import, by their name and file.
 _Known = dict[str, dict[str, str]]
-_RUNNING: WeakKeyDictionary[Project, dict[str, _Running]] = WeakKeyDictionary()
-_IMPORTED: WeakKeyDictionary[Project, dict[str, _Running]] = WeakKeyDictionary()
 # Through how many files they are followed.
 _MOST_STEPS = 3
 
@@ -162,7 +159,7 @@ def last_of(node: ast.AST) -> str | None:
 
 
 def _running(filename: str, file: Unit | Later, project: Project) -> _Running:
-    files = _RUNNING.setdefault(project, {})
+    files = project.once(_known_running)
     if filename not in files:
         files[filename] = {}
         facts = _FACTS.of(file) if any(word in file.text for word in _WORDS) else None
@@ -171,11 +168,13 @@ def _running(filename: str, file: Unit | Later, project: Project) -> _Running:
     return files[filename]
 
 
+def _known_running(_: Project) -> dict[str, _Running]:
+    return {}
+
+
 def _imported(unit: Unit, project: Project) -> _Running:
     """The names of the file that mean such functions and classes of other files."""
-    if project not in _IMPORTED:
-        _IMPORTED[project] = _follow(project)
-    return _IMPORTED[project].get(unit.filename, {})
+    return project.once(_follow).get(unit.filename, {})
 
 
 def _follow(project: Project) -> dict[str, _Running]:

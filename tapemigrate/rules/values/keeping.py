@@ -6,7 +6,6 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from typing import TypeGuard
-from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
@@ -16,18 +15,20 @@ from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 
-_KNOWN: WeakKeyDictionary[Project, dict[str, bool]] = WeakKeyDictionary()
-
 
 def keeps(project: Project, method: str) -> bool:
     """Whether a method of that name may keep what it makes of its arguments, in any file.
 
     What is kept is read elsewhere, or before: by whatever has the object.
     """
-    known = _KNOWN.setdefault(project, {})
+    known = project.once(_known)
     if method not in known:
         known[method] = _keeps(project, method)
     return known[method]
+
+
+def _known(_: Project) -> dict[str, bool]:
+    return {}
 
 
 def _keeps(project: Project, method: str) -> bool:

@@ -6,7 +6,6 @@ A forward pass reads them while the tape records, so that no part of a gradient 
 from __future__ import annotations
 
 import ast
-from weakref import WeakKeyDictionary
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -22,16 +21,19 @@ _ASKING = frozenset({"keys", "values", "items", "get"})
 _READERS = frozenset({"len", "zip", "enumerate", "list", "tuple", "sorted", "reversed"})
 # By these, a name can be given a value that does not stand beside it.
 _UNSEEN = frozenset({"globals", "vars", "locals", "exec", "eval"})
-_KNOWN: WeakKeyDictionary[Project, dict[tuple[str, str], bool]] = WeakKeyDictionary()
 
 
 def are_variables(project: Project, unit: Unit, name: str) -> bool:
     """Whether the module-level ``name`` of ``unit`` is a variable, or holds nothing but such."""
-    known = _KNOWN.setdefault(project, {})
+    known = project.once(_known)
     key = (unit.filename, name)
     if key not in known:
         known[key] = _are_variables(project, unit, name)
     return known[key]
+
+
+def _known(_: Project) -> dict[tuple[str, str], bool]:
+    return {}
 
 
 def is_trainable(project: Project, unit: Unit, name: str) -> bool:
