@@ -14,7 +14,9 @@ from tapemigrate.source.trees import arguments_of
 
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _CHOICES = (ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Starred)
-_LISTERS = frozenset({"list", "tuple", "dict", "set", "sorted", "reversed", "zip", "enumerate"})
+_LISTERS = frozenset(
+    {"list", "tuple", "dict", "set", "sorted", "reversed", "zip", "enumerate", "copy"}
+)
 _CONTAINERS = _LISTERS | {"OrderedDict", "defaultdict", "deque"}
 _NO_OBJECTS = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, Kind.EXCEPT)
 
@@ -123,8 +125,14 @@ class Objects:
                 parts, inner = [owner], True
             case _ if not part:
                 found.add(made)
+            case ast.Call(func=ast.Attribute(value=owner, attr="copy"), args=[]):
+                parts, inner = [owner], True  # what it holds is in both
             case ast.List() | ast.Tuple() | ast.Set():
                 parts = node.elts
+                for each in parts:
+                    if isinstance(each, ast.List | ast.Tuple):
+                        # ``for a, b in [(c, d)]`` takes what its elements hold.
+                        self._value(each, True, made, found, seen)
             case ast.Dict():
                 parts = node.values
             case ast.ListComp() | ast.SetComp():

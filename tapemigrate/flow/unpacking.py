@@ -24,7 +24,11 @@ def pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr,
 
 def zipped(target: ast.expr, iterated: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
     """What each element of a loop's target is taken from: ``for i, (x, y) in zip(n, pairs)``."""
-    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(iterated, ast.Call):
+    if not isinstance(target, ast.Tuple | ast.List):
+        return None
+    if isinstance(iterated, ast.List | ast.Tuple):
+        return _columns(target, iterated)
+    if not isinstance(iterated, ast.Call):
         return None
     func, args = iterated.func, iterated.args
     if not isinstance(func, ast.Name) or any(
@@ -36,3 +40,17 @@ def zipped(target: ast.expr, iterated: ast.expr) -> list[tuple[ast.expr, ast.exp
     if func.id == "zip" and len(args) == len(target.elts):
         return list(zip(target.elts, args, strict=True))
     return None
+
+
+def _columns(
+    target: ast.Tuple | ast.List, rows: ast.List | ast.Tuple
+) -> list[tuple[ast.expr, ast.expr]] | None:
+    """``for a, b in [(c, d), (e, f)]``: ``a`` is taken from ``[c, e]``."""
+    parts = [pairs(target, row) for row in rows.elts]
+    found: list[tuple[ast.expr, ast.expr]] = []
+    for i, each in enumerate(target.elts):
+        column = [part[i][1] for part in parts if part is not None]
+        if len(column) < len(parts):
+            return None
+        found.append((each, ast.copy_location(ast.List(column, ast.Load()), rows)))
+    return found

@@ -452,6 +452,8 @@ class Kinds:
                     part = inner
                 case ast.Attribute(value=inner) | ast.Subscript(value=inner):
                     part = inner
+                case ast.Call(func=ast.Name(id="vars" | "getattr"), args=[inner, *_]):
+                    part = inner
                 case _:
                     return Effect()
         return Effect((part,) if self._names.qualified(part) is None else ())
