@@ -79,15 +79,17 @@ class Effect:
     """What a call changes in place, and whether it touches the state that no name shows.
 
     ``contents`` are arguments that change only where they are lists, dicts or sets, ``objects``
-    those that change where they are of a class that the scope shows; ``rebinds``
-    are names that get another value, while the object they had stays what it was. ``above`` is the
-    object at hand, where a method is called that a class above has.
+    those that change where they are of a class that the scope shows, ``called`` what may keep parts
+    of what it is called with; ``rebinds`` are names that get another value, while the object they
+    had stays what it was. ``above`` is the object at hand, where a method is called that a class
+    above has.
     """
 
     changes: tuple[ast.expr, ...] = ()
     rebinds: frozenset[str] = frozenset()
     contents: tuple[ast.expr, ...] = ()
     objects: tuple[ast.expr, ...] = ()
+    called: ast.expr | None = None
     writes_hidden: bool = False
     reads_hidden: bool = False
     above: str = ""

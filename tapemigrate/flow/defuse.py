@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
 from tapemigrate.flow.execution import Execution
 from tapemigrate.flow.functions import Function, Scope, parameters, shared_names
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, parts_read, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import NONE, State, States
 from tapemigrate.source.trees import walk
@@ -54,7 +54,7 @@ class Flow:
                 made = self._states.define(arg, (arg.arg,), Kind.PARAM, None)
                 state[made.path] = frozenset({self._states.use(made)})
                 self._states.know(made.path)
-        self._execution = Execution(self._states, effect, altered, swallowing)
+        self._execution = Execution(self._states, effect, altered, swallowing, parts_read(scope))
         if isinstance(scope, ast.Lambda):
             self._execution.evaluate(scope.body, state)
         else:

@@ -14,7 +14,7 @@ from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import Function, defaults, free_names
 from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.states import NONE, PARTS, State, States
+from tapemigrate.flow.states import NONE, State, States
 from tapemigrate.flow.unpacking import named_first, pairs, zipped
 from tapemigrate.source.trees import arguments_of, children, walk
 
@@ -35,9 +35,9 @@ class Execution:
 
     ``effect`` says what a call changes, ``altered`` which outer names a function may give something
     where it runs, or what these hold, and ``swallowing`` what goes on, entered by a ``with``,
-    where an exception was raised. ``returns`` lists the return statements, ``yields`` tells
-    whether there is a ``yield``, and ``met`` what an object is, and its parts are, where a method
-    of it is called.
+    where an exception was raised. Of the paths ``parts_read`` parts are read. ``returns`` lists the
+    return statements, ``yields`` tells whether there is a ``yield``, and ``met`` what an object is,
+    and its parts are, where a method of it is called.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Execution:
         effect: Callable[[ast.Call], Effect],
         altered: Callable[[Function], frozenset[str]],
         swallowing: Set[str],
+        parts_read: Set[Path],
     ) -> None:
         self.returns: list[ast.Return] = []
         self.yields = False
@@ -54,6 +55,7 @@ class Execution:
         self._effect = effect
         self._altered = altered
         self._swallowing = swallowing
+        self._parts_read = parts_read
         self._exits: list[tuple[list[State], list[State]]] = []
         # What may hold where the statements that are gone through are broken off, outermost first.
         self._broken_off: list[State] = []
@@ -398,9 +400,10 @@ class Execution:
                 changes.append(expr)
             elif path is not None and alone:
                 # What nobody needs the result of is called for what it does to what it is handed.
-                made = self._states.define(call, (*path, PARTS), Kind.MUTATE, call)
-                made.uses |= found
-                state[made.path] = frozenset({self._states.use(made)})
+                self._states.change_parts(state, call, path, found)
+        path = path_of(effect.called)
+        if path is not None and path in self._parts_read:
+            self._states.change_parts(state, call, path, found)
         for expr in changes:
             path = path_of(expr)
             if path is not None:

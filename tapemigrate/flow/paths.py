@@ -5,7 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from tapemigrate.source.trees import kept, walk
+
 Path = tuple[str, ...]
+_OWN = (
+    *("variables", "vars", "weights", "params", "parameters", "scope", "name", "kernel", "bias"),
+    *("var_list", "collection", "shape", "size", "dim", "dtype", "layers", "optimizer", "config"),
+)
 
 
 def path_of(node: Any) -> Path | None:
@@ -31,6 +37,31 @@ def path_of(node: Any) -> Path | None:
         else:
             return None
         cls = node.__class__
+
+
+def parts_read(root: ast.AST) -> frozenset[Path]:
+    """The paths of which parts are read in ``root``, and not only called as methods.
+
+    What objects have of their own, variables and names say, is no part that a call may leave.
+    """
+    return kept(root, _parts_read)
+
+
+def _parts_read(root: ast.AST) -> frozenset[Path]:
+    called: set[ast.AST] = set()
+    found: set[Path] = set()
+    for node in walk(root):
+        if isinstance(node, ast.Call):
+            called.add(node.func)
+        elif isinstance(node, ast.Attribute) and node not in called and not _is_own(node.attr):
+            path = path_of(node.value) if isinstance(node.ctx, ast.Load) else None
+            if path is not None:
+                found.add(path)
+    return frozenset(found)
+
+
+def _is_own(attr: str) -> bool:
+    return attr.endswith(_OWN)
 
 
 def looked_up(node: ast.AST) -> ast.Attribute | None:

@@ -142,6 +142,13 @@ class States:
             if (given | own) & before:
                 state[name] = own | {here}
 
+    def change_parts(self, state: State, node: ast.Call, path: Path, uses: Uses) -> None:
+        """The call ``node`` may set parts of the object at ``path``, whatever they are called."""
+        made = self.define(node, (*path, PARTS), Kind.MUTATE, node)
+        before = state.get(made.path, NONE)
+        made.uses |= {use for use in uses | before if use.made is not made}
+        state[made.path] = frozenset({self.use(made)})
+
     def change_everywhere(
         self, state: State, node: ast.AST, path: Path, uses: Uses, held: bool = False
     ) -> None:

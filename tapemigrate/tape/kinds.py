@@ -438,9 +438,11 @@ class Kinds:
 
     def _keeps(self, name: str) -> bool:
         """Whether an object of that name may be of a class that sets parts of it when called."""
-        if self._effects.functions(name) or self._effects.class_named(name) is not None:
-            return False
-        return any(map(self._changing, _CALLED))
+        return not self._is_shown(name) and any(map(self._changing, _CALLED))
+
+    def _is_shown(self, name: str) -> bool:
+        """Whether a function or a class of that name stands in this file."""
+        return bool(self._effects.functions(name)) or self._effects.class_named(name) is not None
 
     def _effect_on_part(self, part: ast.expr) -> Effect:
         """What changes with a part that a call gives: ``d.setdefault(k, []).append(v)``."""
@@ -487,10 +489,11 @@ class Kinds:
                 filled = self._effects.filled_by_making(call, func.id) or Filled([], others, [])
             perhaps = [*filled.perhaps, *filled.unseen]
             objects = _parts([*filled.surely, *perhaps])
-            return Effect(changed, rebinds, args, objects, writes_hidden=True)
+            called = func if qualified is None and not self._is_shown(func.id) else None
+            return Effect(changed, rebinds, args, objects, called, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
             state = self._effects.keeps_state(None) and path_of(func) is not None
-            return Effect((func,) if state else (), contents=args, writes_hidden=True)
+            return Effect((func,) if state else (), contents=args, called=func, writes_hidden=True)
         me = self.self_name if self.cls is not None else None
         if self.cls is not None and me and self.is_above(call):
             # What a class above has; where it is called on a class, self is an argument.
@@ -532,7 +535,11 @@ class Kinds:
                 held = self._effects.method(self.cls, func.attr) is None
                 state = held and self._effects.keeps_state(None)
                 return Effect(
-                    (func,) if state else (), contents=args, objects=objects, writes_hidden=True
+                    (func,) if state else (),
+                    contents=args,
+                    objects=objects,
+                    called=func if held else None,
+                    writes_hidden=True,
                 )
         return Effect((func.value,), contents=args, objects=objects, writes_hidden=True)
 

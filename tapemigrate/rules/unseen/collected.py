@@ -1,8 +1,9 @@
 """Tensors that come out of a graph collection, directly or through functions that ask for one.
 
 A tape sees those that are made while it records: it has to open before whatever may fill the
-collection, and what was put there before is lost.
+collection, and what was put there before is lost. The ``losses`` of a layer are such, too.
 https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_collection
+https://www.tensorflow.org/api_docs/python/tf/keras/layers/Layer#losses
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.objects import standing_for
@@ -24,7 +27,7 @@ COLLECTED = Refusal(
 )
 #: A file without one of these words asks for no collection.
 ASKING = frozenset(
-    {*GETTERS, "get_total_loss", "get_losses"}
+    {*GETTERS, "get_total_loss", "get_losses", ".losses"}
     | {"get_regularization_loss", "get_regularization_losses"}
 )
 _HARMLESS_KEYS = ("VARIABLES", "variables", "UPDATE_OPS", "SUMMARIES", "GLOBAL_STEP", "INIT_OP")
@@ -62,7 +65,7 @@ class Collected:
         functions, through = self.readers(), ""
         for root in nodes:
             for node in walk(root):
-                if isinstance(node, ast.Call) and self._asks(node):
+                if self._asks(node):
                     return f"`{ast.unparse(node)}` gives"
             for name in self._names_in(root) if not through else ():
                 last = _last(name)
@@ -87,19 +90,47 @@ class Collected:
 
     def _reads_itself(self, root: ast.AST) -> bool:
         """Whether ``root`` asks for one without another function of the file."""
-        if self._may_ask and any(isinstance(n, ast.Call) and self._asks(n) for n in walk(root)):
+        if self._may_ask and any(map(self._asks, walk(root))):
             return True
         return self._foreign is not None and any(map(self._is_foreign, self._names_in(root)))
 
-    def _asks(self, call: ast.Call) -> bool:
-        name = short(self._unit.names.qualified(call.func)) or ""
+    def _asks(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Attribute):
+            return node.attr == "losses" and self._is_of_layer(node)
+        if not isinstance(node, ast.Call):
+            return False
+        name = short(self._unit.names.qualified(node.func)) or ""
         if name.startswith("losses.get_"):
             return True
-        return _last(call.func) in GETTERS and not is_harmless(call)
+        return _last(node.func) in GETTERS and not is_harmless(node)
+
+    def _is_of_layer(self, node: ast.Attribute) -> bool:
+        """Whether a layer may have gathered them where it was called, out of sight from here."""
+        unit, path = self._unit, path_of(node.value)
+        if path is None or unit.names.qualified(node) is not None or unit.once(_has_own_losses):
+            return False
+        scope: ast.AST | None = node
+        while scope is not None and not isinstance(scope, NamedFunction):
+            scope = unit.parents.get(scope)
+        # What is made, and called, where they are read is seen to change.
+        return scope is None or not any(
+            isinstance(n, ast.Assign)
+            and isinstance(n.value, ast.Call)
+            and path in map(path_of, n.targets)
+            for n in walk(scope)
+        )
 
     def _is_foreign(self, node: ast.expr) -> bool:
         refusal = self._foreign(node) if self._foreign is not None else None
         return refusal is not None and refusal.gathers
+
+
+def _has_own_losses(unit: Unit) -> bool:
+    """Whether something of the file has what it calls its losses."""
+    stored = (n for n in unit.nodes(ast.Attribute) if isinstance(n.ctx, ast.Store))
+    return any(n.attr == "losses" for n in stored) or any(
+        n.name == "losses" for n in unit.nodes(ast.FunctionDef)
+    )
 
 
 def is_harmless(call: ast.Call) -> bool:
