@@ -103,26 +103,40 @@ class Ancestry:
         if known is not None:
             return known
         found: set[_Met] = set()
+        for step in self._steps(_Step(view, start, None, False), way):
+            if step.made is not None:
+                if not _is_outside(step):
+                    found.add(step.made)
+                elif (path := self._imported(step.view, step.made)) is not None:
+                    found.add(path)
+            elif step.value is not None and step.place is None:
+                if not _is_holder(step.value, step.view):
+                    found.add(step.value)
+        self._met[view.scope, start, way] = found
+        return found
+
+    def values_behind(self, view: View, value: ast.expr) -> list[tuple[View, ast.expr]] | None:
+        """All values of which one is made, itself among them; None: there are too many."""
+        steps = list(self._steps(_Step(view, None, value, False), _Way.MADE))
+        if len(steps) == _MOST:
+            return None
+        return [(step.view, step.value) for step in steps if step.value is not None]
+
+    def _steps(self, start: _Step, way: _Way) -> Iterator[_Step]:
+        """All that is met on the way back."""
         done: set[tuple[Def | ast.expr | None, bool]] = set()
-        steps = [_Step(view, start, None, False)]
+        steps = [start]
         while steps and len(done) < _MOST:
             step = steps.pop()
             key = (step.made or step.value, step.called)
             if key in done:
                 continue
             done.add(key)
+            yield step
             if step.made is not None:
-                if not _is_outside(step):
-                    found.add(step.made)
-                elif (path := self._imported(step.view, step.made)) is not None:
-                    found.add(path)
                 steps += self._definition(step, step.made, way)
             elif step.value is not None:
-                if step.place is None and not _is_holder(step.value, step.view):
-                    found.add(step.value)
                 steps += self._value(step, way)
-        self._met[view.scope, start, way] = found
-        return found
 
     def _value(self, step: _Step, way: _Way) -> Iterator[_Step]:
         view, value = step.view, step.value

@@ -20,9 +20,11 @@ from tapemigrate.rules.callgraph.reached import is_reached_otherwise
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
+from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
+from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
 from tapemigrate.rules.proof.one_object import tensors_in
 from tapemigrate.rules.proof.passed import (
     PLAIN,
@@ -97,6 +99,7 @@ class Independence:
     def __init__(self, project: Project, tracer: Tracer) -> None:
         self._project = project
         self._tracer = tracer
+        self._ancestry = Ancestry(project, tracer)
 
     def at_all_calls(self, view: View, asked: Asked, depth: int = _DEPTH) -> bool | CallSite:
         """True: independent at all calls. False: not all can be seen. A call: dependent there."""
@@ -497,7 +500,10 @@ class Independence:
             if attribute is not None:
                 if attribute in value.attributes or value.blind:
                     return False
-                if any(_is_made_of_part(each, attribute) for each in run):
+                made_of_part = may_be_made_of_part(
+                    self._project, self._ancestry, view, site, other, attribute
+                )
+                if made_of_part:
                     return None  # of an object that may be this one
             elif (
                 value.network
@@ -614,12 +620,6 @@ def enclosing(view: View) -> tuple[Unit, ast.AST] | None:
             return view.unit, node
         node = view.unit.parents.get(node)
     return None
-
-
-def _is_made_of_part(value: ast.expr, attribute: str) -> bool:
-    """Whether what objects have by that name enters a value, and the value is not that itself."""
-    parts = (n for n in walk(value) if isinstance(n, ast.Attribute))
-    return path_of(value) is None and any(part.attr == attribute for part in parts)
 
 
 def _held_against(

@@ -277,6 +277,14 @@ def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
     return bool(read.names or read.inner or own & set(read.parts.values()))
 
 
+def functions_run(
+    project: Project, view: View, nodes: Iterable[ast.AST]
+) -> list[tuple[Unit, NamedFunction]] | None:
+    """The functions of all files that ``nodes`` may run; None: there are too many."""
+    called = _read_by(project, view, nodes).called
+    return [(unit, f) for unit, f, _ in called] if len(called) < _MOST else None
+
+
 def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[str]:
     """What ``nodes`` may find that was put aside before the scope ran, and not by them."""
     roots = list(nodes)
