@@ -12,9 +12,9 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
-from tapemigrate.rules.callgraph.places import import_path, split_path
+from tapemigrate.rules.callgraph.places import split_path
+from tapemigrate.rules.callgraph.stars import left_to_stars, own_stars
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.request import Request
@@ -66,13 +66,8 @@ def _used(unit: Unit) -> frozenset[str]:
 
 
 def _taken_whole(unit: Unit) -> frozenset[str]:
-    """The modules of ``from nets import *``, with the names of classes that may stand in them."""
-    stars = [s for s in unit.nodes(ast.ImportFrom) if s.names[0].name == "*"]
-    modules = {import_path(s, "") for s in stars if not is_of_library(s.module)}
-    called = {n.func.id for n in unit.nodes(ast.Call) if isinstance(n.func, ast.Name)}
-    extended = {b.id for c in unit.nodes(ast.ClassDef) for b in c.bases if isinstance(b, ast.Name)}
-    known = {each.name for each in unit.definitions} | bound_names(unit).keys()
-    names = {n for n in (called | extended) - known if n[:1].isupper()}
+    """The modules of ``from nets import *``, with the names that the file may have of them."""
+    modules, names = own_stars(unit), left_to_stars(unit)
     return frozenset(f"{module}:{name}" for module in modules for name in names)
 
 

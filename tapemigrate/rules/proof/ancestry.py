@@ -19,6 +19,7 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import import_path
+from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import named_by
@@ -282,8 +283,10 @@ class Ancestry:
 
     def _imported(self, view: View, made: Def) -> str | None:
         """The import path of a value of the user's that is read there."""
-        known = view.unit.once(_imports) if made.kind is Kind.ENTRY else {}
-        path = known.get(made.path[0])
+        if made.kind is not Kind.ENTRY:
+            return None
+        name = made.path[0]
+        path = view.unit.once(_imports).get(name) or brought_from(self._project, view.unit, name)
         if path is None or is_of_library(path):
             return None
         return path + (made.path[1] if made.path[1:] and made.path[1][0] == "." else "")

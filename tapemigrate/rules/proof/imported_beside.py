@@ -6,6 +6,7 @@ import ast
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.stars import brought_from, own_stars
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.globals_read import run_in
@@ -32,7 +33,7 @@ def imported_beside(project: Project, view: View, region: Region) -> list[str]:
     if not sources:
         return []
     roots, _ = run_in(project, region, view)
-    used = [each for root in roots for each in _imports(view, root)]
+    used = [each for root in roots for each in _imports(project, view, root)]
     found: dict[str, None] = {}
     for source, own in sources:
         for expr, path in used:
@@ -46,10 +47,15 @@ def imported_beside(project: Project, view: View, region: Region) -> list[str]:
     return list(found)
 
 
-def _imports(view: View, root: ast.AST) -> list[tuple[ast.expr, str]]:
+def _imports(project: Project, view: View, root: ast.AST) -> list[tuple[ast.expr, str]]:
     """The longest chains below ``root`` that mean imported things, with their paths."""
     chains = view.unit.once(_chains)
-    return [(node, chains[node]) for node in walk(root) if node in chains]
+    found = [(node, chains[node]) for node in walk(root) if node in chains]
+    for node in walk(root) if own_stars(view.unit) else ():
+        if isinstance(node, ast.Name) and node not in chains:
+            path = brought_from(project, view.unit, node.id)
+            found += [(node, path)] if path is not None else []
+    return found
 
 
 def _chains(unit: Unit) -> dict[ast.expr, str]:
