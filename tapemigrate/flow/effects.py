@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from tapemigrate.flow.callables import Callables
+from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction, free_names, parameters
 from tapemigrate.flow.hooks import (
@@ -26,13 +27,6 @@ from tapemigrate.flow.hooks import (
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import arguments_of, statements, walk
-
-# Methods of lists, dicts and sets that change them.
-CHANGERS = frozenset(
-    {"append", "extend", "insert", "add", "update", "setdefault", "pop", "popleft", "appendleft"}
-    | {"remove", "discard", "clear", "sort", "reverse", "__setitem__", "__setattr__"}
-)
-
 
 _HOOKS = frozenset(
     {"__getattr__", "__getattribute__", "__setattr__", "__getitem__", "__setitem__", "__missing__"}
@@ -512,8 +506,8 @@ class Effects:
         match call.func:
             case ast.Name(id="setattr" | "vars") if call.args:
                 return call.args[:1], []
-            case ast.Attribute(value=value, attr=attr) if attr in CHANGERS:
-                return [value], []
+            case ast.Attribute(attr=attr) if attr in CHANGERS:
+                return put_into(call), []
             case ast.Attribute(value=value, attr=name):
                 mine = isinstance(value, ast.Name) and value.id in own and self.sets_parts(name)
                 changed, bound = [value] if mine else [], 1
@@ -524,6 +518,7 @@ class Effects:
         if self._functions.get(name):
             inner = self.filled(call, name, bound)
             return [*changed, *inner.surely, *inner.perhaps], inner.unseen
+        changed += changed_by_handed(call)
         if self._harmless(call):
             return changed, []
         return changed, [call.func, *arguments_of(call)]
@@ -540,19 +535,20 @@ class Effects:
                 bound -= set(node.names)
         names = _names_given(function)
         for node in walk(function):
-            root = None
+            changed: list[ast.expr] = []
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load):
-                    root = _root(node)
+                    changed = [node]
             elif isinstance(node, ast.Call):
                 if isinstance(node.func, ast.Name):
                     found |= self.outside_names(node.func.id) - bound
-                elif isinstance(node.func, ast.Attribute) and node.func.attr in CHANGERS:
-                    root = _root(node.func.value)
-            while root in names:
-                root = names[root]
-            if root is not None and root not in bound:
-                found.add(root)
+                changed = [*put_into(node), *changed_by_handed(node)]
+            for each in changed:
+                root = _root(each)
+                while root in names:
+                    root = names[root]
+                if root is not None and root not in bound:
+                    found.add(root)
         return found
 
 

@@ -9,14 +9,14 @@ import ast
 from collections.abc import Callable, Iterable, Set
 from typing import cast
 
+from tapemigrate.flow.changers import changed_by_handed, put_into
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Uses
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import Function, defaults, free_names
 from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import NONE, State, States
 from tapemigrate.flow.unpacking import named_first, pairs, zipped
-from tapemigrate.source.trees import arguments_of, children, walk
+from tapemigrate.source.trees import children, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
 # What reads names that do not stand there, and gives access to them.
@@ -429,11 +429,15 @@ class Execution:
 
     def _bound(self, call: ast.Call) -> list[ast.expr]:
         """What methods change that are passed on, or have a name: ``map(found.append, x)``."""
-        given: list[ast.expr] = arguments_of(call)
+        found = changed_by_handed(call)
         if isinstance(call.func, ast.Name):
             made = (u.made for u in self._states.reads.get(call.func, NONE))
-            given += [d.value for d in made if d.value is not None and d.kind is Kind.ASSIGN]
-        return [e.value for e in given if isinstance(e, ast.Attribute) and e.attr in CHANGERS]
+            for value in (d.value for d in made if d.kind is Kind.ASSIGN):
+                if isinstance(value, ast.Attribute):
+                    found += put_into(ast.Call(value, call.args, call.keywords))
+                elif isinstance(value, ast.Call):  # ``add = partial(list.append, rows)``
+                    found += changed_by_handed(value)
+        return found
 
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, state: State

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind, Use
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import Path, text_of
 from tapemigrate.tape.filled_lists import Filling, Fills, added, is_empty, of_variables
 from tapemigrate.tape.leaf import Leaf, Sources, assuming, beside_variables, merged

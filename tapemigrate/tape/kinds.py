@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import Enum
 
+from tapemigrate.flow.changers import CHANGERS, put_into
 from tapemigrate.flow.definitions import Def, Effect
-from tapemigrate.flow.effects import CHANGERS, Effects, Filled, is_super
+from tapemigrate.flow.effects import Effects, Filled, is_super
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
@@ -521,7 +522,7 @@ class Kinds:
             given = () if func.attr in CHANGERS or self._is_of_library(func.value) else args
             if owner is None and func.attr in CHANGERS:
                 return self._effect_on_part(func.value)
-            return Effect((func.value,), contents=given)
+            return Effect(tuple(put_into(call)) or (func.value,), contents=given)
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
             return Effect(contents=args, objects=_parts(others), writes_hidden=True)

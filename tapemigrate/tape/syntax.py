@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 from tapemigrate.flow.blocks import Block
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind, Use
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.memory import stores_beyond
 from tapemigrate.flow.paths import path_of, text_of

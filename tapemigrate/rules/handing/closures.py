@@ -12,9 +12,9 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import free_names, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.calls import Calls

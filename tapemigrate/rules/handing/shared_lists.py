@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit

@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass, replace
 from itertools import permutations
 
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward

@@ -10,8 +10,8 @@ import ast
 import builtins
 from collections.abc import Sequence
 
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import NamedFunction, free_names
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import Project, View

@@ -12,8 +12,9 @@ from enum import IntEnum
 from functools import partial
 from typing import NamedTuple
 
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind, Use
-from tapemigrate.flow.effects import CHANGERS, is_super
+from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
 from tapemigrate.flow.paths import path_of

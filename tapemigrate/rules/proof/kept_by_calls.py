@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.instances import instances_of

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterable, Iterator, Set
 from typing import NamedTuple
 
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import origins

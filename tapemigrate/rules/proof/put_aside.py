@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.memory import remembers_objects, stores_beyond
 from tapemigrate.flow.paths import looked_up, path_of, text_of
@@ -601,21 +601,20 @@ def _puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]
     nodes: Sequence[ast.Attribute | ast.Subscript | ast.Call]
     nodes = (*unit.nodes(ast.Attribute), *unit.nodes(ast.Subscript), *unit.nodes(ast.Call))
     for node in nodes:
-        owner: ast.expr | None = None
+        owners: list[ast.expr] = []
         values: list[ast.expr] = []
         if not isinstance(node, ast.Call) and isinstance(node.ctx, ast.Store):
             value = getattr(unit.parents[node], "value", None)
-            owner = node if parts else node.value
+            owners = [node if parts else node.value]
             values = [value] if isinstance(value, ast.expr) else []
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in CHANGERS and (node.args or node.keywords):
-                owner, values = node.func.value, arguments_of(node)
-        if owner is not None and not all(kinds.make(value) in INDEPENDENT for value in values):
+        elif isinstance(node, ast.Call) and (node.args or node.keywords):
+            owners, values = [*put_into(node), *changed_by_handed(node)], arguments_of(node)
+        if owners and not all(kinds.make(value) in INDEPENDENT for value in values):
             scope: ast.AST | None = unit.parents.get(node)
             while scope is not None and not isinstance(scope, NamedFunction | ast.Module):
                 scope = unit.parents.get(scope)
             if scope is not None:
-                yield owner, scope
+                yield from ((owner, scope) for owner in owners)
 
 
 def _gives_kept(function: NamedFunction) -> bool:

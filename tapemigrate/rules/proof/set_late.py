@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Set
 
-from tapemigrate.flow.effects import CHANGERS, is_super
+from tapemigrate.flow.changers import CHANGERS
+from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import classes

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import bases, classes
 from tapemigrate.rules.callgraph.meaning import constructors

@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.changers import CHANGERS, changed_by_handed
 from tapemigrate.flow.functions import (
     Function,
     NamedFunction,
@@ -251,6 +251,8 @@ def _is_container(value: ast.expr) -> bool:
 
 def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
     """The names of what is put into, and the values; those of the module itself are marked."""
+    if isinstance(node, ast.Call):
+        yield from ((root_of(each) or "", node.args) for each in changed_by_handed(node))
     match node:
         case ast.AugAssign(target=ast.Name(id=name), value=ast.List() | ast.ListComp() as value):
             yield name, [value]  # a list is made longer, and no other one bound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.instances import instances_at

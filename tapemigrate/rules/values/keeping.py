@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from tapemigrate.flow.effects import CHANGERS
+from tapemigrate.flow.changers import changed_by_handed, put_into
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import kinds_of
@@ -104,8 +104,9 @@ def _set(method: ast.FunctionDef, kinds: Kinds) -> Iterator[tuple[str, int]]:
                 owner, values = targets[0], [value]
             case ast.AugAssign(target=target, value=value):
                 owner, values = target, [value]
-            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGERS:
-                owner, values = value, arguments_of(node)
+            case ast.Call():
+                changed = [*put_into(node), *changed_by_handed(node)]
+                owner, values = next(iter(changed), None), arguments_of(node)
         while isinstance(owner, ast.Subscript):
             owner = owner.value
         path = path_of(owner) if owner is not None else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tapemigrate.flow.changers import CHANGERS, changed_by_handed, is_of_class, put_into
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.effects import CHANGERS
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
@@ -197,31 +197,36 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
     for node in unit.parents:
         if node.__class__ not in _PUTTING:
             continue
-        owner: ast.AST | None = None
+        owners: list[ast.expr] = []
         values: list[ast.expr] = []
         match node:
             case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                owner = node.value
+                owners = [node.value]
                 values = _given_to(unit, node)
-            case ast.AugAssign(target=ast.Name() as owner, value=ast.List() | ast.ListComp()):
-                values = [node.value]  # a list is made longer, and no other one bound
+            case ast.AugAssign(target=ast.Name() as name, value=ast.List() | ast.ListComp()):
+                # A list is made longer, and no other one bound.
+                owners, values = [name], [node.value]
             case ast.Attribute(value=value, attr=method) if method in CHANGERS:
-                owner, values = value, _put_by_name(unit, node)
+                owners, values = [value], _put_by_name(unit, node)
+                if isinstance(above := unit.parents[node], ast.Call) and is_of_class(node):
+                    owners = changed_by_handed(above)
             case ast.Call(func=ast.Attribute(value=value, attr=method), args=args):
                 alone = isinstance(unit.parents[node], ast.Expr) and method not in QUIET
                 # ``package.model.Model.__init__(self)``: a module holds no part of an object.
                 imported = unit.names.qualified(node.func) is not None
                 if method in CHANGERS or (alone and not imported):
-                    owner, values = value, [*args, *(k.value for k in node.keywords)]
-        inside = not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load)
-        while isinstance(owner, ast.Attribute | ast.Subscript):
-            if isinstance(owner, ast.Attribute) and owner.attr != "__dict__":
-                found.setdefault(owner.attr, []).extend((owner, each) for each in values)
-                inside = False
-            owner = owner.value
-        if inside and isinstance(owner, ast.Name):
-            for holder in _held_in(unit, owner, elements):
-                found.setdefault(holder.attr, []).extend((holder, each) for each in values)
+                    owners = put_into(node) or [value]
+                    values = [*args, *(k.value for k in node.keywords)]
+        for owner in owners:
+            inside = not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load)
+            while isinstance(owner, ast.Attribute | ast.Subscript):
+                if isinstance(owner, ast.Attribute) and owner.attr != "__dict__":
+                    found.setdefault(owner.attr, []).extend((owner, each) for each in values)
+                    inside = False
+                owner = owner.value
+            if inside and isinstance(owner, ast.Name):
+                for holder in _held_in(unit, owner, elements):
+                    found.setdefault(holder.attr, []).extend((holder, each) for each in values)
     return found
 
 
