@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from enum import IntEnum
-from itertools import islice
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.fixpoint import Fixpoint
@@ -26,8 +25,6 @@ from tapemigrate.tape.symbols import short
 
 _TENSORS = (Make.TENSOR, Make.LEAF)
 _VARIABLES = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
-# Parameters that are not looked into further than so many of their callers.
-_CALLERS = 6
 # Functions of other files of which not more than so many have a name.
 _NAMESAKES = 3
 
@@ -156,7 +153,7 @@ class Computed:
             return False
         if is_operator(scope.name):
             return True  # no call shows what it is handed
-        calls = list(islice(calls_of(self._project, view, scope), _CALLERS))
+        calls = list(calls_of(self._project, view, scope))
         if not calls:
             return given is Given.UNKNOWN and default_of(scope, name) is None
         for site in calls:

@@ -110,8 +110,9 @@ def calls_of(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[C
     known = classes(project)
     below = known.extending(view.cls.name)
     for name in sorted({view.cls.name, *below}):
-        # Other files may have a class of that name for themselves.
-        own = {unit.filename for unit, _ in known.named(name)} - {view.unit.filename}
+        # Other files may have a class of that name for themselves, if it does not extend this one.
+        others = known.named(name) if name not in below else ()
+        own = {unit.filename for unit, _ in others} - {view.unit.filename}
         yield from (s for s in project.mentions(name).calls if s.unit.filename not in own)
     for site in project.mentions("__init__").calls if below else ():
         cls = project.class_of(site.unit, project.scope_of(site.unit, site.call))
