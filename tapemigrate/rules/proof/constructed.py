@@ -24,6 +24,8 @@ from tapemigrate.tape.symbols import short
 
 _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
+# What may give a tensor that was made of others, or is kept somewhere.
+_COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript)
 _MAKERS = frozenset({"__init__", "__new__"})
 # What names a class without making an object of it.
 _ASKING = frozenset({"isinstance", "issubclass", "super", "hasattr"})
@@ -100,9 +102,9 @@ class Construction:
                         if made.kind is Kind.PARAM and step not in seen:
                             seen.add(step)
                             work.append(step)
-                elif fresh or self._is_plain(inner, given):
+                elif fresh or self._is_plain(inner, given, handed=_is_handed(caller, method, cut)):
                     continue
-                elif caller.scope is not method or each.call is site.call:
+                elif each.call is site.call or not self._is_run_by(caller, method, cut):
                     verdict = None
                 elif (same := self._beside(inner, each, caller, cut, given)) is not True:
                     return same
@@ -142,12 +144,18 @@ class Construction:
                 if made_by or (isinstance(func, ast.Attribute) and func.attr == "__class__"):
                     yield CallSite(unit, call)
 
-    def _is_plain(self, view: View, given: ast.expr) -> bool:
-        """Whether no tensor is passed, nor what a function has made."""
+    def _is_plain(self, view: View, given: ast.expr, handed: bool) -> bool:
+        """Whether no tensor is passed, nor what a function has made.
+
+        Of a source that is ``handed`` to the same call, what ops made of it is asked there.
+        """
         if view.kinds.make(given) in _PLAIN:
             return True
         made = self._tracer.value(view, given)
         if made.parameters or made.attributes or made.calls or made.blind or made.foreign:
+            return False
+        behind = (d.value for d in self._tracer.behind(view, given) if d.value is not None)
+        if not handed and any(_may_be_computed(each, view) for each in (given, *behind)):
             return False
         module = self._project.view(view.unit, view.unit.tree)
         return not made.network and all(
@@ -156,6 +164,20 @@ class Construction:
             for d in module.flow.defs.values()
             if d.path == (name,)
         )
+
+    def _is_run_by(self, caller: View, method: ast.FunctionDef, cut: frozenset[Def]) -> bool:
+        """Whether the caller is the method, or the constructor of a class above that it runs.
+
+        What was handed to the one below was there before the one above made its sources.
+        """
+        if caller.scope is method:
+            return True
+        made_here = not any(d.kind in (Kind.PARAM, Kind.ENTRY) for d in cut)
+        constructs = {method.name, getattr(caller.scope, "name", "")} == {"__init__"}
+        above = caller.cls is not None and caller.cls.name in classes(self._project).above(
+            self._methods[method][1].name
+        )
+        return made_here and constructs and above
 
     def _beside(
         self, maker: View, made: CallSite, caller: View, cut: frozenset[Def], given: ast.expr
@@ -210,6 +232,22 @@ def _is_literal(value: ast.expr, view: View) -> bool:
     made_of = walk(value)
     plain = not any(isinstance(n, ast.Name | ast.Call) for n in made_of)
     return plain or view.kinds.make(value) in _PLAIN
+
+
+def _is_handed(caller: View, method: ast.FunctionDef, cut: frozenset[Def]) -> bool:
+    """Whether the method itself is the caller, and the source is a parameter of it."""
+    kinds = {d.kind for d in cut}
+    return caller.scope is method and Kind.PARAM in kinds and Kind.ENTRY not in kinds
+
+
+def _may_be_computed(value: ast.expr, view: View) -> bool:
+    """Whether ops may have made it, or it may be a part of an object: of the source, then."""
+    if view.kinds.make(value) in _PLAIN or view.kinds.name(value) is not None:
+        return False
+    if isinstance(value, _COMPUTING):
+        return True
+    inner = (n for n in ast.iter_child_nodes(value) if isinstance(n, ast.expr))
+    return any(_may_be_computed(each, view) for each in inner)
 
 
 def _only_named(unit: Unit, node: ast.AST) -> bool:
