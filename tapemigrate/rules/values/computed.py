@@ -70,6 +70,8 @@ class Computed:
         parts: list[ast.expr] = []
         match node:
             case ast.Name() | ast.Attribute():
+                if view.kinds.tensorflow(node) is not None:
+                    return False  # a name of the library's own: ``tf.float32``
                 return self._named(view, node, given)
             case ast.Lambda(args=ast.arguments(defaults=defaults, kw_defaults=more)):
                 if self._named(view, node, given):
