@@ -89,12 +89,13 @@ class RegionFinder:
         recorded: frozenset[Path] = frozenset(),
         early: bool = False,
         aside: bool = False,
+        effects: Sequence[ast.stmt] = (),
     ) -> Region | Refusal:
         """The region of ``request``, or why a tape cannot be placed in this scope.
 
         ``recorded`` are attributes that the tape has recorded somewhere else.
         ``early``: what ran before in this scope may have put aside what the target is made of.
-        ``aside``: so may have what was handed a source.
+        ``aside``: so may have what was handed a source. ``effects``: these statements have.
         """
         sources = self.sources(request)
         if isinstance(sources, Refusal):
@@ -147,10 +148,15 @@ class RegionFinder:
                 request, statements | {request.stmt} if inline else statements
             )
         reading = statements | {request.stmt} if inline else statements
-        put_aside = self._put_aside(sources, reading)
+        put_aside = list(self._put_aside(sources, reading))
         earlier = not aside and any(stmt not in statements for stmt in put_aside)
-        if aside:
-            statements |= set(put_aside)
+        putting = [*(put_aside if aside else ()), *effects]
+        if putting:
+            read = frozenset(use for stmt in putting for use in self._flow.uses_in(stmt))
+            put, _ = self._between.definitions(read, sources.leaves, frozenset(stops), recorded)
+            self._nodes[request, recorded] = nodes | put
+            statements |= {d.stmt for d in put if d.stmt is not None and self._ops.makes_ops(d)}
+            statements |= set(putting)
         needed = statements | {request.stmt}
         block, indices = self._blocks.common(needed)
         block, indices = self._lift(block, needed, indices, edges, nodes)
@@ -182,7 +188,9 @@ class RegionFinder:
             inside = True
         if again and not inside:
             return Refusal("it differentiates its own result round a loop", SOURCE)
-        first = self._from_effects(request, block, first, last, sources)
+        earliest = self._effect(request, block, first, last, sources)
+        if earliest is not None and earliest not in effects:
+            return self.find(request, others, recorded, early, aside, [*effects, earliest])
         region = Region(
             request, sources, block, first, last, call, hoist, inside, tuple(stops), itself, lower
         )
@@ -291,12 +299,12 @@ class RegionFinder:
         asked = {d for leaf in sources.leaves for d in leaf.defs if _asks_for_variables(d.stmt)}
         return bool(changed | asked)
 
-    def _from_effects(
+    def _effect(
         self, request: Request, block: Block, first: int, last: int, sources: Sources
-    ) -> int:
-        """Where calls begin that are made for their effect alone, and were handed a source.
+    ) -> ast.stmt | None:
+        """The first call before the region that is made for its effect, and was handed a source.
 
-        They may put what they make of it where a later call of such a module finds it.
+        It may put what it makes of it where a later call of such a module finds it.
         """
         run = [*block.body[first : last + 1], request.target]
         cut = {d for leaf in sources.leaves for d in leaf.defs}
@@ -306,16 +314,16 @@ class RegionFinder:
         foreign = any(map(self._is_of_module, nodes))
         own = any(map(self._kinds.may_run, calls))
         if not foreign and not own:
-            return first
-        for index, stmt in enumerate(block.body[:first]):
+            return None
+        for stmt in block.body[:first]:
             value = stmt.value if isinstance(stmt, ast.Expr | ast.Assign) else None
             if not isinstance(value, ast.Call):
                 continue
             alone = isinstance(stmt, ast.Expr) and self._is_of_module(value.func)
             if (foreign and alone) or (own and any(map(fills_state, self._kinds.may_run(value)))):
                 if backward(self._flow.uses_in(value)).made & cut:
-                    return index
-        return first
+                    return stmt
+        return None
 
     def _is_of_module(self, node: ast.AST) -> bool:
         """Whether it is a name of another module of the user's."""

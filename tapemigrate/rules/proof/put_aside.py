@@ -16,7 +16,7 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.memory import remembers_objects, stores_beyond
 from tapemigrate.flow.paths import looked_up, path_of, text_of
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import PARTS
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -44,6 +44,7 @@ _NAMESAKES = 6
 _Setters = frozenset[ast.AST]
 _UNKNOWN: _Setters = frozenset()
 _Called = tuple[Unit, NamedFunction, str]
+_GIVEN = (Kind.ASSIGN, Kind.ELEMENT)
 # Names of sizes, which are no tensors, and of what has only such parts. ``h_reshaped`` is none.
 _SIZE = late(r"num_\w+|(?:\w+_)?(?:sizes?|dims?)|(?:get_)?shape")
 # One of these stands in a file that has properties.
@@ -269,9 +270,8 @@ def _read_by(project: Project, view: View, nodes: Iterable[ast.AST]) -> _Read:
 def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
     """Whether ``nodes`` of the scope of ``view`` may find what calls before them put aside."""
     run = list(nodes)
-    names = (n for root in run for n in walk(root) if isinstance(n, ast.Name))
-    made = origins(use for n in names for use in view.flow.reads.get(n, ()))
-    run += [d.value for d in made if isinstance(d.value, ast.Call)]
+    made = backward(use for root in run for use in view.flow.uses_in(root)).made
+    run += [d.value for d in made if d.value is not None and d.kind in _GIVEN]
     read = _read_by(project, view, run)
     own = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.ASSIGN} - _stored(run)
     return bool(read.names or read.inner or own & set(read.parts.values()))
