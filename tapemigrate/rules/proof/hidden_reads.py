@@ -44,7 +44,10 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
     # What the region is handed by statements before it, they may have read there.
     sources = frozenset(d for leaf in leaves for d in leaf.defs)
     before = backward(view.flow.uses_in(region.request.target), sources).made - sources
-    run += [d.value for d in before if d.value is not None and d.stmt not in run]
+    # What ran to make a source may be what put something aside.
+    making = {d.stmt for d in sources}
+    found = [d for d in before if d.kind is not Kind.MUTATE or d.stmt not in making]
+    run += [d.value for d in found if d.value is not None and d.stmt not in run]
     run += own_methods(project, view, run)
     kept = _stored(project, view, run)
     for value in _kept_parts(project, view, run, sources):
@@ -315,8 +318,11 @@ class HiddenReads:
 
         Or other code gives it another one.
         """
-        if self._tracer.attribute(self._view, attribute).foreign:
-            return True
+        foreign = self._tracer.attribute(self._view, attribute).foreign
+        return foreign or self._is_made_of_computed(attribute)
+
+    def _is_made_of_computed(self, attribute: str) -> bool:
+        """Whether ``self.attribute`` is a function that was handed, or reads, what an op made."""
         unit, computed = self._view.unit, Computed(self._project)
         values = attribute_values(self._project, self._view, attribute)
         return any(not makes_objects(v) and computed.may_be(unit, v) for v in values)
@@ -350,7 +356,7 @@ class HiddenReads:
             called = (self._view.kinds.self_name or "", f".{name}", ".__call__")
             if self._results.gives_kept(self._view, called):
                 return wrong(f"self.{name}", "computed where its object was made", "the variables")
-            if self._is_handed_more(name):
+            if self._is_handed_more(name) or self._is_made_of_computed(name):
                 return f"`self.{name}` holds nothing that was computed from {names_of(leaves)}"
             return None
         return self._kept.judge(

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import NamedFunction, named_defaults
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
@@ -19,9 +19,10 @@ from tapemigrate.rules.values.operators import is_operator
 from tapemigrate.rules.values.optional import default_of
 from tapemigrate.rules.values.put_in import calls_of
 from tapemigrate.rules.values.shape_evidence import attribute_values
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import short
+from tapemigrate.tape.syntax import own_nodes
 
 _TENSORS = (Make.TENSOR, Make.LEAF)
 _VARIABLES = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
@@ -121,6 +122,8 @@ class Computed:
                     return True
             elif made.kind is Kind.FUNCTION:  # what it reads of the scope around
                 stack += [use.made for use in made.uses]
+                if any(self._holds(view, each, given) for each in _defaults(made)):
+                    return True
             elif made.value is not None and self._holds(view, made.value, given):
                 return True
         return False
@@ -173,7 +176,8 @@ class Computed:
             return False  # nothing of TensorFlow's that gives a tensor
         for home, function in self._functions(view, call):
             inner = self._project.view(home, function)
-            ends = [n.value for n in walk(function) if isinstance(n, ast.Return) and n.value]
+            nodes = (n for stmt in function.body for n in own_nodes(stmt))
+            ends = [n.value for n in nodes if isinstance(n, ast.Return) and n.value]
             if any(self._holds(inner, end, given) for end in ends):
                 return True
         passed = arguments_of(call)
@@ -199,6 +203,13 @@ class Computed:
             for each in self._project.effects(unit).functions(name)
         ]
         return found if len(found) <= _NAMESAKES else []
+
+
+def _defaults(made: Def) -> list[ast.expr]:
+    """The defaults of a function, which are computed where it is made."""
+    if not isinstance(made.stmt, NamedFunction):
+        return []
+    return list(named_defaults(made.stmt.args).values())
 
 
 def makes_objects(value: ast.expr) -> bool:
