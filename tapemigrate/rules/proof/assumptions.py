@@ -62,6 +62,7 @@ from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.symbols import short
 
 # Names by which configuration is passed about everywhere; it holds no tensors.
 _CONFIGURATION = frozenset(
@@ -164,9 +165,10 @@ class Judge:
         assumptions += called
         assumptions += kept_by_calls(self._project, self._view, region, region.sources.leaves)
         if not hidden:
-            return assumptions + [
-                s for s in parts_beside(region, self._view) if s not in assumptions
-            ]
+            given = [x for x in region.sources.leaves if self._is_made_by_the_user(x)]
+            put = stored_reads(self._project, self._view, region, given) if given else []
+            more = [*put, *parts_beside(region, self._view)]
+            return assumptions + [s for s in more if s not in assumptions]
         self._by_callers.linear = is_linear(region)
         counted = self._counts.before(region.request.stmt)
         roots = [*region.roots, *captured(region, self._view)]
@@ -267,6 +269,12 @@ class Judge:
             if makes - {Make.LEAF, Make.TENSOR, Make.PYTHON}:
                 return True
         return False
+
+    def _is_made_by_the_user(self, leaf: Leaf) -> bool:
+        """Whether a call of the user's makes the source, and may put aside what it makes of it."""
+        made = (d.value for d in leaf.defs)
+        calls = (value for value in made if isinstance(value, ast.Call))
+        return any(short(self._view.kinds.name(call.func)) is None for call in calls)
 
     def _methods(self) -> HiddenReads:
         return HiddenReads(self._project, self._tracer, self._view, self._kept, self._steps)
