@@ -25,8 +25,9 @@ class Flow:
 
     ``effect`` says what a call changes, ``properties`` are attributes that methods compute of their
     object, or set on it, ``hooked`` the classes that do so for all, ``swallowing`` what goes
-    on, entered by a ``with``, where an exception was raised, ``altered`` which outer names a
-    function of the scope may give something, or what these hold. ``reads`` gives, for every path
+    on, entered by a ``with``, where an exception was raised, ``complete`` the classes of which the
+    file shows all, ``altered`` which outer names a function of the scope may give something, or
+    what these hold. ``reads`` gives, for every path
     that is read, the definitions that may reach it; ``returns`` lists the return statements.
     """
 
@@ -37,6 +38,7 @@ class Flow:
         properties: Set[str] = frozenset(),
         hooked: Set[str] = frozenset(),
         swallowing: Set[str] = frozenset(),
+        complete: Set[str] = frozenset(),
         altered: Callable[[Function], frozenset[str]] = lambda function: frozenset(),
     ) -> None:
         self.scope = scope
@@ -54,7 +56,9 @@ class Flow:
                 made = self._states.define(arg, (arg.arg,), Kind.PARAM, None)
                 state[made.path] = frozenset({self._states.use(made)})
                 self._states.know(made.path)
-        self._execution = Execution(self._states, effect, altered, swallowing, parts_read(scope))
+        self._execution = Execution(
+            self._states, effect, altered, swallowing, complete, parts_read(scope)
+        )
         if isinstance(scope, ast.Lambda):
             self._execution.evaluate(scope.body, state)
         else:

@@ -64,7 +64,8 @@ class Effects:
     ``hooked`` the classes that compute all of them, or all elements. ``set_by_code`` and
     ``setting`` are those of both that may be set, and do more than to keep what they are handed.
     ``swallowing`` are the classes and functions that go on, entered by a ``with``, where an
-    exception was raised. ``harmless`` tells of a call whether what it means is known to put nothing
+    exception was raised. ``complete`` are the classes of which this file shows all that their
+    objects do. ``harmless`` tells of a call whether what it means is known to put nothing
     into what it is handed.
     """
 
@@ -132,6 +133,15 @@ class Effects:
             name
             for name, cls in self._classes.items()
             if (leave := self.method(cls, "__exit__")) is not None and gives_more(leave)
+        }
+        self.complete = {
+            name
+            for name, cls in self._classes.items()
+            if all(
+                isinstance(base, ast.Name) and (base.id == "object" or base.id in self._classes)
+                for each in self.lineage(cls)
+                for base in each.bases
+            )
         }
         if yields:
             managers = self._functions.items()

@@ -12,7 +12,7 @@ from typing import cast
 from tapemigrate.flow.changers import changed_by_handed, put_into
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Uses
 from tapemigrate.flow.functions import Function, defaults, free_names
-from tapemigrate.flow.objects import is_object
+from tapemigrate.flow.objects import calls_one_of, is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import NONE, State, States
 from tapemigrate.flow.unpacking import named_first, pairs, zipped
@@ -35,7 +35,8 @@ class Execution:
 
     ``effect`` says what a call changes, ``altered`` which outer names a function may give something
     where it runs, or what these hold, and ``swallowing`` what goes on, entered by a ``with``,
-    where an exception was raised. Of the paths ``parts_read`` parts are read. ``returns`` lists the
+    where an exception was raised. ``complete`` are classes whose calls keep what ``effect`` says,
+    and nothing else. Of the paths ``parts_read`` parts are read. ``returns`` lists the
     return statements, ``yields`` tells whether there is a ``yield``, and ``met`` what an object is,
     and its parts are, where a method of it is called.
     """
@@ -46,6 +47,7 @@ class Execution:
         effect: Callable[[ast.Call], Effect],
         altered: Callable[[Function], frozenset[str]],
         swallowing: Set[str],
+        complete: Set[str],
         parts_read: Set[Path],
     ) -> None:
         self.returns: list[ast.Return] = []
@@ -55,6 +57,7 @@ class Execution:
         self._effect = effect
         self._altered = altered
         self._swallowing = swallowing
+        self._complete = complete
         self._parts_read = parts_read
         self._exits: list[tuple[list[State], list[State]]] = []
         # What may hold where the statements that are gone through are broken off, outermost first.
@@ -402,7 +405,7 @@ class Execution:
                 # What nobody needs the result of is called for what it does to what it is handed.
                 self._states.change_parts(state, call, path, found)
         path = path_of(effect.called)
-        if path is not None and path in self._parts_read:
+        if path is not None and path in self._parts_read and not self._is_complete(state, path):
             self._states.change_parts(state, call, path, found)
         for expr in changes:
             path = path_of(expr)
@@ -419,6 +422,10 @@ class Execution:
                 self._states.change_everywhere(state, call, path, found)
                 self._states.change(state, call, path, found)
         return found
+
+    def _is_complete(self, state: State, path: Path) -> bool:
+        made = self._states.lookup(state, path)
+        return bool(made) and all(calls_one_of(use.made, self._complete) for use in made)
 
     def _meet(self, owner: ast.expr, state: State) -> None:
         path = path_of(owner)

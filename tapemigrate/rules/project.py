@@ -220,6 +220,7 @@ class Project:
             effects.properties | properties,
             effects.hooked | hooked,
             effects.swallowing,
+            effects.complete,
             effects.outside_of,
         )
 

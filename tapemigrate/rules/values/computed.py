@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from enum import IntEnum
 
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, named_defaults
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
@@ -19,7 +19,7 @@ from tapemigrate.rules.values.operators import is_operator
 from tapemigrate.rules.values.optional import default_of
 from tapemigrate.rules.values.put_in import calls_of
 from tapemigrate.rules.values.shape_evidence import attribute_values
-from tapemigrate.source.trees import arguments_of
+from tapemigrate.source.trees import arguments_of, calls_in
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import short
 from tapemigrate.tape.syntax import own_nodes
@@ -108,7 +108,7 @@ class Computed:
         uses = view.flow.reads.get(node)
         path = path_of(node)
         if uses is not None:
-            stack = list(origins(uses))
+            stack = [use.made for use in uses]
         else:  # in a lambda, which reads what its scope has by the name
             stack = [d for d in view.flow.defs.values() if path and d.path == path[: len(d.path)]]
         seen = set[Def]()
@@ -124,8 +124,30 @@ class Computed:
                 stack += [use.made for use in made.uses]
                 if any(self._holds(view, each, given) for each in _defaults(made)):
                     return True
+            elif made.kind is Kind.MUTATE and made.stmt is not None:
+                stack += [use.made for use in made.before]
+                # Into parts of the object at hand, all its methods may: see ``_kept``.
+                own = made.path[0] == view.kinds.self_name
+                if not own and self._is_put_in(view, made.stmt, given):
+                    return True
             elif made.value is not None and self._holds(view, made.value, given):
                 return True
+        return False
+
+    def _is_put_in(self, view: View, stmt: ast.stmt, given: Given) -> bool:
+        """Whether a statement may put what an op gave into what it changes.
+
+        A method of a list or a dict puts in what it is handed, other code what it makes of it.
+        """
+        if isinstance(stmt, ast.Assign | ast.AugAssign | ast.AnnAssign) and stmt.value is not None:
+            if self._holds(view, stmt.value, given):
+                return True
+        for call in calls_in(stmt):
+            if short(view.kinds.name(call.func)) is None:
+                puts = (path_of(call.func) or ("",))[-1].lstrip(".") in CHANGERS
+                least = given if puts else max(given, Given.TENSORS)
+                if any(self._holds(view, each, least) for each in arguments_of(call)):
+                    return True
         return False
 
     def _from_outside(self, view: View, path: Path, given: Given) -> bool:
@@ -174,7 +196,8 @@ class Computed:
         """What a call gives that TensorFlow is not seen to make: by what it is handed."""
         if short(view.kinds.name(call.func)) is not None:
             return False  # nothing of TensorFlow's that gives a tensor
-        for home, function in self._functions(view, call):
+        functions = self._functions(view, call)
+        for home, function in functions:
             inner = self._project.view(home, function)
             nodes = (n for stmt in function.body for n in own_nodes(stmt))
             ends = [n.value for n in nodes if isinstance(n, ast.Return) and n.value]
@@ -183,7 +206,8 @@ class Computed:
         passed = arguments_of(call)
         if isinstance(call.func, ast.Attribute):
             passed.append(call.func.value)
-        if (path_of(call.func) or ("",))[-1].lstrip(".") != "partial":  # which runs nothing yet
+        runs = (path_of(call.func) or ("",))[-1].lstrip(".") != "partial"
+        if runs and not functions:  # what those at hand make of it, they were asked
             given = max(given, Given.TENSORS)
         return any(
             self._holds(view, a.value if isinstance(a, ast.Starred) else a, given) for a in passed
