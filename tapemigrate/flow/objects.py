@@ -154,6 +154,19 @@ def is_object(made: Def) -> bool:
     return isinstance(made.value, _DISPLAYS)
 
 
+def repeats(made: Def) -> bool:
+    """Whether all elements of a container are one and the same: ``[[]] * n``."""
+    match made.value:
+        case (
+            ast.BinOp(op=ast.Mult(), left=ast.List() as one)
+            | ast.BinOp(op=ast.Mult(), right=ast.List() as one)
+        ):
+            return not all(isinstance(each, ast.Constant) for each in one.elts)
+        case ast.Call(func=ast.Attribute(attr="fromkeys"), args=[_, _]):
+            return True
+    return False
+
+
 def calls_one_of(made: Def, names: Set[str]) -> bool:
     """Whether it is what the call of one of ``names`` gives."""
     return isinstance(made.value, ast.Call) and _name(made.value) in names

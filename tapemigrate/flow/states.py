@@ -10,7 +10,7 @@ from collections.abc import Set
 from itertools import chain
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use, Uses
-from tapemigrate.flow.objects import Objects, calls_one_of
+from tapemigrate.flow.objects import Objects, calls_one_of, repeats
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.source.trees import children
 
@@ -156,6 +156,9 @@ class States:
 
         ``held``: what it holds may have changed as well.
         """
+        for end in range(1, len(path)):
+            if any(map(repeats, self.meant(state, path[:end]))):
+                self.change(state, node, path[:end], uses, aliases=False)
         before = self.lookup(state, path)
         search = self.objects.reached if held else self.objects.meant
         changed = search(before, path)
