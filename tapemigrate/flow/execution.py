@@ -308,10 +308,16 @@ class Execution:
             for known in list(state):
                 self._states.change(state, target, known, uses, aliases=False)
             return
+        if isinstance(base, ast.Call):
+            # ``d.setdefault(k, {})[i] = h``: what is given may be a part of the object.
+            self.evaluate(base, state)
+            while isinstance(base, ast.Call | ast.Attribute | ast.Subscript) and not path_of(base):
+                base = base.func if isinstance(base, ast.Call) else base.value
+            base = base.value if isinstance(base, ast.Attribute) else base
         path = path_of(base)
         if path is not None:
             self._states.change_everywhere(state, target, path, uses)
-            self._states.change(state, target, path, uses)
+            self._states.change(state, target, path, uses, put=[value])
         else:
             self.evaluate(base, state)
 
@@ -413,7 +419,10 @@ class Execution:
                 if ".__dict__" in path:
                     path = path[: path.index(".__dict__")]
                 self._states.change_everywhere(state, call, path, found, held=True)
-                self._states.change(state, call, path, found, aliases=path[0] not in effect.rebinds)
+                put = arguments_of(call) if _puts(call, expr) else ()
+                self._states.change(
+                    state, call, path, found, aliases=path[0] not in effect.rebinds, put=put
+                )
         for expr in effect.contents:
             path = path_of(expr)
             if path is not None and any(
@@ -513,3 +522,9 @@ def _is_container(made: Def) -> bool:
 
 def _is_true(test: ast.expr) -> bool:
     return isinstance(test, ast.Constant) and bool(test.value)
+
+
+def _puts(call: ast.Call, owner: ast.expr) -> bool:
+    """``found.append(x)``: whether what the call passes may be in ``owner`` from then on."""
+    func = call.func
+    return isinstance(func, ast.Attribute) and func.value is owner and func.attr in CHANGERS

@@ -6,7 +6,7 @@ An object is told by the definition that makes it, or by which it came into the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 
 from tapemigrate.flow.definitions import Def, Kind, Use, Uses
 from tapemigrate.flow.paths import Path, path_of
@@ -17,7 +17,11 @@ _CHOICES = (ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Starred)
 _LISTERS = frozenset(
     {"list", "tuple", "dict", "set", "sorted", "reversed", "zip", "enumerate", "copy"}
 )
+_TAKERS = frozenset({"get", "setdefault", "pop", "popleft", "popitem"})
+_CHOOSERS = frozenset({"next", "iter", "min", "max"})
 _CONTAINERS = _LISTERS | {"OrderedDict", "defaultdict", "deque"}
+_GIVING = frozenset({"vars", "values", "items"}) | _LISTERS | _TAKERS | _CHOOSERS
+_NAMING = (*_DISPLAYS, *_CHOICES, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp)
 _NO_OBJECTS = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, Kind.EXCEPT)
 
 
@@ -28,6 +32,7 @@ class Objects:
         self._reads = reads
         self._paths: dict[Def, set[Path]] = {}
         self._changed: dict[Def, set[Def]] = {}
+        self._held: dict[Def, dict[ast.expr, Def]] = {}
 
     def bound(self, made: Def) -> None:
         """Takes note of a definition, by which an object may have one more name."""
@@ -35,8 +40,16 @@ class Objects:
         for each in self.reached({Use(made)}, made.path) if _may_name(made) else ():
             self._paths.setdefault(each, set()).add(made.path)
 
-    def changed(self, made: Def, before: Iterable[Use]) -> None:
-        """Takes note that ``before`` changed in place."""
+    def changed(self, made: Def, before: Collection[Use], put: Iterable[ast.expr] = ()) -> None:
+        """Takes note that ``before`` changed in place; ``put`` is what it may hold from then on."""
+        put = [value for value in put if _may_be_named(value)]
+        for each in self.meant(before, made.path) if put else ():
+            self._held.setdefault(each, {}).update(dict.fromkeys(put, made))
+        for value in put:
+            inner: set[Def] = set()
+            self._value(value, False, made, inner, set())
+            for each in inner:
+                self._paths.setdefault(each, set()).add(made.path)
         known = self._changed.setdefault(made, set())
         for use in before:
             known |= self._changed.get(use.made, {use.made})
@@ -79,6 +92,9 @@ class Objects:
         if (made, part) in seen or made.kind in _NO_OBJECTS:
             return
         seen.add((made, part))
+        for value, by in self._held.get(made, {}).items() if part else ():
+            self._value(value, False, by, found, seen)
+            self._value(value, True, by, found, seen)
         if made.kind is Kind.MUTATE:
             for each in self._changed.get(made, ()):
                 if each is not made:
@@ -123,6 +139,14 @@ class Objects:
                 parts, inner = [owner], part
             case ast.Call(func=ast.Attribute(value=owner, attr="values" | "items"), args=[]):
                 parts, inner = [owner], True
+            case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in _TAKERS:
+                # An element; one that was made for it goes by the name of the whole.
+                self._value(owner, True, made, found, seen)
+                parts, inner = [owner, *arguments_of(node)], part
+            case ast.Call(func=ast.Name(id=name)) if name in _CHOOSERS:
+                parts, inner = arguments_of(node), True
+                for each in parts:
+                    self._value(each, part, made, found, seen)
             case _ if not part:
                 found.add(made)
             case ast.Call(func=ast.Attribute(value=owner, attr="copy"), args=[]):
@@ -137,7 +161,11 @@ class Objects:
                 parts = node.values
             case ast.ListComp() | ast.SetComp():
                 parts = [node.elt]
-            case ast.Call() if is_object(made) or _name(node) in _LISTERS:
+            case ast.DictComp():
+                parts = [node.value]
+            case ast.BinOp(op=ast.Add()):
+                parts, inner = [node.left, node.right], True
+            case ast.Call() if is_object(made) or _makes_object(node):
                 parts = arguments_of(node)
                 inner = _name(node) in _LISTERS
         for each in parts:
@@ -149,9 +177,12 @@ def is_object(made: Def) -> bool:
     if made.kind is not Kind.ASSIGN:
         return False
     if isinstance(made.value, ast.Call):
-        name = _name(made.value)
-        return name in _CONTAINERS or name[:1].isupper()
+        return _makes_object(made.value)
     return isinstance(made.value, _DISPLAYS)
+
+
+def _makes_object(call: ast.Call) -> bool:
+    return _name(call) in _CONTAINERS or _name(call)[:1].isupper()
 
 
 def repeats(made: Def) -> bool:
@@ -174,12 +205,14 @@ def calls_one_of(made: Def, names: Set[str]) -> bool:
 
 def _may_name(made: Def) -> bool:
     """Whether the definition may be another name of an object, or hold one."""
-    value = made.value
-    if value is None:
-        return False
+    return is_object(made) or (made.value is not None and _may_be_named(made.value))
+
+
+def _may_be_named(value: ast.expr) -> bool:
+    """Whether the value may be what has a name, or hold that."""
     if isinstance(value, ast.Call):
-        return is_object(made) or _name(value) in ("vars", "values", "items", *_LISTERS)
-    return isinstance(value, (*_DISPLAYS, *_CHOICES, ast.Name, ast.Attribute, ast.Subscript))
+        return _name(value) in _GIVING or _makes_object(value)
+    return isinstance(value, _NAMING)
 
 
 def _name(call: ast.Call) -> str:

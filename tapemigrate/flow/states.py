@@ -6,7 +6,7 @@ A ``State`` maps access paths to the definitions that may hold there.
 from __future__ import annotations
 
 import ast
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from itertools import chain
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use, Uses
@@ -113,16 +113,25 @@ class States:
         state[path] = frozenset({self.use(made)})
 
     def change(
-        self, state: State, node: ast.AST, path: Path, uses: Uses, aliases: bool = True
+        self,
+        state: State,
+        node: ast.AST,
+        path: Path,
+        uses: Uses,
+        aliases: bool = True,
+        put: Iterable[ast.expr] = (),
     ) -> None:
-        """The object at ``path`` changes in place: what it was made of stays part of it."""
+        """The object at ``path`` changes in place: what it was made of stays part of it.
+
+        ``put`` is what it may hold from then on.
+        """
         before = self.lookup(state, path)
         made = self.define(node, path, Kind.MUTATE, node if isinstance(node, ast.Call) else None)
         earlier = {use for use in before if use.made is not made}
         if made in self._outside and not earlier <= made.before:
             self._outside.clear()
         made.before |= earlier
-        self.objects.changed(made, earlier)
+        self.objects.changed(made, earlier, put)
         new = (before | uses) - made.uses
         made.uses |= {use for use in new if use.made is not made or use.carried}
         here = self.use(made)

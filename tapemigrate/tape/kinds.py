@@ -457,6 +457,8 @@ class Kinds:
                     part = inner
                 case ast.Call(func=ast.Name(id="vars" | "getattr"), args=[inner, *_]):
                     part = inner
+                case ast.Call(func=ast.Name()):
+                    return Effect(contents=tuple(arguments_of(part)))  # ``min(a, b).append(v)``
                 case _:
                     return Effect()
         return Effect((part,) if self._names.qualified(part) is None else ())
