@@ -442,8 +442,12 @@ class Effects:
             own = [a.arg for a in parameters(function.args)]
             own = own[0 if bound and self._is_handed_all(function, call) else bound :]
             passed = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
-            # Of what is handed over by ``**``, the function has a dict of its own.
-            passed += [(k.value, k.arg) for k in call.keywords if k.arg is not None]
+            starred = next((i for i, a in enumerate(call.args) if isinstance(a, ast.Starred)), None)
+            if starred is not None:  # from there on, any parameter may be meant
+                passed[starred:] = [(a, "") for a, _ in passed[starred:]]
+            # Of what is handed over by ``**``, the function has a dict of its own, with the same
+            # values.
+            passed += [(k.value, k.arg or "") for k in call.keywords]
             for value, parameter in passed if filled != _NONE else ():
                 if parameter in filled.surely:
                     found.surely.append(value)
@@ -544,22 +548,50 @@ class Effects:
                 found.update(node.names)
                 bound -= set(node.names)
         names = _names_given(function)
+        changed = [*self._filled_defaults(function)]
         for node in walk(function):
-            changed: list[ast.expr] = []
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load):
-                    changed = [node]
+                    changed.append(node)
             elif isinstance(node, ast.Call):
                 if isinstance(node.func, ast.Name):
                     found |= self.outside_names(node.func.id) - bound
-                changed = [*put_into(node), *changed_by_handed(node)]
-            for each in changed:
-                root = _root(each)
-                while root in names:
-                    root = names[root]
-                if root is not None and root not in bound:
-                    found.add(root)
+                if not self._harmless(node):  # ``tf.add``
+                    changed += put_into(node)
+                changed += [*changed_by_handed(node), *self._handed_and_filled(node)]
+        for each in changed:
+            root = _root(each)
+            while root in names:
+                root = names[root]
+            if root is not None and root not in bound:
+                found.add(root)
         return found
+
+    def _handed_and_filled(self, call: ast.Call) -> list[ast.expr]:
+        """What is handed to functions of this file that set parts of it, or put something in it."""
+        match call.func:
+            case ast.Name(id=name):
+                filled = self.filled(call, name)
+            case ast.Attribute(attr=name):
+                filled = self.filled(call, name, bound=1)
+            case _:
+                return []
+        return [*filled.surely, *filled.perhaps]
+
+    def _filled_defaults(self, function: Function) -> Iterator[ast.expr]:
+        """What a function that is handed nothing else puts something into: ``def f(x, to=out)``."""
+        if isinstance(function, ast.Lambda):
+            return
+        filled = self._parameters.of(function, self._filled_in)
+        args = function.args
+        plain = [*args.posonlyargs, *args.args]
+        given = [*zip(reversed(plain), reversed(args.defaults), strict=False)]
+        given += [
+            (a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None
+        ]
+        for parameter, value in given:
+            if filled.any or parameter.arg in filled.surely:
+                yield value
 
 
 def _names_given(function: ast.AST) -> dict[str, str]:

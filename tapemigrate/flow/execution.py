@@ -9,14 +9,14 @@ import ast
 from collections.abc import Callable, Iterable, Set
 from typing import cast
 
-from tapemigrate.flow.changers import changed_by_handed, put_into
+from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
 from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Uses
 from tapemigrate.flow.functions import Function, defaults, free_names
 from tapemigrate.flow.objects import calls_one_of, is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import NONE, State, States
 from tapemigrate.flow.unpacking import named_first, pairs, zipped
-from tapemigrate.source.trees import children, walk
+from tapemigrate.source.trees import arguments_of, children, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
 # What reads names that do not stand there, and gives access to them.
@@ -400,12 +400,12 @@ class Execution:
             self._states.change(state, call, HIDDEN, found)
         # Functions that are handed on may run as well as the one that is called.
         altered = {name for use in found for name in use.made.alters}
-        changes = [*effect.changes, *self._bound(call)]
+        changes = [*effect.changes, *self._bound(call, state)]
         changes += [ast.Name(name, ast.Load()) for name in sorted(altered)]
         alone = isinstance(self._states.stmt, ast.Expr) and self._states.stmt.value is call
         for expr in effect.objects:
             path = path_of(expr)
-            if path is not None and any(is_object(d) for d in self._states.meant(state, path)):
+            if self._is_object(expr, state):
                 changes.append(expr)
             elif path is not None and alone:
                 # What nobody needs the result of is called for what it does to what it is handed.
@@ -443,9 +443,12 @@ class Execution:
         here = {p: state[p] for p in (*above, *self._states.below.get(path, ())) if p in state}
         self.met[owner] = self._states.join(self.met.get(owner), here) or here
 
-    def _bound(self, call: ast.Call) -> list[ast.expr]:
-        """What methods change that are passed on, or have a name: ``map(found.append, x)``."""
-        found = changed_by_handed(call)
+    def _bound(self, call: ast.Call, state: State) -> list[ast.expr]:
+        """What methods change that are passed on, or have a name: ``map(found.append, x)``.
+
+        And functions that hold some of their arguments already: ``partial(f, out=found)``.
+        """
+        found, partials = changed_by_handed(call), [call.func, *arguments_of(call)]
         if isinstance(call.func, ast.Name):
             made = (u.made for u in self._states.reads.get(call.func, NONE))
             for value in (d.value for d in made if d.kind is Kind.ASSIGN):
@@ -453,7 +456,19 @@ class Execution:
                     found += put_into(ast.Call(value, call.args, call.keywords))
                 elif isinstance(value, ast.Call):  # ``add = partial(list.append, rows)``
                     found += changed_by_handed(value)
+                    partials.append(value)
+        for each in partials:
+            if isinstance(each, ast.Call) and _is_partial(each):
+                effect = self._effect(ast.Call(each.args[0], each.args[1:], each.keywords))
+                found += [
+                    *effect.changes,
+                    *(e for e in effect.objects if self._is_object(e, state)),
+                ]
         return found
+
+    def _is_object(self, expr: ast.expr, state: State) -> bool:
+        path = path_of(expr)
+        return path is not None and any(is_object(d) for d in self._states.meant(state, path))
 
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, state: State
@@ -497,6 +512,12 @@ class Execution:
             if (name,) in state:
                 found |= self._states.whole(state, (name,))
         return found
+
+
+def _is_partial(call: ast.Call) -> bool:
+    """``functools.partial(f, x)``."""
+    path = path_of(call.func)
+    return path is not None and path[-1].lstrip(".") == "partial" and bool(call.args)
 
 
 def reads_all(call: ast.Call) -> bool:

@@ -166,8 +166,10 @@ class Objects:
             case ast.BinOp(op=ast.Add()):
                 parts, inner = [node.left, node.right], True
             case ast.Call() if is_object(made) or _makes_object(node):
-                parts = arguments_of(node)
+                parts = node.args
                 inner = _name(node) in _LISTERS
+                for keyword in node.keywords:  # ``dict(key=value)``
+                    self._value(keyword.value, keyword.arg is None and inner, made, found, seen)
         for each in parts:
             self._value(each, inner, made, found, seen)
 

@@ -570,6 +570,8 @@ def _parts(values: Iterable[ast.expr]) -> tuple[ast.expr, ...]:
                 found += _parts(value.elts)
             case ast.Dict():
                 found += _parts(value.values)
+            case ast.Starred():
+                found += _parts([value.value])
             case _:
                 found.append(value)
     return tuple(found)
