@@ -418,8 +418,10 @@ class Execution:
             if path is not None:
                 if ".__dict__" in path:
                     path = path[: path.index(".__dict__")]
-                self._states.change_everywhere(state, call, path, found, held=True)
                 put = arguments_of(call) if _puts(call, expr) else ()
+                # A list gets another element, and those it has stay what they are.
+                held = not put or not all(map(_is_container, self._states.meant(state, path)))
+                self._states.change_everywhere(state, call, path, found, held=held)
                 self._states.change(
                     state, call, path, found, aliases=path[0] not in effect.rebinds, put=put
                 )
