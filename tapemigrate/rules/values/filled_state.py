@@ -97,6 +97,11 @@ def filled_state(unit: Unit) -> frozenset[str]:
                 if kinds.make(node.value) not in (*VARIABLE, *PLAIN):
                     parts = (part for target in targets for part in parts_of_target(target))
                     found |= {t.id for t in parts if isinstance(t, ast.Name)} & shared
+            if isinstance(function, ast.ClassDef) and any(
+                not _is_uncomputed(unit, value, function, shared, kinds)
+                for value in _put_into_class(node)
+            ):
+                found.add(function.name)
             if isinstance(node, ast.Call) and path_of(node.func) in methods:
                 continue  # what it puts into the class stands in its own body
             filled = list(_filled(unit, node))
@@ -121,6 +126,20 @@ def filled_state(unit: Unit) -> frozenset[str]:
             ):
                 found.add(node.name)
     return frozenset(found)
+
+
+def _put_into_class(node: ast.AST) -> Iterator[ast.expr]:
+    """What a method puts into the class of its object: ``type(self).h = h``."""
+    if not isinstance(node, ast.Assign):
+        return
+    for target in node.targets:
+        for each in parts_of_target(target):
+            while isinstance(each, ast.Subscript | ast.Attribute):
+                each = each.value
+                if isinstance(each, ast.Attribute) and each.attr == "__class__":
+                    yield node.value
+            if isinstance(each, ast.Call) and path_of(each.func) == ("type",):
+                yield node.value
 
 
 def _other_names(function: ast.AST, names: set[str]) -> dict[str, set[str]]:
