@@ -193,6 +193,16 @@ class Effects:
         """What the file assigns to attributes of that name."""
         return self._kept.get(attribute, [])
 
+    def bound(self, name: str) -> list[ast.expr]:
+        """What is handed over by a call of the name: ``name = partial(put, found)``."""
+        return [
+            each
+            for value in self._given.get(name, ())
+            if isinstance(value, ast.Call)
+            and (path_of(value.func) or ("",))[-1].lstrip(".") == "partial"
+            for each in arguments_of(value)
+        ]
+
     def functions(self, name: str) -> list[NamedFunction]:
         """Every function or method of that name in the file."""
         return self._functions.get(name, [])

@@ -418,7 +418,7 @@ class Execution:
             if path is not None:
                 if ".__dict__" in path:
                     path = path[: path.index(".__dict__")]
-                put = arguments_of(call) if _puts(call, expr) else ()
+                put = _put(call, expr)
                 # A list gets another element, and those it has stay what they are.
                 held = not put or not all(map(_is_container, self._states.meant(state, path)))
                 self._states.change_everywhere(state, call, path, found, held=held)
@@ -547,7 +547,11 @@ def _is_true(test: ast.expr) -> bool:
     return isinstance(test, ast.Constant) and bool(test.value)
 
 
-def _puts(call: ast.Call, owner: ast.expr) -> bool:
-    """``found.append(x)``: whether what the call passes may be in ``owner`` from then on."""
-    func = call.func
-    return isinstance(func, ast.Attribute) and func.value is owner and func.attr in CHANGERS
+def _put(call: ast.Call, owner: ast.expr) -> list[ast.expr]:
+    """What the call passes that may be in ``owner`` from then on: ``found.append(x)``."""
+    match call.func:
+        case ast.Attribute(value=value, attr=attr) if value is owner and attr in CHANGERS:
+            return arguments_of(call)
+        case ast.Name(id="setattr"):
+            return call.args[2:]
+    return []

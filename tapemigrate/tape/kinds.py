@@ -493,7 +493,8 @@ class Kinds:
             perhaps = [*filled.perhaps, *filled.unseen]
             objects = _parts([*filled.surely, *perhaps])
             called = func if qualified is None and not self._is_shown(func.id) else None
-            return Effect(changed, rebinds, args, objects, called, writes_hidden=True)
+            contents = (*args, *self._effects.bound(func.id))
+            return Effect(changed, rebinds, contents, objects, called, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
             state = self._effects.keeps_state(None) and path_of(func) is not None
             return Effect((func,) if state else (), contents=args, called=func, writes_hidden=True)
