@@ -8,6 +8,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.flow.states import PARTS
 from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.gradient_siblings import related
 from tapemigrate.tape.kinds import Kinds, Make
@@ -33,6 +34,10 @@ from tapemigrate.tape.syntax import (
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
+_FILLED = (
+    "`{0}` comes out of a call that also puts something into `{1}`, and may have used `{0}` for "
+    "that, where nothing could watch it"
+)
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
 _TAKEN = (*_COUNTED, Kind.WITH)
 
@@ -93,6 +98,11 @@ class Beside:
                 return beside
             if beside:
                 found.append(beside)
+            filled = self._filled_beside(target, leaf, stops)
+            if isinstance(filled, Refusal):
+                return filled
+            if filled:
+                found.append(filled)
             if leaf.fresh:
                 continue
             held = self._heldtogether(target, leaf, stops)
@@ -262,6 +272,34 @@ class Beside:
                 return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
         return None
 
+    def _filled_beside(
+        self, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> str | Refusal | None:
+        """Whether the target is made of what the call that gives the source puts elsewhere.
+
+        ``net = encoder(x, end_points)``, where ``end_points`` is filled with what ``net`` is made
+        into on the way.
+        """
+        given = [_given(d) for d in leaf.defs if d.kind in (Kind.ASSIGN, Kind.ELEMENT)]
+        calls = {c for value in given for c in _giving(value)}
+        calls = {c for c in calls if self._kinds.make(c) is Make.UNKNOWN}
+        if not calls:
+            return None
+        # What a method keeps of it on its object, others look for.
+        owners = {path[0] for c in calls if (path := path_of(c.func)) is not None}
+        behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
+        put = [
+            d
+            for d in behind - leaf.defs
+            if d.kind is Kind.MUTATE and d.value in calls and d.path[0] not in owners
+        ]
+        for made in sorted(put, key=lambda d: d.path):
+            if made.path[-1] != PARTS:
+                return Refusal(_FILLED.format(leaf.watch, text_of(made.path)), SOURCE)
+            held = text_of(made.path[:-1])
+            return f"`{held}` holds nothing that was computed from `{leaf.watch}`"
+        return None
+
     def _looped_beside(self, target: frozenset[Use], leaf: Leaf, stops: list[Def]) -> str:
         """What is assumed of what a loop, or a ``with``, takes the source and more out of."""
         loops = {
@@ -312,6 +350,22 @@ def _given(made: Def) -> ast.expr | None:
         case ast.ListComp(elt=value) | ast.SetComp(elt=value) | ast.DictComp(value=value):
             return value
     return made.value
+
+
+def _giving(value: ast.expr | None) -> list[ast.Call]:
+    """The calls of which the value is the result, or a part of it."""
+    match value:
+        case ast.Call():
+            return [value]
+        case ast.Subscript() | ast.Attribute() | ast.Starred() | ast.NamedExpr():
+            return _giving(value.value)
+        case ast.IfExp():
+            return [*_giving(value.body), *_giving(value.orelse)]
+        case ast.BoolOp():
+            return [c for each in value.values for c in _giving(each)]
+        case ast.List() | ast.Tuple():
+            return [c for each in value.elts for c in _giving(each)]
+    return []
 
 
 def _is_object(made: Def, given: set[Path]) -> bool:
