@@ -34,8 +34,8 @@ class Def:
     ``value`` is the expression it holds (for ELEMENT, LOOP, COMPREHENSION and WITH: the one it was
     taken from). ``uses`` are the definitions that its value is made of, ``before`` those that were
     at its path until it changed in place. ``code`` are the outer names that it reads when called,
-    ``alters`` those that it may give something then, or whose objects it may change. ``order``
-    counts the definitions of the scope.
+    ``alters`` those that it may give something then, or whose objects it may change, and ``hands``
+    those that it hands to what is out of sight. ``order`` counts the definitions of the scope.
     """
 
     path: Path
@@ -47,6 +47,7 @@ class Def:
     loops: frozenset[ast.stmt] = frozenset()
     code: frozenset[str] = frozenset()
     alters: frozenset[str] = frozenset()
+    hands: frozenset[str] = frozenset()
     order: int = 0
 
     def __hash__(self) -> int:

@@ -20,6 +20,10 @@ _NO_VALUES = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
 _CHANGES = (Kind.ASSIGN, Kind.AUGMENT, Kind.MUTATE)
 
 
+def _alters_nothing(function: Function) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(), frozenset()
+
+
 class Flow:
     """The definitions and uses of one scope.
 
@@ -27,7 +31,7 @@ class Flow:
     object, or set on it, ``hooked`` the classes that do so for all, ``swallowing`` what goes
     on, entered by a ``with``, where an exception was raised, ``complete`` the classes of which the
     file shows all, ``altered`` which outer names a function of the scope may give something, or
-    what these hold. ``reads`` gives, for every path
+    what these hold, and which it hands to what is out of sight. ``reads`` gives, for every path
     that is read, the definitions that may reach it; ``returns`` lists the return statements.
     """
 
@@ -39,7 +43,7 @@ class Flow:
         hooked: Set[str] = frozenset(),
         swallowing: Set[str] = frozenset(),
         complete: Set[str] = frozenset(),
-        altered: Callable[[Function], frozenset[str]] = lambda function: frozenset(),
+        altered: Callable[[Function], tuple[frozenset[str], frozenset[str]]] = _alters_nothing,
     ) -> None:
         self.scope = scope
         self._states = States(shared_names(scope), properties, hooked)

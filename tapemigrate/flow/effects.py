@@ -147,7 +147,7 @@ class Effects:
             managers = self._functions.items()
             self.swallowing |= {n for n, made in managers if any(map(yields_in_a_try, made))}
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
-        self._altered: dict[Function, frozenset[str]] = {}
+        self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
         self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
         self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
         self._called: bool | None = None
@@ -427,10 +427,12 @@ class Effects:
         functions = (function for each in names for function in self._functions.get(each, ()))
         return frozenset().union(*map(self._outside_of, functions))
 
-    def outside_of(self, function: Function) -> frozenset[str]:
-        """The same of one function, which may be a lambda."""
+    def altered(self, function: Function) -> tuple[frozenset[str], frozenset[str]]:
+        """The same of one function, which may be a lambda, and what it hands on out of sight."""
         if function not in self._altered:
-            self._altered[function] = free_names(function) & self._outside_of(function)
+            free = free_names(function)
+            outside = free & self._outside_of(function)
+            self._altered[function] = outside, free & self._handed_by(function) - outside
         return self._altered[function]
 
     def filled(self, call: ast.Call, name: str, bound: int = 0) -> Filled:
@@ -587,6 +589,28 @@ class Effects:
             case _:
                 return []
         return [*filled.surely, *filled.perhaps]
+
+    def _handed_by(self, function: Function) -> set[str]:
+        """The names of what a function hands to functions that are out of sight."""
+        names = _names_given(function)
+        found: set[str] = set()
+        for call in (n for n in walk(function) if isinstance(n, ast.Call)):
+            match call.func:
+                case ast.Name(id=name):
+                    bound = 0
+                case ast.Attribute(attr=name):
+                    bound = 1
+                case _:
+                    name, bound = "", 0
+            known = bool(self._functions.get(name)) or self._harmless(call)
+            handed = self.filled(call, name, bound).unseen if known else arguments_of(call)
+            for each in handed:
+                root = _root(each.value if isinstance(each, ast.Starred) else each)
+                while root in names:
+                    root = names[root]
+                if root is not None:
+                    found.add(root)
+        return found
 
     def _filled_defaults(self, function: Function) -> Iterator[ast.expr]:
         """What a function that is handed nothing else puts something into: ``def f(x, to=out)``."""

@@ -34,18 +34,18 @@ class Execution:
     """Goes through statements and expressions, and tells ``states`` what they define and read.
 
     ``effect`` says what a call changes, ``altered`` which outer names a function may give something
-    where it runs, or what these hold, and ``swallowing`` what goes on, entered by a ``with``,
-    where an exception was raised. ``complete`` are classes whose calls keep what ``effect`` says,
-    and nothing else. Of the paths ``parts_read`` parts are read. ``returns`` lists the
-    return statements, ``yields`` tells whether there is a ``yield``, and ``met`` what an object is,
-    and its parts are, where a method of it is called.
+    where it runs, or what these hold, and which it hands to what is out of sight, ``swallowing``
+    what goes on, entered by a ``with``, where an exception was raised. ``complete`` are classes
+    whose calls keep what ``effect`` says, and nothing else. Of the paths ``parts_read`` parts are
+    read. ``returns`` lists the return statements, ``yields`` tells whether there is a ``yield``,
+    and ``met`` what an object is, and its parts are, where a method of it is called.
     """
 
     def __init__(
         self,
         states: States,
         effect: Callable[[ast.Call], Effect],
-        altered: Callable[[Function], frozenset[str]],
+        altered: Callable[[Function], tuple[frozenset[str], frozenset[str]]],
         swallowing: Set[str],
         complete: Set[str],
         parts_read: Set[Path],
@@ -363,7 +363,7 @@ class Execution:
                     made.uses |= self.evaluate(expr, state)
                 made.uses |= self._free(node, state)
                 made.code = free_names(node)
-                made.alters = self._altered(node)
+                made.alters, made.hands = self._altered(node)
                 self._states.reads[node] = frozenset({self._states.use(made)})
                 return self._states.reads[node]
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
@@ -402,12 +402,17 @@ class Execution:
         altered = {name for use in found for name in use.made.alters}
         changes = [*effect.changes, *self._bound(call, state)]
         changes += [ast.Name(name, ast.Load()) for name in sorted(altered)]
+        handed = {name for use in found for name in use.made.hands} - altered
+        for name in sorted(handed):
+            if any(map(_is_container, self._states.meant(state, (name,)))):
+                changes.append(ast.Name(name, ast.Load()))
+        copied = {k.value for k in call.keywords if k.arg is None}  # ``**rest``
         alone = isinstance(self._states.stmt, ast.Expr) and self._states.stmt.value is call
         for expr in effect.objects:
             path = path_of(expr)
             if self._is_object(expr, state):
                 changes.append(expr)
-            elif path is not None and alone:
+            elif path is not None and alone and expr not in copied:
                 # What nobody needs the result of is called for what it does to what it is handed.
                 self._states.change_parts(state, call, path, found)
         path = path_of(effect.called)
@@ -422,6 +427,8 @@ class Execution:
                 # A list gets another element, and those it has stay what they are.
                 held = not put or not all(map(_is_container, self._states.meant(state, path)))
                 self._states.change_everywhere(state, call, path, found, held=held)
+                if expr in copied:
+                    continue  # what it holds changes, and it does not
                 self._states.change(
                     state, call, path, found, aliases=path[0] not in effect.rebinds, put=put
                 )
@@ -505,7 +512,7 @@ class Execution:
         made = self._states.defs[node, path]
         made.code = free_names(node)
         if not isinstance(node, ast.ClassDef):
-            made.alters = self._altered(node)
+            made.alters, made.hands = self._altered(node)
 
     def _free(self, node: ast.AST, state: State) -> Uses:
         """What a nested scope takes from here. Its own names are not this scope's to read."""

@@ -104,6 +104,7 @@ class States:
         if value is not None and _passes_code_on(value):
             made.code = made.code.union(*(u.made.code for u in uses))
             made.alters = made.alters.union(*(u.made.alters for u in uses))
+            made.hands = made.hands.union(*(u.made.hands for u in uses))
         if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
             self._named.setdefault(other, set()).add(path)
         self.objects.bound(made)

@@ -221,7 +221,7 @@ class Project:
             effects.hooked | hooked,
             effects.swallowing,
             effects.complete,
-            effects.outside_of,
+            effects.altered,
         )
 
     def _computing(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -477,7 +477,11 @@ class Kinds:
             return Effect()
         args = (*call.args, *(k.value for k in call.keywords if k.arg is not None))
         # ``Base.build(self)`` sets attributes of its own.
-        others = [a for a in args if not (self._is_of_class(call) and a is call.args[0])]
+        others: list[ast.expr] = [
+            a for a in args if not (self._is_of_class(call) and a is call.args[0])
+        ]
+        # Of ``**rest``, it has the values.
+        others += [k.value for k in call.keywords if isinstance(k.value, ast.Name) and not k.arg]
         func = call.func
         if isinstance(func, ast.Name):
             if qualified is None and hasattr(builtins, func.id):
