@@ -263,6 +263,20 @@ class Names:
             first = False
         return self._from_star(name)
 
+    def may_mean(self, at: ast.Name, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether the name may mean ``function`` there, or is bound to other things alone."""
+        scope: Scope | None = self._scopes.of_name.get(at)
+        first = True
+        while scope is not None:
+            if scope.escaping.get(at.id) == "global":
+                scope = self._scopes.module
+            bindings = scope.bindings.get(at.id)
+            if bindings and (scope.kind != "class" or first):
+                end = (function.end_lineno or function.lineno, function.end_col_offset or 0)
+                return any(binding.place == end for binding in bindings)
+            scope, first = scope.parent, False
+        return True
+
     def _from_star(self, name: str) -> _Meaning | None:
         if not self._scopes.stars or hasattr(builtins, name):
             return None

@@ -66,6 +66,7 @@ _OPERATORS = frozenset({"abs", "min", "max", "round", "sum", "pow", "divmod"})
 # What runs where an object is called: libraries' classes call what the user's have.
 _CALLED = ("__call__", "call")
 
+_NOT_ITS_OWN = (ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
 # Through how many functions it is looked what they give.
 _DEPTH = 3
 _SESSION = late(r"(?<![a-z])sess(?:ion)?(?![a-z])|^sess")
@@ -261,11 +262,12 @@ class Kinds:
 
     def gives_tensors(self, call: ast.Call, depth: int = _DEPTH) -> bool:
         """Whether a function of this file is called that gives nothing but what its ops make."""
-        function = self._function(call)
-        if function is None or function.decorator_list or not self._is_named(call.func):
+        function = self.called(call)
+        if function is None or function.decorator_list:
             return False
         nodes = list(ast.walk(function))
-        if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in nodes):
+        # What is kept outside may be what an earlier call has made.
+        if any(isinstance(n, _NOT_ITS_OWN) for n in nodes):
             return False
         taken = Counter(n.arg for n in nodes if isinstance(n, ast.arg))
         taken += Counter(
@@ -317,11 +319,6 @@ class Kinds:
         name = (path_of(call.func) or ("",))[-1].lstrip(".")
         return any(map(gives_what_was, self._effects.functions(name)))
 
-    def _is_named(self, func: ast.expr) -> bool:
-        """Whether a function is called by its name, or a method of the object at hand."""
-        path = path_of(func)
-        return path is not None and path[:-1] in ((), (self.self_name,))
-
     def _function(self, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The one function of this file that the call may mean."""
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -361,10 +358,12 @@ class Kinds:
             if self._effects.is_overridden(self.cls, name):
                 return None
             return self._effects.method(self.cls, name)
-        functions = self._effects.functions(path[0]) if len(path) == 1 else []
+        functions = self._effects.functions(path[0]) if isinstance(call.func, ast.Name) else []
         if len(functions) != 1 or [a.arg for a in functions[0].args.args[:1]] == ["self"]:
             return None  # a method is not called by its name alone
-        return functions[0]
+        # A parameter, or another value, may have the name there.
+        assert isinstance(call.func, ast.Name)
+        return functions[0] if self._names.may_mean(call.func, functions[0]) else None
 
     def may_run(self, call: ast.Call) -> list[NamedFunction]:
         """The functions of this file that the call is seen to run, by their names or by others."""

@@ -134,6 +134,7 @@ class SecondNames:
             given = {d for d in given if self._is_passed(d, value) and d.path[0] not in SETTINGS}
             given = {d for d in given if self._is_used_before(d, made, behind)}
             again = unknown and (not gives_data(value) or self._gives_what_was(value))
+            again = again and not (isinstance(value, ast.Call) and self._kinds.gives_tensors(value))
             if again and any(_calls_as(d, value) for d in behind - {made}):
                 return f"`{leaf.watch}` is another tensor than `{ast.unparse(value)}` gave before"
             if given:
@@ -250,8 +251,8 @@ class SecondNames:
 
 
 def _calls_as(made: Def, call: ast.expr) -> bool:
-    """Whether the definition asks an object once more for what ``call`` asks it."""
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+    """Whether the definition asks an object, or a function, once more for what ``call`` asks it."""
+    if not isinstance(call, ast.Call):
         return False
     same = ast.dump(call)
     nodes = walk(made.value) if made.value is not None else ()
