@@ -22,6 +22,7 @@ from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
 from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project, View
@@ -30,7 +31,7 @@ from tapemigrate.rules.units import Later, parsed
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
-from tapemigrate.source.trees import arguments_of, kept, walk
+from tapemigrate.source.trees import arguments_of, kept, top_level, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 from tapemigrate.tape.returned import gives_what_was
 from tapemigrate.tape.symbols import QUIET, gives_no_tensors
@@ -47,6 +48,7 @@ _Called = tuple[Unit, NamedFunction, str]
 _GIVEN = (Kind.ASSIGN, Kind.ELEMENT)
 # Names of sizes, which are no tensors, and of what has only such parts. ``h_reshaped`` is none.
 _SIZE = late(r"num_\w+|(?:\w+_)?(?:sizes?|dims?)|(?:get_)?shape")
+_OF_MODULES = "__getattr__"
 # One of these stands in a file that has properties.
 _PROPERTIES = ("property", ".setter", ".getter")
 
@@ -234,6 +236,12 @@ class PutAside:
             if setters is not None:
                 found.names[ast.unparse(node)] = setters
         made = [each for home in homes if home is not unit for each in _functions(home, name)]
+        for home in project.units.holding(module, _OF_MODULES) if module and not made else ():
+            # What a module has no name for is asked of a function there.
+            meant = is_module(unit.filename, module, home.filename)
+            if meant and home is not unit and name not in home.once(given_at_top):
+                functions = (s for s in top_level(home.tree) if isinstance(s, NamedFunction))
+                made += [(home, f, "") for f in functions if f.name == _OF_MODULES]
         # A package hands on what one of its modules has.
         found.called += made or self._methods_named(project, name)
 
