@@ -176,14 +176,25 @@ class Choice:
             ]
         return found
 
-    def naming(self, callers: Iterable[str], hidden: Mapping[str, frozenset[str]]) -> Iterator[str]:
-        """The files whose functions that make such ops the callers name: they may hand them in."""
+    def naming(
+        self,
+        callers: Iterable[str],
+        hidden: Mapping[str, frozenset[str]],
+        passing: Mapping[str, Passing],
+    ) -> Iterator[str]:
+        """The files whose functions that make such ops the callers name: they may hand them in.
+
+        And those through which they have them from others.
+        """
+        made = {path: Passing(names, ()) for path, names in hidden.items()}
+        given = {**passing, **made}
         for caller in filter(None, callers) if hidden else ():
-            near_by = self._projects.near(caller, hidden)
+            near_by = self._projects.near(caller, given)
             text = _text(caller) if near_by else Text(b"")
             for path in near_by:
-                if path != caller and _may_name(text, frozenset(map(_encoded, hidden[path]))):
-                    yield path
+                each = given[path]
+                if path != caller and _may_name(text, frozenset(map(_encoded, each.names))):
+                    yield from (path, *self._projects.near(caller, each.through))
 
     def _tops_of(self, path: str) -> frozenset[bytes] | None:
         """The names of a module's own functions and classes; None where its bytes do not tell."""

@@ -106,7 +106,7 @@ def with_others(
                 calling = list(choice.callers(member, each))
                 called = each.names | {handed.name for handed in each.handed}
                 context.update(dict.fromkeys([*calling, *modules.handed(calling, called)]))
-                context.update(dict.fromkeys(choice.naming(calling, hidden)))
+                context.update(dict.fromkeys(choice.naming(calling, hidden, passed)))
             context.update(dict.fromkeys(marked.get(member, ())))
             context.update(dict.fromkeys(reached.get(member, ())))
             context.update(dict.fromkeys(choice.changing(member) if member in links else ()))

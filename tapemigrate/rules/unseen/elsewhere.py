@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from tapemigrate.model import Hidden
+from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import lies_in, may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
@@ -22,11 +23,12 @@ from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.rules.unseen.given import Given, Handed, given_to, names_for, takers
 from tapemigrate.rules.unseen.hazards import Hazards, hazards, opens
 from tapemigrate.rules.unseen.importing import modules
-from tapemigrate.rules.unseen.methods import methods_of, named_in
+from tapemigrate.rules.unseen.methods import CALLED, asked_of_parameters, methods_of, named_in
 from tapemigrate.rules.unseen.objects import runs_unnamed
 from tapemigrate.rules.unseen.reasons import MARKS, UNDER
 from tapemigrate.rules.unseen.spread import hidden, hidden_methods, uses_of_own, with_users
 from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.symbols import gives_no_tensors
 
 # Through how many files such functions are followed.
 _MOST_STEPS = 3
@@ -39,6 +41,7 @@ class Elsewhere:
 
     def __init__(self, project: Project) -> None:
         self._by_name: dict[str, list[tuple[str, Refusal]]] = {}
+        self._given: dict[tuple[str, int], Handed] = {}
         files = project.units.files()
         self._files = dict(files)
         for name, file in files:
@@ -141,20 +144,62 @@ class Elsewhere:
                 found = self._with_users(home, found) | found
         return found
 
-    def given(self, project: Project, unit: Unit) -> Handed:
-        """What of the kind the functions of ``unit`` are handed."""
+    def given(self, project: Project, unit: Unit, steps: int = _MOST_STEPS) -> Handed:
+        """What of the kind the functions of ``unit`` are handed, by ``steps`` of callers."""
+        key = (unit.filename, steps)
+        if key not in self._given:
+            self._given[key] = self._given_by(project, unit, steps - 1)
+        return self._given[key]
+
+    def _given_by(self, project: Project, unit: Unit, steps: int) -> Handed:
         taking = unit.once(takers) if self._by_name else {}
         functions: Given = {}
         objects: Given = {}
         methods: dict[str, Refusal] = {}
         for user in project.units.having(*taking) if taking else ():
-            called, having = given_to(project, unit, user, partial(self._runs, user))
+            above = self.given(project, user, steps) if steps and user is not unit else Handed()
+            runs = partial(self._runs, user)
+            called, having = given_to(project, unit, user, runs, above.objects)
             functions |= called
             objects |= having
-            methods |= self._methods_of(user) if having else {}
+            methods |= {**above.methods, **self._methods_of(user)} if having else {}
         named = names_for(unit, objects)
         run = {**functions, **(objects if any(map(runs_unnamed, methods)) else {})}
         return Handed(names_for(unit, run), named, methods)
+
+    def running(self, unit: Unit, methods: Mapping[str, Refusal]) -> dict[str, Refusal]:
+        """The imported functions that run one of ``methods`` of what they are handed, by name."""
+        found: dict[str, Refusal] = {}
+        for expr, path in unit.names.references() if methods else ():
+            if not path.startswith("tensorflow.") and _last(expr) not in found:
+                refusal = self._run_for(unit.filename, path, methods, _MOST_STEPS)
+                found |= {} if refusal is None else {_last(expr): refusal}
+        return found
+
+    def _run_for(
+        self, filename: str, path: str, methods: Mapping[str, Refusal], steps: int
+    ) -> Refusal | None:
+        """Which of ``methods`` the function may run that a file imports by ``path``."""
+        module, _, name = path.rpartition(".")
+        if not steps or not module or is_of_library(path) or gives_no_tensors(path):
+            return None
+        homes = [each for each in self._files.items() if may_hold(each[0], module)]
+        if not homes:
+            return next(iter(methods.values()))  # it is not seen what that does
+        for other, file in homes:
+            asked, uses = _ASKED.of(file) or {}, _USES.of(file)
+            if other == filename or name not in asked or uses is None:
+                continue
+            run = dict(methods)
+            here = {name, *uses.own.get(name, ())}
+            for further, last in dict.fromkeys((f, n) for f, n, top in uses.foreign if top in here):
+                if (refusal := self._run_for(other, further, methods, steps - 1)) is not None:
+                    run[last] = refusal
+            unnamed = next((r for method, r in methods.items() if runs_unnamed(method)), None)
+            run |= {} if unnamed is None else {CALLED: unnamed}
+            if (refusal := with_users(run, asked).get(name)) is not None:
+                return refusal
+        return None
 
     def around(self, project: Project, unit: Unit) -> dict[str, Refusal]:
         """The functions of ``unit`` that other files call where something is open of the kind."""
@@ -252,6 +297,7 @@ _USES = ByText(_uses)
 _METHODS = ByText(hidden_methods)
 _NAMED = ByText(named_in)
 _DEFINED = ByText(methods_of)
+_ASKED = ByText(asked_of_parameters)
 
 
 def _last(node: ast.expr) -> str:
@@ -281,10 +327,13 @@ def dangers(project: Project, unit: Unit) -> Hazards:
         others = elsewhere(project)
         given, around = others.given(project, unit), others.around(project, unit)
         if others.may_be_named_in(unit):
+            methods = others.methods(unit)
+            given = replace(given, running=others.running(unit, {**given.methods, **methods}))
             known[unit.filename] = hazards(
-                unit, partial(others.refuse, unit), others.methods(unit), given, around
+                unit, partial(others.refuse, unit), methods, given, around
             )
         else:
+            given = replace(given, running=others.running(unit, given.methods))
             known[unit.filename] = hazards(unit, given=given, around=around)
     return known[unit.filename]
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.rules.callgraph.imported import leads_to
@@ -24,12 +25,14 @@ Given = dict[tuple[str, str], Refusal]
 class Handed:
     """What the functions of a file are handed, by its last names there.
 
-    ``called``: what may be called; ``objects``: what has such ``methods``.
+    ``called``: what may be called; ``objects``: what has such ``methods``. ``running`` are imported
+    functions that run one of these of what they are handed in turn.
     """
 
     called: Mapping[str, Refusal] = field(default_factory=dict)
     objects: Mapping[str, Refusal] = field(default_factory=dict)
     methods: Mapping[str, Refusal] = field(default_factory=dict)
+    running: Mapping[str, Refusal] = field(default_factory=dict)
 
 
 def takers(unit: Unit) -> dict[str, list[list[str]]]:
@@ -45,17 +48,24 @@ def takers(unit: Unit) -> dict[str, list[list[str]]]:
     return found
 
 
-def given_to(project: Project, unit: Unit, user: Unit, refuses: Refuses) -> tuple[Given, Given]:
+def given_to(
+    project: Project,
+    unit: Unit,
+    user: Unit,
+    refuses: Refuses,
+    handed: Mapping[str, Refusal] = MappingProxyType({}),
+) -> tuple[Given, Given]:
     """Which parameters in ``unit`` the file ``user`` gives such a thing, and which such an object.
 
-    By the functions that have the parameters, as calls name them.
+    By the functions that have the parameters, as calls name them. ``handed`` are such objects that
+    the functions of ``user`` are given themselves, by their last names there.
     """
     taking = unit.once(takers)
     named = (call for call in user.nodes(ast.Call) if last_name(call.func) in taking)
     calls = [call for call in named if may_mean(project, unit, user, call.func)]
     if not calls:
         return {}, {}
-    made = _objects(user, refuses)
+    made = {**handed, **_objects(user, refuses)}
 
     def an_object(value: ast.expr) -> Refusal | None:
         return refuses(value.func) if isinstance(value, ast.Call) else made.get(last_name(value))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.collected import Collected
 from tapemigrate.rules.unseen.given import Handed, last_name
@@ -33,7 +34,7 @@ from tapemigrate.rules.unseen.reasons import (
 from tapemigrate.rules.unseen.rewired import rewires
 from tapemigrate.rules.unseen.whole_file import done_by, overriding, told_by
 from tapemigrate.rules.unseen.words import is_defun, last_of, may_hold
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.plan import Insert, Op
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.symbols import short
@@ -154,11 +155,24 @@ class Hazards:
         if name in methods and isinstance(node, ast.Attribute):
             if last_name(node.value) in self.given.objects:
                 return _of_object(node, methods[name])
+        parent = self.unit.parents.get(node)
+        running = self.given.running.get(name)
+        if running is not None and isinstance(parent, ast.Call) and parent.func is node:
+            for each in filter(self._may_have_such, arguments_of(parent)):
+                whose = f"`{ast.unparse(node)}` may run for `{ast.unparse(each)}` a method"
+                return replace(running, reason=f"{whose} {running.reason}")
         refusal = self.given.called.get(name)
         if refusal is None or not is_called(self.unit, node):
             return None
         what = f"`{ast.unparse(node)}` may be what a caller hands in: {refusal.reason}"
         return replace(refusal, reason=what)
+
+    def _may_have_such(self, value: ast.expr) -> bool:
+        """Whether it may be an object with methods of the kind."""
+        if last_name(value) in self.given.objects:
+            return True
+        made = constructors(self.unit, value)
+        return made is not None and any(map(self._makes, made))
 
     def walks_graph(self) -> bool:
         """Whether anything in the file looks tensors up in the graph."""

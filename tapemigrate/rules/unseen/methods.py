@@ -13,7 +13,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 
 
 def methods_of(unit: Unit) -> frozenset[str]:
@@ -27,6 +27,34 @@ def named_in(unit: Unit) -> dict[str, frozenset[str]]:
     for function in _functions(unit):
         here = {name for node in walk(function) if (name := _last(node))}
         found[function.name] = found.get(function.name, frozenset()) | here
+    return found
+
+
+#: Stands for what runs where an object is called itself.
+CALLED = "()"
+
+
+def asked_of_parameters(unit: Unit) -> dict[str, frozenset[str]]:
+    """By the names of functions: the attributes that they ask of what they are handed, and what
+    they hand it on to; ``CALLED`` where they call it.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for function in _functions(unit):
+        own = {a.arg for a in parameters(function.args)}
+        nodes = walk(function)
+        for stmt in (n for n in nodes if isinstance(n, ast.Assign)):
+            if (path_of(stmt.value) or ("",))[0] in own:
+                own |= {t.id for t in stmt.targets if isinstance(t, ast.Name)}
+        asked: set[str] = set()
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and (path_of(node) or ("",))[0] in own:
+                asked.add(node.attr)
+            elif isinstance(node, ast.Call):
+                if isinstance(node.func, ast.Name) and node.func.id in own:
+                    asked.add(CALLED)
+                if any((path_of(a) or ("",))[0] in own for a in arguments_of(node)):
+                    asked.add(_last(node.func))
+        found[function.name] = found.get(function.name, frozenset()) | asked
     return found
 
 
