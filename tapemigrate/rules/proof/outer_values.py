@@ -14,6 +14,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.by_callers import ByCallers
 from tapemigrate.rules.proof.captured import is_set_inside, outer_definitions
+from tapemigrate.rules.proof.code_handed import is_called
 from tapemigrate.rules.proof.one_object import holders, tensors_in
 from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.siblings import given_beside, unpacked_beside
@@ -138,6 +139,7 @@ class OuterValues:
         same = frozenset(made).union(
             *(origins(d.uses) for d in made if d.value is not None and path_of(d.value) is not None)
         )
+        same = frozenset(d for d in same if not is_called(holder, d))
         carried = any(d.kind is Kind.EXCEPT for d in behind)
         if carried or is_set_inside(self._project, holder, made[0].path[0]):
             return f"`{text}` was not computed from {names_of(leaves)}"
