@@ -145,12 +145,24 @@ class SourceReader:
                     replace(x, looked_up=x.watch is not None and _is_kept(x)) for x in base.leaves
                 ]
                 return Sources(base.leaves, False if whole else None, base.refusal, base.listed)
+            if isinstance(node, ast.Attribute) and not self._is_made_there(node.value):
+                return Sources(
+                    refusal=f"`{ast.unparse(node)}` has no name by which a tape could watch it "
+                    "before it is used"
+                )
             return Sources(refusal=FRESH)
         # A name that is given its own value again, on several ways, is met once more on each.
         known = self._named.get((node, depth))
         if known is None:
             known = self._named[node, depth] = self._path(node, text_of(path), depth)
         return replace(known, leaves=[*known.leaves], references=[*known.references])
+
+    def _is_made_there(self, owner: ast.expr) -> bool:
+        """Whether it is what an op or a class gives where it stands: ``Net(x)`` of ``Net(x).h``."""
+        if not isinstance(owner, ast.Call):
+            return False
+        made = self._kinds.make(owner)
+        return made in (Make.TENSOR, Make.LEAF) or self._kinds.makes_object(owner)
 
     def _display(self, node: ast.List | ast.Tuple, depth: int) -> Sources:
         found = Sources(single=False, listed=isinstance(node, ast.List))

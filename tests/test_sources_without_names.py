@@ -1,0 +1,41 @@
+"""Sources that no tape can watch, for want of a name: what is said of them is true."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import decode
+
+_PROGRAM = """\
+import tensorflow as tf
+
+
+class Tower:
+    def __init__(self, x):
+        self.x = x
+        self.loss = tf.reduce_sum(x * x)
+
+
+def run(x):
+    towers = [Tower(x) for _ in range(2)]
+    return [tf.gradients({target}, {source}) for i in range(2)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "reason"),
+    [
+        ("towers[i].loss", "towers[i].x", "`towers[i].x` has no name by which a tape could watch"),
+        ("x * x", "Tower(x).x", "the source is made in the call itself"),
+        ("x * x", "tf.sin(x)", "the source is made in the call itself"),
+    ],
+)
+def test_what_is_said_of_a_source_without_a_name(target: str, source: str, reason: str) -> None:
+    text = _PROGRAM.format(target=target, source=source)
+    (found,) = analyse(
+        {"a.py": decode(text.encode(), "a.py")}, Settings(), rewrite=False
+    ).diagnostics
+    assert found.fix is None
+    assert reason in found.message
