@@ -75,7 +75,8 @@ class Refusal:
     methods put on ``self`` what the target is made of, and whoever calls them before this one could
     hand one in. ``lends``: a function makes a source, and could be handed a tape to watch it.
     ``gathers``: a graph collection is asked for, and a tape that opens before it is filled would
-    serve.
+    serve. ``overrides``: ops run under ``gradient_override_map``, or may be made so by whoever
+    enters what does it. ``placed``: the reason tells the file that it holds of.
     """
 
     reason: str
@@ -85,3 +86,5 @@ class Refusal:
     own: bool = False
     lends: bool = False
     gathers: bool = False
+    overrides: bool = False
+    placed: bool = False

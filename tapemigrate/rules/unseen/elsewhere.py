@@ -25,14 +25,13 @@ from tapemigrate.rules.unseen.hazards import Hazards, hazards, opens
 from tapemigrate.rules.unseen.importing import modules
 from tapemigrate.rules.unseen.methods import CALLED, asked_of_parameters, methods_of, named_in
 from tapemigrate.rules.unseen.objects import runs_unnamed
-from tapemigrate.rules.unseen.reasons import MARKS, UNDER
+from tapemigrate.rules.unseen.reasons import MARKS, OVERRIDE, UNDER
 from tapemigrate.rules.unseen.spread import hidden, hidden_methods, uses_of_own, with_users
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import gives_no_tensors
 
 # Through how many files such functions are followed.
 _MOST_STEPS = 3
-_OVERRIDE = "gradient_override_map"
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
 
 
@@ -203,7 +202,8 @@ class Elsewhere:
 
     def around(self, project: Project, unit: Unit) -> dict[str, Refusal]:
         """The functions of ``unit`` that other files call where something is open of the kind."""
-        words = [*UNDER, *(name for name, each in self._by_name.items() if any(map(_opens, each)))]
+        opening = (n for n, made in self._by_name.items() if any(r.overrides for _, r in made))
+        words = [*UNDER, *opening]
         users = (user for user in project.units.having(*words) if user is not unit)
         return called_under(project, unit, users, self._opened)
 
@@ -211,7 +211,7 @@ class Elsewhere:
         found = opens(node)
         if found is None and isinstance(node, ast.Name | ast.Attribute):
             run = self._runs(user, node)
-            found = UNDER[_OVERRIDE] if run is not None and _OVERRIDE in run.reason else None
+            found = UNDER[OVERRIDE] if run is not None and run.overrides else None
         return found
 
     def _runs(self, unit: Unit, node: ast.expr) -> Refusal | None:
@@ -251,10 +251,10 @@ class Elsewhere:
 
     def _refuse(self, filename: str, path: str, last: str) -> Refusal | None:
         for other, refusal in self._meant(filename, path):
-            if " comes from " in refusal.reason:
+            if refusal.placed:
                 return refusal
-            where = os.path.basename(other)
-            return replace(refusal, reason=f"`{last}` comes from {where}: {refusal.reason}")
+            reason = f"`{last}` comes from {os.path.basename(other)}: {refusal.reason}"
+            return replace(refusal, reason=reason, placed=True)
         return None
 
 
@@ -282,10 +282,6 @@ def _uses(unit: Unit) -> _Uses:
     ends = {*first.values(), *last.values()}
     kept = (use for number, use in enumerate(found) if number in ends)
     return _Uses(tuple(kept), uses_of_own(unit))
-
-
-def _opens(made: tuple[str, Refusal]) -> bool:
-    return _OVERRIDE in made[1].reason
 
 
 def _of(filename: str, refusal: Refusal) -> Refusal:

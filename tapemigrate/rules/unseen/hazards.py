@@ -25,6 +25,7 @@ from tapemigrate.rules.unseen.reasons import (
     OVERRIDE,
     OVERRIDING,
     RAW_OPS,
+    RUNS_OVERRIDDEN,
     SPREADING,
     TAINTING,
     UNDER,
@@ -220,7 +221,10 @@ class Hazards:
             return None
         path = self.unit.names.qualified(node) or ""
         does = done_by(path)
-        return None if does is None else Refusal(f"it uses `{path}`, {does}", OVERRIDING)
+        if does is None:
+            return None
+        overrides = does is RUNS_OVERRIDDEN
+        return Refusal(f"it uses `{path}`, {does}", OVERRIDING, overrides=overrides)
 
     def by_hand(self, nodes: Iterable[ast.AST]) -> Refusal | None:
         """Why a tape would miss what functions of other files run for these nodes."""

@@ -112,6 +112,7 @@ SPREADING = {
     "gradient_override_map": Refusal(
         "it runs ops under `gradient_override_map`, which a tape ignores without a word",
         OVERRIDING,
+        overrides=True,
     ),
     **dict.fromkeys(IMPORTING, IMPORTED),
     **dict.fromkeys(LOOKING_UP, BY_NAME),
