@@ -32,6 +32,7 @@ from tapemigrate.rules.unseen.reasons import (
     UNSEEN,
     WALKING,
 )
+from tapemigrate.rules.unseen.registered import asking_for_more
 from tapemigrate.rules.unseen.rewired import rewires
 from tapemigrate.rules.unseen.whole_file import done_by, overriding, told_by
 from tapemigrate.rules.unseen.words import is_defun, last_of, may_hold
@@ -336,7 +337,8 @@ def opens(node: ast.AST) -> Refusal | None:
 
 def _taint(found: Hazards) -> None:
     """Names the functions and classes that run such things, through each other as well."""
-    if found.foreign is None and not may_hold(found.unit, TAINTING):
+    found.tainted |= asking_for_more(found.unit)
+    if found.foreign is None and not found.tainted and not may_hold(found.unit, TAINTING):
         return
     found.tainted |= dict.fromkeys(_modules(found.unit), RAW_OPS)
     pending = found.unit.definitions
