@@ -8,7 +8,7 @@ from enum import IntEnum
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import NamedFunction, named_defaults
+from tapemigrate.flow.functions import NamedFunction, named_defaults, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.finding import Unit
@@ -18,7 +18,7 @@ from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.operators import is_operator
 from tapemigrate.rules.values.optional import default_of
 from tapemigrate.rules.values.put_in import calls_of
-from tapemigrate.rules.values.shape_evidence import attribute_values
+from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import arguments_of, calls_in
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import short
@@ -178,16 +178,23 @@ class Computed:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef):
             return False
+        if name not in {a.arg for a in parameters(scope.args)}:
+            return self._of_module(view, name, given)
         if is_operator(scope.name):
             return True  # no call shows what it is handed
         calls = list(calls_of(self._project, view, scope))
         if not calls:
-            return given is Given.UNKNOWN and default_of(scope, name) is None
+            return default_of(scope, name) is None
         for site in calls:
             value = argument_for(site.call, scope, name, view.cls is not None)
             if value is not None and self._holds(self._at(site), value, given):
                 return True
         return False
+
+    def _of_module(self, view: View, name: str, given: Given) -> bool:
+        """Whether the module gives the name a tensor; what others of its own fill is not asked."""
+        module = self._project.view(view.unit, view.unit.tree)
+        return any(self._holds(module, v, given) for v in global_values(view.unit, name))
 
     def _at(self, site: CallSite) -> View:
         return self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
