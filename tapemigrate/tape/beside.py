@@ -285,20 +285,25 @@ class Beside:
         calls = {c for c in calls if self._kinds.make(c) is Make.UNKNOWN}
         if not calls:
             return None
-        # What a method keeps of it on its object, others look for.
+        # What a method keeps of it on the object at hand, others look for.
         owners = {path[0] for c in calls if (path := path_of(c.func)) is not None}
         behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
-        put = [
-            d
-            for d in behind - leaf.defs
-            if d.kind is Kind.MUTATE and d.value in calls and d.path[0] not in owners
-        ]
+        put = [d for d in behind - leaf.defs if d.kind is Kind.MUTATE and d.value in calls]
         for made in sorted(put, key=lambda d: d.path):
-            if made.path[-1] != PARTS:
-                return Refusal(_FILLED.format(leaf.watch, text_of(made.path)), SOURCE)
-            held = text_of(made.path[:-1])
-            return f"`{held}` holds nothing that was computed from `{leaf.watch}`"
+            path = made.path[:-1] if made.path[-1] == PARTS else made.path
+            if path[0] in owners:
+                if path[0] == self._kinds.self_name or not self._keeps_parts(made.value):
+                    continue
+                return f"`{text_of(path)}` keeps nothing that was computed from `{leaf.watch}`"
+            if path == made.path:
+                return Refusal(_FILLED.format(leaf.watch, text_of(path)), SOURCE)
+            return f"`{text_of(path)}` holds nothing that was computed from `{leaf.watch}`"
         return None
+
+    def _keeps_parts(self, call: ast.expr | None) -> bool:
+        """Whether a method of that name sets parts of its object, in any file."""
+        func = call.func if isinstance(call, ast.Call) else None
+        return isinstance(func, ast.Attribute) and self._kinds.changes_object(func.attr)
 
     def _looped_beside(self, target: frozenset[Use], leaf: Leaf, stops: list[Def]) -> str:
         """What is assumed of what a loop, or a ``with``, takes the source and more out of."""

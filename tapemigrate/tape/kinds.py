@@ -414,6 +414,10 @@ class Kinds:
                 return Make.VARIABLES
         return Make.UNKNOWN
 
+    def changes_object(self, method: str) -> bool:
+        """Whether a method of that name changes its object, in any file."""
+        return self._changing(method)
+
     def is_above(self, call: ast.Call) -> bool:
         """Whether what a class above has is called for the object at hand."""
         func = call.func
