@@ -19,7 +19,7 @@ from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
 from tapemigrate.rules.proof.independence import attribute_of
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
-from tapemigrate.rules.proof.replacements import replacements
+from tapemigrate.rules.proof.replacements import is_written_below, replacements
 from tapemigrate.rules.proof.state_read import state_read
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
@@ -147,9 +147,7 @@ class HiddenReads:
             if node in called and method is not None and has_plain_decorators(method):
                 continue
             if method is None:
-                verdict = self._held_function(used.attr, leaves)
-                if verdict is not None:
-                    found.append(verdict)
+                found += self._held_function(used.attr, leaves)
                 values = attribute_values(self._project, view, used.attr)
                 if any(isinstance(value, ast.Lambda) for value in values):
                     found += self._read_by(region, used.attr, leaves)
@@ -237,8 +235,8 @@ class HiddenReads:
         if functions := {each for each in called if self._holds_function_of(each)}:
             found.append(sentence)
         # An object that is called may have been made of the source, as one that is called here.
-        held = (self._held_function(each, leaves) for each in sorted(called - functions))
-        found += [verdict for verdict in held if verdict is not None]
+        for each in sorted(called - functions):
+            found += self._held_function(each, leaves)
         looked_up_there = self._looked_up_by(name) - traced.attributes
         for attribute in sorted(traced.attributes | looked_up_there):
             if self._kept.is_module(attribute) or self._is_set_here(region, attribute):
@@ -343,9 +341,18 @@ class HiddenReads:
             for d in self._view.flow.defs.values()
         )
 
-    def _held_function(self, name: str, leaves: list[Leaf]) -> str | Refusal | None:
-        """A function or an object kept on ``self`` that is called: what it was made of counts."""
+    def _held_function(self, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
+        """What is called of ``self`` and is no method of the class: one of subclasses, or kept."""
         values = attribute_values(self._project, self._view, name)
+        if not values and is_written_below(self._project, self._view, name):
+            return [*self._read_below(name, leaves)]
+        verdict = self._kept_function(name, values, leaves)
+        return [verdict] if verdict is not None else []
+
+    def _kept_function(
+        self, name: str, values: Sequence[ast.expr], leaves: list[Leaf]
+    ) -> str | Refusal | None:
+        """A function or an object kept on ``self`` that is called: what it was made of counts."""
         if not values and any(x.variables for x in leaves):
             kept = self._results.inherited(self._view, name)
             if kept:

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
+from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -25,6 +27,8 @@ from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
+# What gives an object attributes that nobody set.
+_ANSWERING = frozenset({"__getattr__", "__getattribute__"})
 # How deep methods that a method calls are looked into.
 _DEPTH = 3
 
@@ -36,6 +40,18 @@ def replacements(project: Project, tracer: Tracer, view: View, name: str) -> Ite
         return
     for each in sorted(_called_for(project, view, cls, name)):
         yield from _replacements_of(project, tracer, view, cls, each)
+
+
+def is_written_below(project: Project, view: View, name: str) -> bool:
+    """Whether subclasses at hand write a method that no class above them has, nor a library's."""
+    cls = view.cls
+    if cls is None or any(True for _ in classes(project).unseen_bases(view.unit, cls)):
+        return False
+    family = of_one_object(project, cls)
+    members = [stmt for _, each in family for stmt in each.body if isinstance(stmt, NamedFunction)]
+    written = [each for each in members if each.name == name]
+    answers = any(each.name in _ANSWERING for each in members)
+    return bool(written) and not answers and all(map(has_plain_decorators, written))
 
 
 def in_its_place(project: Project, home: Unit, cls: ast.ClassDef, name: str) -> str:
@@ -61,9 +77,9 @@ def _called_for(project: Project, view: View, cls: ast.ClassDef, name: str) -> s
     while pending:
         each = pending.pop()
         method = project.effects(view.unit).method(cls, each)
-        if method is not None and each not in found:
+        if each not in found and (method is not None or each == name):
             found.add(each)
-            pending += _own(project.view(view.unit, method), method)
+            pending += _own(project.view(view.unit, method), method) if method else ()
     return found
 
 
