@@ -47,11 +47,15 @@ def is_written_below(project: Project, view: View, name: str) -> bool:
     cls = view.cls
     if cls is None or any(True for _ in classes(project).unseen_bases(view.unit, cls)):
         return False
-    family = of_one_object(project, cls)
-    members = [stmt for _, each in family for stmt in each.body if isinstance(stmt, NamedFunction)]
-    written = [each for each in members if each.name == name]
-    answers = any(each.name in _ANSWERING for each in members)
-    return bool(written) and not answers and all(map(has_plain_decorators, written))
+    below = {each for _, each in _beside(project, cls)}
+    written: list[NamedFunction] = []
+    for _, each in of_one_object(project, cls):
+        members = [stmt for stmt in each.body if isinstance(stmt, NamedFunction)]
+        own = [stmt for stmt in members if stmt.name == name]
+        if (own and each not in below) or any(stmt.name in _ANSWERING for stmt in members):
+            return False
+        written += own
+    return bool(written) and all(map(has_plain_decorators, written))
 
 
 def in_its_place(project: Project, home: Unit, cls: ast.ClassDef, name: str) -> str:
@@ -139,7 +143,7 @@ def _reads_tensors(
     project: Project, tracer: Tracer, view: View, method: ast.FunctionDef, depth: int = _DEPTH
 ) -> bool:
     """Whether the method reads what an op gave before: off ``self``, a module or a function."""
-    computed = Computed(project)
+    computed = Computed(project, strict=True)
     read = _own(view, method)
     own = [d for d in view.flow.defs.values() if len(d.path) == 2]
     before = {d.path for d in own if d.kind is Kind.ENTRY}
@@ -205,7 +209,7 @@ def _reads_around(project: Project, view: View, method: ast.FunctionDef) -> bool
     if isinstance(scope, ast.Module):
         return False
     names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
-    computed = Computed(project)
+    computed = Computed(project, strict=True)
     return any(
         d.path[0] in names and d.value is not None and computed.may_be(view.unit, d.value)
         for d in project.view(view.unit, scope).flow.defs.values()

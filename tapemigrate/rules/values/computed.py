@@ -41,10 +41,14 @@ class Given(IntEnum):
 
 
 class Computed:
-    """Looks at expressions of all files, each of which is asked about once."""
+    """Looks at expressions of all files, each of which is asked about once.
 
-    def __init__(self, project: Project) -> None:
+    ``strict``: what a parameter is given counts where nothing in sight gives it anything.
+    """
+
+    def __init__(self, project: Project, strict: bool = False) -> None:
         self._project = project
+        self._strict = strict
         self._holding = Fixpoint[tuple[View, ast.expr, Given], bool](False)
 
     def may_be(self, unit: Unit, value: ast.expr) -> bool:
@@ -184,7 +188,8 @@ class Computed:
             return True  # no call shows what it is handed
         calls = list(calls_of(self._project, view, scope))
         if not calls:
-            return default_of(scope, name) is None
+            unknown = self._strict or given is Given.UNKNOWN
+            return unknown and default_of(scope, name) is None
         for site in calls:
             value = argument_for(site.call, scope, name, view.cls is not None)
             if value is not None and self._holds(self._at(site), value, given):
