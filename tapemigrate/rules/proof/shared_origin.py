@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods
 from tapemigrate.rules.values.shape_evidence import attribute_values
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.same import value_may_be
 
 
@@ -87,6 +89,37 @@ def is_handed_in(
                 for each in read
                 for n in ast.walk(each)
             ):
+                return True
+            if any(_reads_part(project, view, attribute, *each) for each in _run_by(project, read)):
+                return True
+    return False
+
+
+def _run_by(project: Project, nodes: Iterable[ast.AST]) -> Iterator[tuple[Unit, ast.AST]]:
+    """The functions and classes at hand whose names are called, and those that these call."""
+    pending, seen = list(nodes), set[str]()
+    while pending:
+        calls = (n for n in walk(pending.pop()) if isinstance(n, ast.Call))
+        names = {(path_of(call.func) or ("",))[-1].lstrip(".") for call in calls} - seen
+        seen |= names
+        for name in sorted(names):
+            for unit in project.units.defining(name):
+                cls = project.effects(unit).class_named(name)
+                for code in (*project.effects(unit).functions(name), *filter(None, [cls])):
+                    pending.append(code)
+                    yield unit, code
+
+
+def _reads_part(project: Project, view: View, attribute: str, unit: Unit, code: ast.AST) -> bool:
+    """Whether code reads the attribute of an object that may be of the class of ``view``."""
+    assert view.cls is not None
+    family = project.family(view.unit, view.cls)
+    for node in walk(code):
+        if not isinstance(node, ast.Attribute) or node.attr != attribute:
+            continue
+        if isinstance(node.ctx, ast.Load):
+            cls = project.class_of(unit, project.scope_of(unit, node))
+            if path_of(node.value) != ("self",) or cls is None or cls in family:
                 return True
     return False
 
