@@ -377,6 +377,10 @@ class Independence:
             held = _held_against(traced, attribute, caller, given, cut)
             if held is not True or view.cls is None:
                 return held
+            name = path_of(given) or ()
+            if len(name) == 2 and name[0] == caller.kinds.self_name:
+                if share(self._project, self._tracer, caller, name[1].lstrip("."), traced):
+                    return False
             made = Construction(
                 self._project,
                 self._tracer,
