@@ -10,6 +10,8 @@ from itertools import permutations
 from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.hooks import decorator_itself
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import declarations, walk
@@ -152,7 +154,7 @@ class RegionFinder:
         earlier = not aside and any(stmt not in statements for stmt in put_aside)
         putting = [*(put_aside if aside else ()), *effects]
         if putting:
-            read = frozenset(use for stmt in putting for use in self._flow.uses_in(stmt))
+            read = frozenset(use for stmt in putting for use in self._read_by(stmt))
             put, _ = self._between.definitions(read, sources.leaves, frozenset(stops), recorded)
             self._nodes[request, recorded] = nodes | put
             statements |= {d.stmt for d in put if d.stmt is not None and self._ops.makes_ops(d)}
@@ -373,8 +375,11 @@ class RegionFinder:
         put = {
             d
             for d in self._flow.defs.values()
-            if (d.path == HIDDEN or d.kind is Kind.MUTATE or len(d.path) > 1)
-            and (not variables or self._ops.makes_ops(d))
+            if (
+                (d.path == HIDDEN or d.kind is Kind.MUTATE or len(d.path) > 1)
+                and (not variables or self._ops.makes_ops(d))
+            )
+            or self._is_kept(d)
         }
         made = self._flow.made_of(cut)
         shown = {d for d in self._shared() if d in made}
@@ -384,9 +389,20 @@ class RegionFinder:
             stmt
             for stmt in {d.stmt for d in put} | seeing
             if stmt is not None
-            and (stmt in seeing or any(_comes_of(use, made) for use in self._flow.uses_in(stmt)))
+            and (stmt in seeing or any(_comes_of(use, made) for use in self._read_by(stmt)))
         }
         return sorted(found, key=lambda stmt: stmt.lineno)
+
+    def _is_kept(self, made: Def) -> bool:
+        """Whether a decorator of the user's may keep the function: ``@register("loss")``."""
+        stmt = made.stmt if made.kind is Kind.FUNCTION else None
+        listed = stmt.decorator_list if isinstance(stmt, NamedFunction) else ()
+        return any(self._kinds.tensorflow(decorator_itself(each)) is None for each in listed)
+
+    def _read_by(self, stmt: ast.stmt) -> set[Use]:
+        """What a statement reads, or the function that it defines."""
+        inner = (d for d in self._flow.defs.values() if d.stmt is stmt and d.kind is Kind.FUNCTION)
+        return {*self._flow.uses_in(stmt), *(use for made in inner for use in made.uses)}
 
     def _shared(self) -> list[Def]:
         """What is given to names that other functions read as well."""

@@ -271,8 +271,8 @@ def _unasked(_: Project) -> PutAside:
     return PutAside()
 
 
-def _read_by(project: Project, view: View, nodes: Iterable[ast.AST]) -> _Read:
-    return project.once(_unasked).read_by(project, view.unit, nodes, view.flow.own_names)
+def _read_by(project: Project, view: View, nodes: Iterable[ast.AST], own: frozenset[str]) -> _Read:
+    return project.once(_unasked).read_by(project, view.unit, nodes, own)
 
 
 def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
@@ -280,7 +280,7 @@ def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
     run = list(nodes)
     made = backward(use for root in run for use in view.flow.uses_in(root)).made
     run += [d.value for d in made if d.value is not None and d.kind in _GIVEN]
-    read = _read_by(project, view, run)
+    read = _read_by(project, view, run, _bound_alone(view))
     own = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.ASSIGN} - _stored(run)
     return bool(read.names or read.inner or own & set(read.parts.values()))
 
@@ -289,14 +289,22 @@ def functions_run(
     project: Project, view: View, nodes: Iterable[ast.AST]
 ) -> list[tuple[Unit, NamedFunction]] | None:
     """The functions of all files that ``nodes`` may run; None: there are too many."""
-    called = _read_by(project, view, nodes).called
+    called = _read_by(project, view, nodes, view.flow.own_names).called
     return [(unit, f) for unit, f, _ in called] if len(called) < _MOST else None
+
+
+def _bound_alone(view: View) -> frozenset[str]:
+    """The names that the scope itself gives values: what others put into one, others read there."""
+    if isinstance(view.scope, ast.Module):
+        return frozenset()
+    made = view.flow.defs.values()
+    return frozenset(d.path[0] for d in made if d.kind not in (Kind.ENTRY, Kind.MUTATE))
 
 
 def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[str]:
     """What ``nodes`` may find that was put aside before the scope ran, and not by them."""
     roots = list(nodes)
-    read = _read_by(project, view, roots)
+    read = _read_by(project, view, roots, view.flow.own_names)
     run = {function for _, function, _ in read.called}
     names = {name for name, setters in read.names.items() if not setters or setters - run}
     return names | _unset(view, roots, read.parts)
