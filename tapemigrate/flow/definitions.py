@@ -81,9 +81,9 @@ class Effect:
 
     ``contents`` are arguments that change only where they are lists, dicts or sets, ``objects``
     those that change where they are of a class that the scope shows, ``called`` what may keep parts
-    of what it is called with; ``rebinds`` are names that get another value, while the object they
-    had stays what it was. ``above`` is the object at hand, where a method is called that a class
-    above has.
+    of what it is called with, ``sets`` the attributes that are set on whatever object; ``rebinds``
+    are names that get another value, while the object they had stays what it was. ``above`` is the
+    object at hand, where a method is called that a class above has.
     """
 
     changes: tuple[ast.expr, ...] = ()
@@ -91,6 +91,7 @@ class Effect:
     contents: tuple[ast.expr, ...] = ()
     objects: tuple[ast.expr, ...] = ()
     called: ast.expr | None = None
+    sets: frozenset[str] = frozenset()
     writes_hidden: bool = False
     reads_hidden: bool = False
     above: str = ""

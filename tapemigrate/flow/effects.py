@@ -150,6 +150,7 @@ class Effects:
         self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
         self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
         self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
+        self._setting_names = Fixpoint[str, frozenset[str]](frozenset())
         self._called: bool | None = None
         #: What calls may run by other names than those of functions.
         self.callables = Callables(self._functions, self._given, self._kept)
@@ -417,6 +418,21 @@ class Effects:
         if self._called is None:
             self._called = self.sets_parts("__call__")
         return self._called
+
+    def sets(self, name: str) -> frozenset[str]:
+        """The attributes that methods of that name set, and what they call, of whatever object."""
+        return self._setting_names.of(name, self._sets)
+
+    def _sets(self, name: str) -> frozenset[str]:
+        found: set[str] = set()
+        for node in (n for function in self._functions.get(name, ()) for n in walk(function)):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                found.add(node.attr)
+            elif isinstance(node, ast.Call):
+                called = (path_of(node.func) or ("",))[-1].lstrip(".")
+                known = called in self._functions
+                found |= self.sets(called if known else "__call__")
+        return frozenset(found)
 
     def outside_names(self, name: str) -> frozenset[str]:
         """Outer names that functions called ``name`` may rebind, or whose objects they change."""

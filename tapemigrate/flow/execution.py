@@ -415,6 +415,7 @@ class Execution:
             elif path is not None and alone and expr not in copied:
                 # What nobody needs the result of is called for what it does to what it is handed.
                 self._states.change_parts(state, call, path, found)
+        self._states.set_anywhere(state, call, effect.sets, found)
         path = path_of(effect.called)
         if path is not None and path in self._parts_read and not self._is_complete(state, path):
             self._states.change_parts(state, call, path, found)

@@ -18,6 +18,8 @@ State = dict[Path, Uses]
 NONE: Uses = frozenset()
 #: At the end of a path: all parts of an object, which may be none, but a tensor.
 PARTS = ".<parts>"
+# At the beginning: any object that comes from outside.
+_ANY = "<any>"
 
 # Of so many names each is taken for one of an object, without a look at all of them for each other.
 _MANY = 30
@@ -159,6 +161,13 @@ class States:
         made.uses |= {use for use in uses | before if use.made is not made}
         state[made.path] = frozenset({self.use(made)})
 
+    def set_anywhere(
+        self, state: State, node: ast.Call, attributes: Iterable[str], uses: Uses
+    ) -> None:
+        """The call ``node`` may set these attributes on objects that have other names here."""
+        for each in sorted(attributes):
+            self.change_parts(state, node, (_ANY, f".{each}"), uses)
+
     def change_everywhere(
         self, state: State, node: ast.AST, path: Path, uses: Uses, held: bool = False
     ) -> None:
@@ -210,6 +219,9 @@ class States:
             changed = state.get((*path[:place], PARTS), NONE)
             if changed and not _is_set_after(state.get(path[: place + 1], NONE), changed):
                 found |= changed
+            elsewhere = state.get((_ANY, path[place], PARTS), NONE)
+            if elsewhere and all(self._is_from_outside(u.made) for u in found):
+                found |= elsewhere
         for place in range(1, len(path)) if self._properties or self._hooked else ():
             if self.is_computed(state, path[: place + 1]):
                 for known in self.below.get(path[:place], ()):

@@ -501,7 +501,8 @@ class Kinds:
             objects = _parts([*filled.surely, *perhaps])
             called = func if qualified is None and not self._is_shown(func.id) else None
             contents = (*args, *self._effects.bound(func.id))
-            return Effect(changed, rebinds, contents, objects, called, writes_hidden=True)
+            sets = self._effects.sets("__call__") if called is not None else frozenset[str]()
+            return Effect(changed, rebinds, contents, objects, called, sets, writes_hidden=True)
         if not isinstance(func, ast.Attribute):
             state = self._effects.keeps_state(None) and path_of(func) is not None
             return Effect((func,) if state else (), contents=args, called=func, writes_hidden=True)
@@ -550,9 +551,12 @@ class Kinds:
                     contents=args,
                     objects=objects,
                     called=func if held else None,
+                    sets=self._effects.sets("__call__" if held else func.attr),
                     writes_hidden=True,
                 )
-        return Effect((func.value,), contents=args, objects=objects, writes_hidden=True)
+        mine = owner == (self.self_name,)
+        sets = frozenset[str]() if mine else self._effects.sets(func.attr)
+        return Effect((func.value,), contents=args, objects=objects, sets=sets, writes_hidden=True)
 
 
 def puts_nothing(names: Names, call: ast.Call) -> bool:
