@@ -586,6 +586,8 @@ class Effects:
                     found |= self.outside_names(node.func.id) - bound
                 if not self._harmless(node):  # ``tf.add``
                     changed += put_into(node)
+                    if isinstance(node.func, ast.Attribute) and self.sets_parts(node.func.attr):
+                        changed.append(node.func.value)
                 changed += [*changed_by_handed(node), *self._handed_and_filled(node)]
         for each in changed:
             root = _root(each)

@@ -1,0 +1,55 @@
+"""What a call gives, keeps or puts elsewhere beside the source, as the fix names it."""
+
+from __future__ import annotations
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source import SourceFile
+
+PROGRAM = """
+import tensorflow as tf
+
+
+class Network(object):
+    def features(self, x):
+        hidden = tf.tanh(x)
+        self.sparsity = tf.reduce_sum(hidden ** 2)
+        return hidden
+
+
+def encode(x):
+    return tf.tanh(x)
+
+
+def step(x, {parameters}):
+    {before}
+    hidden = {source}
+    y = tf.sin(hidden) + side
+    return tf.gradients(y, hidden)[0]
+"""
+
+
+def assumed(before: str, source: str, parameters: str = "rate", side: str = "side") -> str:
+    """What the fix of the call rests on."""
+    text = PROGRAM.format(parameters=parameters, before=before, source=source)
+    text = text.replace("+ side\n", f"+ {side}\n")
+    found = analyse({"a.py": SourceFile("a.py", text)}, Settings(), rewrite=False).diagnostics
+    (finding,) = (each for each in found if each.code == "TM101")
+    assert finding.fix is not None
+    assert finding.fix.applicability == "unsafe"
+    return finding.fix.message
+
+
+def test_what_a_method_keeps_is_named() -> None:
+    message = assumed("network = Network()", "network.features(x)", side="network.sparsity")
+    assert "`network` keeps nothing that was computed from `hidden`" in message
+
+
+def test_what_a_function_gave_before_is_named() -> None:
+    message = assumed("side = 3.0 * encode(x)", "encode(x)", "encode")
+    assert "`hidden` is another tensor than `encode(x)` gave before" in message
+
+
+def test_what_a_function_of_the_file_makes_is_another_tensor() -> None:
+    message = assumed("side = 3.0 * encode(x)", "encode(x)")
+    assert "gave before" not in message
