@@ -156,15 +156,20 @@ class Elsewhere:
         objects: Given = {}
         methods: dict[str, Refusal] = {}
         for user in project.units.having(*taking) if taking else ():
-            above = self.given(project, user, steps) if steps and user is not unit else Handed()
-            runs = partial(self._runs, user)
-            called, having = given_to(project, unit, user, runs, above.objects)
+            further = steps if user is not unit else 0
+            above = partial(self._given_objects, project, user, further)
+            called, having = given_to(project, unit, user, partial(self._runs, user), above)
             functions |= called
             objects |= having
-            methods |= {**above.methods, **self._methods_of(user)} if having else {}
+            if having:
+                own = self._methods_of(user)
+                methods |= {**self.given(project, user, further).methods, **own} if further else own
         named = names_for(unit, objects)
         run = {**functions, **(objects if any(map(runs_unnamed, methods)) else {})}
         return Handed(names_for(unit, run), named, methods)
+
+    def _given_objects(self, project: Project, unit: Unit, steps: int) -> Mapping[str, Refusal]:
+        return self.given(project, unit, steps).objects if steps else {}
 
     def running(self, unit: Unit, methods: Mapping[str, Refusal]) -> dict[str, Refusal]:
         """The imported functions that run one of ``methods`` of what they are handed, by name."""

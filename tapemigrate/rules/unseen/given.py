@@ -6,13 +6,12 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.request import Refusal
 
 #: Why a tape would miss what a name runs.
@@ -53,19 +52,24 @@ def given_to(
     unit: Unit,
     user: Unit,
     refuses: Refuses,
-    handed: Mapping[str, Refusal] = MappingProxyType({}),
+    handed: Callable[[], Mapping[str, Refusal]],
 ) -> tuple[Given, Given]:
     """Which parameters in ``unit`` the file ``user`` gives such a thing, and which such an object.
 
-    By the functions that have the parameters, as calls name them. ``handed`` are such objects that
-    the functions of ``user`` are given themselves, by their last names there.
+    By the functions that have the parameters, as calls name them. ``handed`` gives such objects
+    that the functions of ``user`` are given themselves, by their last names there; it is asked
+    where one of them may be handed on.
     """
     taking = unit.once(takers)
     named = (call for call in user.nodes(ast.Call) if last_name(call.func) in taking)
     calls = [call for call in named if may_mean(project, unit, user, call.func)]
     if not calls:
         return {}, {}
-    made = {**handed, **_objects(user, refuses)}
+    made = _objects(user, refuses)
+    parameters_there = {n.arg for n in user.nodes(ast.arg)} - {"self", "cls"}
+    passed = (each for call in calls for each in arguments_of(call))
+    if any(last_name(each) in parameters_there for each in passed):
+        made = {**handed(), **made}
 
     def an_object(value: ast.expr) -> Refusal | None:
         return refuses(value.func) if isinstance(value, ast.Call) else made.get(last_name(value))
