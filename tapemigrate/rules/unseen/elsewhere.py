@@ -32,6 +32,8 @@ from tapemigrate.tape.symbols import gives_no_tensors
 
 # Through how many files such functions are followed.
 _MOST_STEPS = 3
+# Through how many callers it is followed what they hand on.
+_MOST_CALLERS = 2
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
 
 
@@ -143,7 +145,7 @@ class Elsewhere:
                 found = self._with_users(home, found) | found
         return found
 
-    def given(self, project: Project, unit: Unit, steps: int = _MOST_STEPS) -> Handed:
+    def given(self, project: Project, unit: Unit, steps: int = _MOST_CALLERS) -> Handed:
         """What of the kind the functions of ``unit`` are handed, by ``steps`` of callers."""
         key = (unit.filename, steps)
         if key not in self._given:
