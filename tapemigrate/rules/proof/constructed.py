@@ -26,6 +26,7 @@ _PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 # What may give a tensor that was made of others, or is kept somewhere.
 _COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript)
+_ARITHMETIC = (ast.BinOp, ast.UnaryOp)
 _MAKERS = frozenset({"__init__", "__new__"})
 # What names a class without making an object of it.
 _ASKING = frozenset({"isinstance", "issubclass", "super", "hasattr"})
@@ -194,7 +195,8 @@ class Construction:
                 return None
             if mine & with_aliases(origins(maker.flow.uses_in(other)), maker):
                 return False
-        return all(d.kind is not Kind.ENTRY for d in cut) or None
+        new = (d.kind is not Kind.ENTRY and not _may_be_old(caller, d) for d in cut)
+        return all(new) or None
 
     def _is_another(self, unit: Unit, name: str) -> bool:
         """Whether a file has a class of that name for itself, which extends no other such."""
@@ -232,6 +234,14 @@ def _is_literal(value: ast.expr, view: View) -> bool:
     made_of = walk(value)
     plain = not any(isinstance(n, ast.Name | ast.Call) for n in made_of)
     return plain or view.kinds.make(value) in _PLAIN
+
+
+def _may_be_old(view: View, made: Def) -> bool:
+    """Whether what a name is given may be a tensor that was there before: ``current().x``."""
+    value = made.value
+    if made.kind is not Kind.ASSIGN or value is None or path_of(value) is not None:
+        return False  # what it is another name of is asked as well
+    return not isinstance(value, _ARITHMETIC) and view.kinds.make(value) is Make.UNKNOWN
 
 
 def _is_handed(caller: View, method: ast.FunctionDef, cut: frozenset[Def]) -> bool:
