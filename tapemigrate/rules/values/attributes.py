@@ -21,7 +21,7 @@ def inherited_values(project: Project, view: View, name: str) -> list[tuple[Unit
     """What base classes of other files assign to ``self.name``."""
     return [
         (unit, value)
-        for unit, cls in _bases_elsewhere(project, view)
+        for unit, cls in bases_elsewhere(project, view)
         for value in assigned_in(unit, cls).get(name, ())
     ]
 
@@ -79,7 +79,7 @@ def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.ex
         return []
     classes = [(view.unit, cls) for cls in project.family(view.unit, view.cls)]
     found: list[tuple[Unit, ast.expr]] = []
-    for unit, cls in [*classes, *_bases_elsewhere(project, view)]:
+    for unit, cls in [*classes, *bases_elsewhere(project, view)]:
         filled = unit.once(_filled)
         if cls not in filled:
             filled[cls] = {}
@@ -89,7 +89,8 @@ def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.ex
     return found
 
 
-def _bases_elsewhere(project: Project, view: View) -> list[tuple[Unit, ast.ClassDef]]:
+def bases_elsewhere(project: Project, view: View) -> list[tuple[Unit, ast.ClassDef]]:
+    """The classes of other files that the class of ``view`` may extend, and theirs."""
     if view.cls is None:
         return []
     known = set(project.family(view.unit, view.cls))

@@ -166,6 +166,8 @@ class Tracer:
                 "<hidden state>",
             ):
                 steps.own.globals.add(made.path[0])
+        elif made.kind is Kind.EXCEPT:
+            steps.own.blind = True  # whatever it was raised with
         elif made.kind is Kind.FUNCTION:
             node = made.value if made.value is not None else made.stmt
             if isinstance(node, Function) and view.cls is not None:

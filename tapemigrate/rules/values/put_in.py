@@ -13,6 +13,7 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.values.attributes import bases_elsewhere
 from tapemigrate.rules.values.keeping import keeps
 from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import arguments_of, walk
@@ -64,6 +65,7 @@ def _kept_by_name(value: ast.expr) -> Iterator[ast.Name]:
 def _put_in(project: Project, view: View, name: str) -> Iterator[tuple[Given, bool]]:
     """What is put in where the attribute stands; whether it is done on ``self``."""
     family = set(project.family(view.unit, view.cls)) if view.cls is not None else set()
+    family |= {cls for _, cls in bases_elsewhere(project, view)}
     for unit in project.units.having(name) if family else ():
         for node, value in unit.once(_put).get(name, ()):
             there = project.view(unit, project.scope_of(unit, node))
