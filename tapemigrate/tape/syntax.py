@@ -71,6 +71,10 @@ def repetitions(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) 
             if holder.generators[0] is parent:  # type: ignore[attr-defined]
                 node = holder
                 continue
+        if isinstance(parent, ast.arguments):
+            # A default is computed once, where its function is made.
+            node = parents[parent]
+            continue
         if isinstance(parent, _CONDITIONAL):
             found.append(parent)
         node = parent
