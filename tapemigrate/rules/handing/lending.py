@@ -20,7 +20,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.replacements import in_its_place
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Lent, Sources
 from tapemigrate.tape.plan import AddParameter, Insert, Op
@@ -199,6 +199,9 @@ class Lendings:
             there = self._placed(CallSite(unit, call), function)
             if there is None:
                 return f"`{function.name}` leaves no room for a tape"
+            # It is left as it was while a gradient call stood there: a second run changes nothing.
+            if any(view.kinds.tensorflow(c.func) == "GradientTape" for c in calls_in(function)):
+                return f"`{function.name}` has a tape of its own"
             calls = frozenset(site.call for site in found.calls)
             maker = _Maker(there.view, function, there.tape, calls, bool(found.unseen))
             self._makers[function] = maker
