@@ -154,3 +154,31 @@ def test_further_up_than_is_followed() -> None:
     )
     text = MODULE.format(call="f7(w * 2.0)").replace("def run", functions + "def run")
     assert not is_safe(text)
+
+
+def test_the_message_shows_the_source_as_the_call_does() -> None:
+    text = """
+import tensorflow as tf
+
+
+class Model:
+    def __init__(self):
+        self.loss = tf.reduce_sum(tf.get_variable("W", [2]) ** 2)
+        self.d_vars = [v for v in tf.trainable_variables() if v.name.startswith("W")]
+
+
+def slopes(loss, values):
+    return tf.gradients(loss, values)
+
+
+def train():
+    model = Model()
+    return slopes(model.loss, model.d_vars)
+
+
+train()
+"""
+    found = analyse({"a.py": SourceFile("a.py", text)}, Settings(), rewrite=False).diagnostics
+    (message,) = (each.message for each in found)
+    assert "[model.d_vars]" not in message
+    assert "computed from `model.d_vars`" in message

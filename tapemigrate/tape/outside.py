@@ -112,7 +112,10 @@ def elsewhere(
     if keeps or names or not _is_made_here(request.target, made):
         reason = f"the target `{what}` is computed outside this function, or not from the source"
         return Refusal(reason, THREAD, keeps=keeps, own=bool(names))
-    whence = ast.unparse(request.sources)
+    passed_on = request.sources
+    if request.api == "threaded" and isinstance(passed_on, ast.List) and len(passed_on.elts) == 1:
+        passed_on = passed_on.elts[0]  # what stands in the call
+    whence = ast.unparse(passed_on)
     return Refusal(f"nothing here shows that `{what}` is computed from `{whence}`", SOURCE)
 
 
