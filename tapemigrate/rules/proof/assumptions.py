@@ -22,6 +22,7 @@ from tapemigrate.rules.proof.captured import (
     outer_definitions,
 )
 from tapemigrate.rules.proof.elements import Elements
+from tapemigrate.rules.proof.found_sources import made_of_found
 from tapemigrate.rules.proof.globals_read import called_here, globals_read, objects_called
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
@@ -167,7 +168,8 @@ class Judge:
         if not hidden:
             given = [x for x in region.sources.leaves if self._is_made_by_the_user(x)]
             put = stored_reads(self._project, self._view, region, given) if given else []
-            more = [*put, *parts_beside(region, self._view)]
+            found = made_of_found(self._project, self._view, region)
+            more = [*put, *found, *parts_beside(region, self._view)]
             return assumptions + [s for s in more if s not in assumptions]
         self._by_callers.linear = is_linear(region)
         counted = self._counts.before(region.request.stmt)
@@ -226,7 +228,8 @@ class Judge:
                     assumptions.append(verdict)
         stored = stored_reads(self._project, self._view, region, hidden)
         imported = imported_beside(self._project, self._view, region)
-        for sentence in (*stored, *imported, *parts_beside(region, self._view)):
+        found = made_of_found(self._project, self._view, region)
+        for sentence in (*stored, *found, *imported, *parts_beside(region, self._view)):
             if sentence not in assumptions:
                 assumptions.append(sentence)
         for verdict in self._methods().of(region, hidden, recorded):

@@ -62,6 +62,10 @@ class Computed:
         """Whether a definition of the scope may give its name what an op gave."""
         return self._is_made(view, made, Given.NOTHING)
 
+    def enters(self, view: View, path: Path) -> bool:
+        """Whether what comes into the scope by that path may hold what an op gave."""
+        return self._from_outside(view, path, Given.NOTHING)
+
     def _holds(self, view: View, node: ast.expr, given: Given) -> bool:
         return self._holding.of((view, node, given), self._is)
 

@@ -1,0 +1,40 @@
+"""Sources that are found where functions put them: what else enters may have been made of them."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.paths import text_of
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.state_read import finds_state
+from tapemigrate.rules.values.computed import Computed
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.region import Region
+
+
+def made_of_found(project: Project, view: View, region: Region) -> list[str]:
+    """What is assumed of what enters the region beside sources that were put aside before."""
+    found = [x for x in region.sources.leaves if x.watch and _is_found(project, view, region, x)]
+    computed = Computed(project)
+    entering = [
+        root
+        for root in sorted(region.roots, key=lambda d: d.path)
+        if root.kind in (Kind.PARAM, Kind.ENTRY)
+        and root.path != (view.kinds.self_name,)
+        and not any(root in leaf.defs for leaf in found)
+        and (found and computed.enters(view, root.path))
+    ]
+    return [
+        f"`{text_of(root.path)}` was not computed from `{leaf.watch}`"
+        for leaf in found
+        for root in entering
+    ]
+
+
+def _is_found(project: Project, view: View, region: Region, leaf: Leaf) -> bool:
+    """Whether the source comes out of what functions put values into."""
+    values = [d.value for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
+    here = [n for n in walk(region.request.sources) if ast.unparse(n) == leaf.watch]
+    return bool(values or here) and finds_state(project, view, [*values, *here])
