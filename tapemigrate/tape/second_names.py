@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 
 from tapemigrate.flow.blocks import Blocks
@@ -134,7 +135,7 @@ class SecondNames:
             given = {d for d in given if self._is_passed(d, value) and d.path[0] not in SETTINGS}
             given = {d for d in given if self._is_used_before(d, made, behind)}
             again = unknown and (not gives_data(value) or self._gives_what_was(value))
-            again = again and not (isinstance(value, ast.Call) and self._kinds.gives_tensors(value))
+            again = again and isinstance(value, ast.Call) and not self._makes_anew(value)
             if again and any(_calls_as(d, value) for d in behind - {made}):
                 return f"`{leaf.watch}` is another tensor than `{ast.unparse(value)}` gave before"
             if given:
@@ -146,6 +147,13 @@ class SecondNames:
                     return f"what `{called}` gives is another tensor than `{name}`"
                 return f"`{leaf.watch}` is another tensor than `{name}`"
         return None
+
+    def _makes_anew(self, call: ast.Call) -> bool:
+        """Whether a call gives what its ops make, or a container of what it is handed."""
+        if self._kinds.gives_tensors(call):
+            return True
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        return hasattr(builtins, name) and self._kinds.called(call) is None
 
     def _gives_what_was(self, value: ast.expr) -> bool:
         return isinstance(value, ast.Call) and self._kinds.gives_what_was(value)
