@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tapemigrate.api import analyse
 from tapemigrate.settings import Settings
 from tapemigrate.source import SourceFile
@@ -53,3 +55,30 @@ def test_what_a_function_gave_before_is_named() -> None:
 def test_what_a_function_of_the_file_makes_is_another_tensor() -> None:
     message = assumed("side = 3.0 * encode(x)", "encode(x)")
     assert "gave before" not in message
+
+
+INNER_STEPS = """
+import tensorflow as tf
+
+
+def adapt(x, weights, steps, rate):
+    fast = {put_together}
+    for _ in range(steps):
+        y = tf.reduce_sum(tf.square(fast["w"] * x))
+        grads = dict(zip(fast.keys(), tf.gradients(y, list(fast.values()))))
+        fast = {put_together}
+    return fast
+"""
+
+
+@pytest.mark.parametrize(
+    ("maker", "named"), [("dict", False), ("ordered", True)], ids=["a builtin", "a parameter"]
+)
+def test_a_dict_put_together_by_the_same_words_is_another_one(maker: str, *, named: bool) -> None:
+    put_together = f"{maker}(zip(weights.keys(), [weights[k] - rate for k in weights.keys()]))"
+    text = INNER_STEPS.format(put_together=put_together).replace(
+        "steps, rate", "steps, rate, ordered"
+    )
+    found = analyse({"a.py": SourceFile("a.py", text)}, Settings(), rewrite=False).diagnostics
+    (finding,) = (each for each in found if each.code == "TM101")
+    assert ("gave before" in (finding.fix.message if finding.fix else finding.message)) is named
