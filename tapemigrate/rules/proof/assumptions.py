@@ -287,7 +287,7 @@ class Judge:
         around = outer_definitions(self._project, self._view, root.path)
         if self._view.cls is None or around is None:
             return False
-        computed = Computed(self._project)
+        computed = self._project.once(Computed)
         return any(computed.is_given(around[0], made) for made in around[1])
 
     def _is_set_inside(self, root: Def) -> bool:

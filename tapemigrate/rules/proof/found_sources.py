@@ -17,7 +17,7 @@ from tapemigrate.tape.region import Region
 def made_of_found(project: Project, view: View, region: Region) -> list[str]:
     """What is assumed of what enters the region beside sources that were put aside before."""
     found = [x for x in region.sources.leaves if x.watch and _is_found(project, view, region, x)]
-    computed = Computed(project)
+    computed = project.once(Computed)
     entering = [
         root
         for root in sorted(region.roots, key=lambda d: d.path)

@@ -321,7 +321,7 @@ class HiddenReads:
 
     def _is_made_of_computed(self, attribute: str) -> bool:
         """Whether ``self.attribute`` is a function that was handed, or reads, what an op made."""
-        unit, computed = self._view.unit, Computed(self._project)
+        unit, computed = self._view.unit, self._project.once(Computed)
         values = attribute_values(self._project, self._view, attribute)
         return any(not makes_objects(v) and computed.may_be(unit, v) for v in values)
 

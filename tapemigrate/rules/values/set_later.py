@@ -24,7 +24,7 @@ def may_be_computed_later(project: Project, name: str) -> bool:
 
     Who does so need not call the method by its name: ``len(s)``, ``with s:``, ``tasks.put(s.f)``.
     """
-    computed = Computed(project)
+    computed = project.once(Computed)
     units = project.units.having(name)
     found = [(unit, *each) for unit in units for each in unit.once(_set_later).get(name, ())]
     # ``proxy.assign = var.assign``: of what others have by that name, some of it is made there.
