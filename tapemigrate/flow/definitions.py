@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from collections.abc import Set
+from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias, TypeVar
 
 from tapemigrate.flow.paths import Path
+
+_T = TypeVar("_T")
 
 
 class Kind(Enum):
@@ -27,6 +31,10 @@ class Kind(Enum):
     EXCEPT = "exception"
 
 
+Uses: TypeAlias = "frozenset[Use]"
+NONE: Uses = frozenset()
+
+
 @dataclass(eq=False, slots=True)
 class Def:
     """One definition of ``path``; ``stmt`` is the statement that makes it, None at entry.
@@ -42,8 +50,8 @@ class Def:
     kind: Kind
     stmt: ast.stmt | None
     value: ast.expr | None = None
-    uses: set[Use] = field(default_factory=set)
-    before: set[Use] = field(default_factory=set)
+    uses: Uses = NONE
+    before: Uses = NONE
     loops: frozenset[ast.stmt] = frozenset()
     code: frozenset[str] = frozenset()
     alters: frozenset[str] = frozenset()
@@ -72,7 +80,11 @@ class Use:
         return self.made.order + (self.rows << 16)
 
 
-Uses = frozenset[Use]
+def united(known: frozenset[_T], more: Set[_T]) -> frozenset[_T]:
+    """Both; one of the two themselves, as far as may be, for so many sets are kept."""
+    if isinstance(more, frozenset) and known.issubset(more):
+        return more
+    return known if known.issuperset(more) else known.union(more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence, Set
 
-from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Use, Uses
+from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Effect, Kind, Use, Uses
 from tapemigrate.flow.execution import Execution
 from tapemigrate.flow.functions import Function, Scope, parameters, shared_names
 from tapemigrate.flow.paths import Path, parts_read, path_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.flow.states import NONE, State, States
+from tapemigrate.flow.states import State, States
 from tapemigrate.source.trees import walk
 
 _NO_VALUES = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
@@ -163,7 +163,7 @@ class Flow:
     def read_as(self, node: ast.AST, path: Path, value: ast.expr | None, stmt: ast.stmt) -> None:
         """Has a name of a nested function, made in ``stmt`` of this scope, read as its value."""
         made = Def(path, Kind.ASSIGN, stmt, value, order=len(self.defs))
-        made.uses |= self.uses_in(value) if value is not None else NONE
+        made.uses = self.uses_in(value) if value is not None else NONE
         self.reads[node] = frozenset({Use(made)})
 
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Set
 from typing import cast
 
 from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
-from tapemigrate.flow.definitions import HIDDEN, Def, Effect, Kind, Uses
+from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Effect, Kind, Uses, united
 from tapemigrate.flow.functions import Function, defaults, free_names
 from tapemigrate.flow.objects import calls_one_of, is_object
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.states import NONE, State, States
+from tapemigrate.flow.states import State, States
 from tapemigrate.flow.unpacking import named_first, pairs, zipped
 from tapemigrate.source.trees import arguments_of, children, walk
 
@@ -360,8 +360,8 @@ class Execution:
             case ast.Lambda():
                 made = self._states.define(node, ("<lambda>",), Kind.FUNCTION, node)
                 for expr in defaults(node.args):
-                    made.uses |= self.evaluate(expr, state)
-                made.uses |= self._free(node, state)
+                    made.uses = united(made.uses, self.evaluate(expr, state))
+                made.uses = united(made.uses, self._free(node, state))
                 made.code = free_names(node)
                 made.alters, made.hands = self._altered(node)
                 self._states.reads[node] = frozenset({self._states.use(made)})

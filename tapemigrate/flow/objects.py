@@ -30,15 +30,15 @@ class Objects:
 
     def __init__(self, reads: Mapping[ast.AST, Uses]) -> None:
         self._reads = reads
+        # Other paths than the one that a definition was made for.
         self._paths: dict[Def, set[Path]] = {}
         self._changed: dict[Def, set[Def]] = {}
         self._held: dict[Def, dict[ast.expr, Def]] = {}
 
     def bound(self, made: Def) -> None:
         """Takes note of a definition, by which an object may have one more name."""
-        self._paths.setdefault(made, set()).add(made.path)
         for each in self.reached({Use(made)}, made.path) if _may_name(made) else ():
-            self._paths.setdefault(each, set()).add(made.path)
+            self._is_also_at(made.path, each)
 
     def changed(self, made: Def, before: Collection[Use], put: Iterable[ast.expr] = ()) -> None:
         """Takes note that ``before`` changed in place; ``put`` is what it may hold from then on."""
@@ -49,19 +49,23 @@ class Objects:
             inner: set[Def] = set()
             self._value(value, False, made, inner, set())
             for each in inner:
-                self._paths.setdefault(each, set()).add(made.path)
+                self._is_also_at(made.path, each)
         known = self._changed.setdefault(made, set())
         for use in before:
             known |= self._changed.get(use.made, {use.made})
         for each in known:
-            self._paths.setdefault(each, set()).add(made.path)
+            self._is_also_at(made.path, each)
 
     def names(self, objects: Iterable[Def]) -> list[Path]:
         """The paths that meant one of the objects, or held one, at some time."""
         found: dict[Path, None] = {}
         for each in objects:
-            found.update(dict.fromkeys(sorted(self._paths.get(each, ()))))
+            found.update(dict.fromkeys(sorted({each.path, *self._paths.get(each, ())})))
         return list(found)
+
+    def _is_also_at(self, path: Path, made: Def) -> None:
+        if path != made.path:
+            self._paths.setdefault(made, set()).add(path)
 
     def meant(self, uses: Iterable[Use], path: Path) -> set[Def]:
         """The objects that ``path`` may mean, which reads ``uses``."""

@@ -9,13 +9,12 @@ import ast
 from collections.abc import Iterable, Set
 from itertools import chain
 
-from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use, Uses
+from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Kind, Use, Uses, united
 from tapemigrate.flow.objects import Objects, calls_one_of, repeats
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.source.trees import children
 
 State = dict[Path, Uses]
-NONE: Uses = frozenset()
 #: At the end of a path: all parts of an object, which may be none, but a tensor.
 PARTS = ".<parts>"
 # At the beginning: any object that comes from outside.
@@ -49,7 +48,8 @@ class States:
         self._shared = shared
         self._properties = properties
         self._hooked = hooked
-        self._made_uses: dict[Def, dict[frozenset[ast.stmt], Use]] = {}
+        # By the loops that they were carried round.
+        self._made_uses: dict[frozenset[ast.stmt], dict[Def, Use]] = {}
         self._outside: dict[Def, bool] = {}
         # The names that were given what a path holds.
         self._named: dict[Path, set[Path]] = {}
@@ -66,10 +66,10 @@ class States:
 
     def use(self, made: Def, carried: frozenset[ast.stmt] = frozenset()) -> Use:
         """The one use of the definition that was carried round these loops."""
-        known = self._made_uses.setdefault(made, {})
-        found = known.get(carried)
+        known = self._made_uses.setdefault(carried, {})
+        found = known.get(made)
         if found is None:
-            found = known[carried] = Use(made, carried, sum(loop.lineno for loop in carried))
+            found = known[made] = Use(made, carried, sum(loop.lineno for loop in carried))
         return found
 
     def know(self, path: Path) -> None:
@@ -83,9 +83,10 @@ class States:
         made = self.defs.get(key)
         if made is None:
             outside = kind in (Kind.PARAM, Kind.ENTRY)
-            loops: frozenset[ast.stmt] = frozenset(() if outside else self.loops)
             stmt = None if outside else self.stmt
-            made = Def(path, kind, stmt, value, loops=loops, order=len(self.defs))
+            made = Def(path, kind, stmt, value, order=len(self.defs))
+            if self.loops and not outside:
+                made.loops = frozenset(self.loops)
             self.defs[key] = made
             if outside:
                 self.objects.bound(made)
@@ -102,11 +103,12 @@ class States:
     ) -> None:
         """``node`` gives the path a value, which is made of ``uses``."""
         made = self.define(node, path, kind, value)
-        made.uses |= uses
+        made.uses = united(made.uses, uses)
         if value is not None and _passes_code_on(value):
-            made.code = made.code.union(*(u.made.code for u in uses))
-            made.alters = made.alters.union(*(u.made.alters for u in uses))
-            made.hands = made.hands.union(*(u.made.hands for u in uses))
+            for use in uses:
+                made.code = united(made.code, use.made.code)
+                made.alters = united(made.alters, use.made.alters)
+                made.hands = united(made.hands, use.made.hands)
         if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
             self._named.setdefault(other, set()).add(path)
         self.objects.bound(made)
@@ -133,10 +135,11 @@ class States:
         earlier = {use for use in before if use.made is not made}
         if made in self._outside and not earlier <= made.before:
             self._outside.clear()
-        made.before |= earlier
+        made.before = united(made.before, earlier)
         self.objects.changed(made, earlier, put)
         new = (before | uses) - made.uses
-        made.uses |= {use for use in new if use.made is not made or use.carried}
+        others = {use for use in new if use.made is not made or use.carried}
+        made.uses = united(made.uses, others)
         here = self.use(made)
         for known in self.below.get(path, ()):
             if known in state:
@@ -158,7 +161,7 @@ class States:
         """The call ``node`` may set parts of the object at ``path``, whatever they are called."""
         made = self.define(node, (*path, PARTS), Kind.MUTATE, node)
         before = state.get(made.path, NONE)
-        made.uses |= {use for use in uses | before if use.made is not made}
+        made.uses = united(made.uses, {use for use in uses | before if use.made is not made})
         state[made.path] = frozenset({self.use(made)})
 
     def set_anywhere(
@@ -201,7 +204,7 @@ class States:
             if end == len(path) or not all(self._is_from_outside(u.made) for u in found):
                 return found
             made = self.define(None, path, Kind.ENTRY, None)
-            made.uses |= found
+            made.uses = united(made.uses, found)
             self.know(path)
             state[path] = frozenset({self.use(made)})
             return state[path]
@@ -212,7 +215,8 @@ class States:
 
     def read(self, state: State, node: ast.AST, path: Path) -> Uses:
         """What ``node``, which reads the path, may find there, parts set alone as well."""
-        found = set(self.lookup(state, path))
+        own = self.lookup(state, path)
+        found = set(own)
         for known in self.below.get(path, ()):
             found |= state.get(known, NONE)
         for place in range(1, len(path)):
@@ -227,9 +231,9 @@ class States:
                 for known in self.below.get(path[:place], ()):
                     found |= state.get(known, NONE)
         self._captured(state, found)
-        result = frozenset(found) | self.reads.get(node, NONE)
-        self.reads[node] = result
-        return frozenset(found)
+        result = united(own, found)
+        self.reads[node] = united(self.reads.get(node, NONE), result)
+        return result
 
     def _captured(self, state: State, found: set[Use]) -> None:
         """Adds what functions among ``found`` read from here when they run: names bind late."""

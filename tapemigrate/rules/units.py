@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
+from sys import intern
 
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.places import may_hold
@@ -51,7 +52,8 @@ class Later:
         if not self.text.isascii():
             return True
         if self._words is None:
-            self._words = frozenset(_WORD.findall(self.text))
+            # The parser interns names as well: one text for all files that have the word.
+            self._words = frozenset(map(intern, _WORD.findall(self.text)))
         return not self._words.isdisjoint(names)
 
     @property

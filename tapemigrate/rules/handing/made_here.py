@@ -37,7 +37,7 @@ class MadeHere:
     nodes: dict[ast.AST, Path]
     made: frozenset[Def]
     _reads: dict[ast.AST, Uses] = field(default_factory=dict)
-    _uses: dict[Def, set[Use]] = field(default_factory=dict)
+    _uses: dict[Def, Uses] = field(default_factory=dict)
 
     def read_from_outside(self) -> None:
         """Has the attributes read as if another function had made the object."""
@@ -50,7 +50,7 @@ class MadeHere:
         for made in self.made:
             assert made.value is not None
             self._uses[made] = made.uses
-            made.uses = set(flow.uses_in(made.value))
+            made.uses = flow.uses_in(made.value)
 
     def read_as_before(self) -> None:
         """Takes that back."""
