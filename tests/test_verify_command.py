@@ -95,6 +95,7 @@ def test_nothing_to_rewrite_runs_nothing(tmp_path: Path) -> None:
         ([], "give a file of cases, or a command to run after --, or --replay"),
         (["cases.py", "--", "python"], "give a file of cases"),
         (["missing.py"], "missing.py: there is no such file"),
+        (["."], ".: is a folder, and no file of cases"),
         (["cases.py", "-k", "nothing"], "no case is selected"),
         (["--replay", "cases.py"], "cases.py: is not a certificate"),
         (["--", "python", "-c", "raise SystemExit(3)"], "fails before the rewrite already"),

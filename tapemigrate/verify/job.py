@@ -151,6 +151,11 @@ class Job:
         for argument in self.cases:
             path, separator, name = argument.partition(SEPARATOR)
             file = Path(path).resolve()
+            if file.is_dir():
+                raise JobError(
+                    f"{path}: is a folder, and no file of cases; --tree says which folder is "
+                    "rewritten, and after -- stands the command that runs it"
+                )
             if not file.is_file():
                 raise JobError(f"{path}: there is no such file")
             known = chosen.setdefault(file, set() if separator else None)
