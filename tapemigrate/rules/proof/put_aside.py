@@ -26,6 +26,7 @@ from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.bound_alone import bound_alone
 from tapemigrate.rules.proof.kept_results import above
 from tapemigrate.rules.units import Later, parsed
 from tapemigrate.rules.values.filled_state import filled_state
@@ -280,7 +281,7 @@ def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
     run = list(nodes)
     made = backward(use for root in run for use in view.flow.uses_in(root)).made
     run += [d.value for d in made if d.value is not None and d.kind in _GIVEN]
-    read = _read_by(project, view, run, _bound_alone(view))
+    read = _read_by(project, view, run, bound_alone(project, view, run))
     own = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.ASSIGN} - _stored(run)
     return bool(read.names or read.inner or own & set(read.parts.values()))
 
@@ -291,14 +292,6 @@ def functions_run(
     """The functions of all files that ``nodes`` may run; None: there are too many."""
     called = _read_by(project, view, nodes, view.flow.own_names).called
     return [(unit, f) for unit, f, _ in called] if len(called) < _MOST else None
-
-
-def _bound_alone(view: View) -> frozenset[str]:
-    """The names that the scope itself gives values: what others put into one, others read there."""
-    if isinstance(view.scope, ast.Module):
-        return frozenset()
-    made = view.flow.defs.values()
-    return frozenset(d.path[0] for d in made if d.kind not in (Kind.ENTRY, Kind.MUTATE))
 
 
 def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[str]:

@@ -68,13 +68,13 @@ def values_of(project: Project, unit: Unit, name: str) -> list[ast.expr]:
         if not isinstance(stmt, ast.Assign) or node not in stmt.targets:
             return []
         values.append(stmt.value)
-    if name in unit.once(_bound_otherwise) or unit.once(_looks_up):
+    if name in unit.once(_bound_otherwise):
         return []
     stars = [alias for alias in unit.nodes(ast.alias) if alias.name == "*"]
     first = min((value.lineno for value in values), default=0)
     if any(star.lineno > first for star in stars):
         return []
-    return values if values and not _is_set_elsewhere(project, unit, name) else []
+    return values if values and not may_be_set_unseen(project, unit, name) else []
 
 
 def _bound_otherwise(unit: Unit) -> frozenset[str]:
@@ -90,9 +90,9 @@ def _looks_up(unit: Unit) -> bool:
     return any(node.id in _UNSEEN for node in unit.nodes(ast.Name))
 
 
-def _is_set_elsewhere(project: Project, unit: Unit, name: str) -> bool:
-    """Whether another file sets it: ``model.W = …``."""
-    if set_by_text(project, unit, name):
+def may_be_set_unseen(project: Project, unit: Unit, name: str) -> bool:
+    """Whether another file sets it, ``model.W = …``, or something that does not write its name."""
+    if unit.once(_looks_up) or set_by_text(project, unit, name):
         return True
     return any(user.names.qualified(node.value) for user, node in project.stores(name))
 
