@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from tapemigrate.flow.callables import Callables
@@ -54,6 +54,7 @@ class _Parameters(NamedTuple):
     unseen: frozenset[str]
 
 
+_NEW_CONTAINER = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
 _NONE = _Parameters(frozenset(), False, frozenset())
 
 
@@ -66,13 +67,18 @@ class Effects:
     ``swallowing`` are the classes and functions that go on, entered by a ``with``, where an
     exception was raised. ``complete`` are the classes of which this file shows all that their
     objects do. ``harmless`` tells of a call whether what it means is known to put nothing
-    into what it is handed.
+    into what it is handed, ``joins`` whether it makes one thing of a list, into which nothing is
+    put.
     """
 
     def __init__(
-        self, tree: ast.Module, harmless: Callable[[ast.Call], bool] = lambda call: False
+        self,
+        tree: ast.Module,
+        harmless: Callable[[ast.Call], bool] = lambda call: False,
+        joins: Callable[[ast.Call], bool] = lambda call: False,
     ) -> None:
         self._harmless = harmless
+        self._joins = joins
         self._classes: dict[str, ast.ClassDef] = {}
         self._functions: dict[str, list[NamedFunction]] = {}
         self._tree = tree
@@ -522,7 +528,8 @@ class Effects:
         bound = own | {
             n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
-        new = _containers_made(function)
+        new = self._containers_made(function)
+        parts = _names_of_parts(function)
         surely: set[str] = set()
         unseen: set[str] = set()
         for node in walk(function):
@@ -540,8 +547,29 @@ class Effects:
                 if root in own:
                     surely.add(root or "")
                 elif root in bound and _container(each) not in new:
-                    surely.add("*")
+                    # ``rows = net.rows; rows.append(h)``
+                    surely |= {"*", *(_behind(root or "", parts) & own)}
         return _Parameters(frozenset(surely - {"*"}), "*" in surely, frozenset(unseen))
+
+    def _containers_made(self, function: ast.AST) -> set[str]:
+        """The names that a function gives nothing but lists and dicts that it makes itself.
+
+        Or makes one tensor of such a list: ``rows = tf.stack(rows)``.
+        """
+        stored = Counter(
+            n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
+        made: Counter[str] = Counter()
+        listed: set[str] = set()
+        for stmt in walk(function):
+            if not isinstance(stmt, ast.Assign) or not isinstance(stmt.targets[0], ast.Name):
+                continue
+            if isinstance(stmt.value, _NEW_CONTAINER):
+                listed.add(stmt.targets[0].id)
+            elif not isinstance(stmt.value, ast.Call) or not self._joins(stmt.value):
+                continue
+            made[stmt.targets[0].id] += 1
+        return {name for name in listed if made[name] == stored[name]}
 
     def _changed_by(self, call: ast.Call, own: set[str]) -> tuple[list[ast.expr], list[ast.expr]]:
         """What a call in a function with parameters ``own`` changes, and what it hands on."""
@@ -665,19 +693,31 @@ def _names_given(function: ast.AST) -> dict[str, str]:
     return found
 
 
-def _containers_made(function: ast.AST) -> set[str]:
-    """The names that a function gives nothing but lists and dicts that it makes itself."""
-    stored = Counter(
-        n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
-    made = Counter(
-        stmt.targets[0].id
-        for stmt in walk(function)
-        if isinstance(stmt, ast.Assign)
-        and isinstance(stmt.targets[0], ast.Name)
-        and isinstance(stmt.value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp)
-    )
-    return {name for name in made if made[name] == stored[name]}
+def _names_of_parts(function: ast.AST) -> dict[str, set[str]]:
+    """By the names that a function gives: the names of what they are, or of what has them."""
+    found: dict[str, set[str]] = {}
+    for node in walk(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                pass
+            case ast.For(target=target, iter=value):
+                targets = [target]
+            case _:
+                continue
+        root = _root(value)
+        for name in (t.id for t in targets if isinstance(t, ast.Name) and root is not None):
+            found.setdefault(name, set()).add(root or "")
+    return found
+
+
+def _behind(name: str, parts: Mapping[str, set[str]]) -> set[str]:
+    """The names that lead to a name, through any number of others."""
+    found: set[str] = set()
+    pending = {name}
+    while pending:
+        pending = set().union(*(parts.get(each, ()) for each in pending)) - found
+        found |= pending
+    return found
 
 
 def _container(node: ast.expr) -> str:

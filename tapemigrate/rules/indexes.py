@@ -11,7 +11,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import top_level
-from tapemigrate.tape.kinds import Kinds, puts_nothing
+from tapemigrate.tape.kinds import Kinds, joins, puts_nothing
 
 
 def effects_of(unit: Unit) -> Effects:
@@ -21,7 +21,11 @@ def effects_of(unit: Unit) -> Effects:
 
 def _effects(unit: Unit) -> Effects:
     # What names mean takes long to tell, and is not asked for in every file.
-    return Effects(unit.tree, lambda call: puts_nothing(unit.names, call))
+    return Effects(
+        unit.tree,
+        lambda call: puts_nothing(unit.names, call),
+        lambda call: joins(unit.names, call),
+    )
 
 
 def kinds_of(

@@ -61,6 +61,10 @@ _PYTHON_CALLS = frozenset(
     {"len", "int", "float", "str", "bool", "range", "isinstance", "hasattr", "type", "id", "repr"}
     | {"print", "callable", "issubclass", "open", "format", "input"}
 )
+_JOINING = frozenset(
+    {"stack", "pack", "concat", "concatenate", "hstack", "vstack", "convert_to_tensor", "constant"}
+    | {"array", "add_n", "parallel_stack", "reduce_sum", "reduce_mean"}
+)
 # Built-in functions that are ops where they are given tensors.
 _OPERATORS = frozenset({"abs", "min", "max", "round", "sum", "pow", "divmod"})
 # What runs where an object is called: libraries' classes call what the user's have.
@@ -567,6 +571,14 @@ def puts_nothing(names: Names, call: ast.Call) -> bool:
     if isinstance(call.func, ast.Attribute):
         return call.func.attr in QUIET
     return isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)
+
+
+def joins(names: Names, call: ast.Call) -> bool:
+    """Whether the call makes one tensor or array of what it is handed: ``tf.stack(rows)``."""
+    path = names.qualified(call.func)
+    if path is None or path.rpartition(".")[2] not in _JOINING:
+        return False
+    return short(path) is not None or path.startswith("numpy.")
 
 
 def _is_class(name: str) -> bool:
