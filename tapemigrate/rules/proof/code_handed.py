@@ -6,6 +6,7 @@ import ast
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import calls_in
@@ -22,6 +23,25 @@ def is_called(view: View, made: Def) -> bool:
     return isinstance(view.scope, NamedFunction) and _is_called_in(
         view.scope, made.path[0], view.kinds, _DEPTH
     )
+
+
+def is_function(view: View, value: ast.expr) -> bool:
+    """Whether it is a function that the scope defines, which may have been called before."""
+    path = path_of(value)
+    if path is None:
+        return False
+    pending, seen = [use.made for use in view.flow.uses_in(value)], set[Def]()
+    kinds: set[Kind] = set()
+    while pending:
+        made = pending.pop()
+        if made in seen or made.path != path:
+            continue
+        seen.add(made)
+        if made.kind is Kind.MUTATE:
+            pending += [use.made for use in made.before]
+        else:
+            kinds.add(made.kind)
+    return Kind.FUNCTION in kinds
 
 
 def _is_called_in(function: NamedFunction, name: str, kinds: Kinds, depth: int) -> bool:

@@ -22,6 +22,7 @@ from tapemigrate.rules.project import CallSite, Mentions, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.captured import outer_definitions
+from tapemigrate.rules.proof.code_handed import is_function
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
@@ -108,7 +109,8 @@ class Independence:
             handed = self._handed_to_tensorflow(view.unit, scope)
             if handed is None:
                 return False
-            return handed if self._hands_in(view, handed, asked) else True
+            met = self._hands_in(view, handed, asked)
+            return handed if met else met is False
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
         mentions = self._mentions(view, scope)
@@ -120,12 +122,10 @@ class Independence:
             seen &= not classes(self._project).may_be_called_back(view.unit, view.cls)
         for unit, node in mentions.others:
             handed = self._handed_to_tensorflow(unit, node)
-            if handed is None:
-                seen = False
-            elif self._hands_in(view, handed, asked):
+            met = None if handed is None else self._hands_in(view, handed, asked)
+            if handed is not None and met:
                 return handed
-            else:
-                seen = seen or not sites
+            seen = met is False and (seen or not sites)
         own = self._own_calls(view, mentions.calls, asked)
         if any(self._makes_more(view, site, asked) for site in own):
             # Of the very tensor that is passed twice, the next call is handed something new.
@@ -261,12 +261,15 @@ class Independence:
                 if isinstance(node, ast.expr) and path_of(node) is not None:
                     met = origins(caller.flow.reads.get(node, frozenset()))
                     # Reading a function's name reads what the function captures as well.
-                    if met & closure and not any(d.kind is Kind.FUNCTION for d in met):
+                    if met & closure and not is_function(caller, node):
                         return True
         return False
 
-    def _hands_in(self, view: View, site: CallSite, asked: Asked) -> bool:
-        """Whether TensorFlow hands a function what was made of a source that it has from around."""
+    def _hands_in(self, view: View, site: CallSite, asked: Asked) -> bool | None:
+        """Whether TensorFlow hands a function what was made of a source that it has from around.
+
+        None: only if a method that is called with the source has set it anew.
+        """
         source = asked.source
         if asked.closure is not None and self._reads(site, asked.same):
             return True
@@ -282,14 +285,19 @@ class Independence:
                 for d in _may_be(argument, caller)
             )
         attribute = attribute_of(source, view)
+        perhaps: bool | None = False
         for argument in arguments_of(site.call):
             if isinstance(argument, ast.Lambda):
                 continue
-            behind = self._tracer.behind(caller, argument)
             # Reading a function's name reads what the function captures as well.
-            if any(d.kind is Kind.FUNCTION for d in origins(caller.flow.uses_in(argument))):
+            if is_function(caller, argument):
                 continue
+            behind = self._tracer.behind(caller, argument)
             if any(d.path == source.path for d in (*behind, *self._further(caller, behind))):
+                plain = _but_for_own_methods(caller, argument)
+                if all(d.path != source.path for d in (*plain, *self._further(caller, plain))):
+                    perhaps = None
+                    continue
                 return True
             if attribute is not None and view.cls is not None:
                 value = self._tracer.value(caller, argument)
@@ -297,7 +305,7 @@ class Independence:
                     share(self._project, self._tracer, caller, attribute, value)
                 ):
                     return True
-        return False
+        return perhaps
 
     def _further(self, view: View, behind: Iterable[Def]) -> frozenset[Def]:
         """What values of the function around, or of the module, are made of."""
@@ -492,7 +500,7 @@ class Independence:
         value = self._tracer.value(caller, other)
         behind = self._tracer.behind(caller, other)
         if given is None and cut & behind:
-            return False
+            return False if cut & _but_for_own_methods(caller, other) else None
         run = [other, *(d.value for d in behind if d.value is not None)]
         if found_in_graph(self._project, caller.unit, run):
             return None
@@ -534,6 +542,8 @@ class Independence:
             if reads_beside(name, other) or _is_read_beside(name, behind):
                 return None
         if cut & behind:
+            if not cut & _but_for_own_methods(caller, other):
+                return None
             if asked.computed or asked.part or not is_passed_twice(cut, caller, given, other):
                 return False
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
@@ -648,10 +658,17 @@ def _held_against(
 
 def _may_be(argument: ast.expr, caller: View) -> frozenset[Def]:
     """What the tensors are that a call hands in; none where it hands in a function."""
-    made = origins(caller.flow.uses_in(argument))
-    if isinstance(argument, ast.Lambda) or any(d.kind is Kind.FUNCTION for d in made):
+    if isinstance(argument, ast.Lambda) or is_function(caller, argument):
         return frozenset()
     return value_may_be(argument, caller.flow, caller.kinds)
+
+
+def _but_for_own_methods(caller: View, argument: ast.expr) -> frozenset[Def]:
+    """What is behind it if methods that the scope calls leave its object's parts as they were."""
+    me = (caller.kinds.self_name,)
+    defs = caller.flow.defs.values()
+    changed = frozenset(d for d in defs if d.kind is Kind.MUTATE and d.path == me)
+    return backward(caller.flow.uses_in(argument), changed).made
 
 
 def _is_read_beside(part: Path, behind: frozenset[Def]) -> bool:
