@@ -41,6 +41,7 @@ def test_what_a_function_may_have_set_when_it_was_called_is_assumed_not_to_be_ha
 ):
     files = {"a.py": SourceFile("a.py", MAPPED)}
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
-    assert finding.fix is not None and finding.fix.applicability == "unsafe"
+    assert finding.fix is not None
+    assert finding.fix.applicability == "unsafe"
     assert "`given`, a parameter, was not computed from `weights`" in finding.message
     assert "the old call stays" not in finding.message
