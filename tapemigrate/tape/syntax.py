@@ -31,6 +31,10 @@ PARAMETERS_BY_NAME = late(r"(^|_)(params|parameters|vars|variables|var_list)$|^(
 ASKS_FOR_VARIABLES = late(r"(^|[_.])(params|parameters|vars|variables|weights|var_list)(_|$)")
 _DATA_BY_NAME = late(r"next|batch|read|load|data|input|dequeue|parse|placeholder|iterator")
 _ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
+#: Methods of lists and dicts that hand out what these hold.
+HANDING_OUT = frozenset(
+    {"get", "pop", "popleft", "popitem", "setdefault", "values", "items", "copy", "__getitem__"}
+)
 _CONDITIONAL = (
     *(ast.Lambda, ast.IfExp, ast.BoolOp),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
@@ -322,6 +326,9 @@ def given_back(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
         case ast.ListComp():
             listed = isinstance(value.elt, ast.Name) or may_give_back(value.elt, kinds)
             parts = [g.iter for g in value.generators] if listed else []
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in HANDING_OUT:
+            # What stands in for what is not there is handed out as well.
+            parts = [owner, *value.args[1:]]
         case ast.Call():
             named = isinstance(value.func, ast.Name) and value.func.id in _ITERATORS - {"len"}
             name = kinds.tensorflow(value.func) or ""
