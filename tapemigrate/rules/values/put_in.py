@@ -222,7 +222,13 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
                     values = [*args, *(k.value for k in node.keywords)]
         for owner in owners:
             inside = not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load)
-            while isinstance(owner, ast.Attribute | ast.Subscript):
+            while isinstance(owner, ast.Attribute | ast.Subscript | ast.Call):
+                if isinstance(owner, ast.Call):
+                    # ``self.net.add(a).add(b)``: a method may give the object that it is one of.
+                    if not isinstance(owner.func, ast.Attribute):
+                        break
+                    owner = owner.func.value
+                    continue
                 if isinstance(owner, ast.Attribute) and owner.attr != "__dict__":
                     found.setdefault(owner.attr, []).extend((owner, each) for each in values)
                     inside = False
