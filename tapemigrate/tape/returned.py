@@ -75,6 +75,10 @@ def gives_what_was(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             pending += value.values
         elif isinstance(value, ast.Tuple | ast.List):
             pending += value.elts
+        elif path is None and isinstance(value, ast.Subscript | ast.Call):
+            held = _held_in(value)
+            if held is not None and not any(held in _paths(s) for s in always):
+                return True
         elif path is not None and path not in seen:
             seen.add(path)
             kept = len(path) > 1 and not any(path in _paths(s) for s in always)
@@ -82,6 +86,19 @@ def gives_what_was(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
                 return True
             pending += values.get(path, ())
     return False
+
+
+def _held_in(value: ast.expr) -> Path | None:
+    """``self.cache`` of ``self.cache[key]`` and of ``self.cache.get(key)``: it was there before."""
+    while True:
+        match value:
+            case ast.Subscript(value=inner, slice=by) if not isinstance(by, ast.Slice | ast.Tuple):
+                value = inner
+            case ast.Call(func=ast.Attribute(value=inner, attr="get" | "pop" | "setdefault")):
+                value = inner
+            case _:
+                path = path_of(value)
+                return path if path is not None and len(path) > 1 else None
 
 
 def gives_iterator(call: ast.Call, iterates: Callable[[ast.expr], bool]) -> bool:

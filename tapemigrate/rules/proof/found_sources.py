@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import text_of
+from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 
@@ -29,8 +31,26 @@ def made_of_found(project: Project, view: View, region: Region) -> list[str]:
     return [
         f"`{text_of(root.path)}` was not computed from `{leaf.watch}`"
         for leaf in found
-        for root in entering
+        for root in (*entering, *_made_outside(view, region, leaf))
     ]
+
+
+def _made_outside(view: View, region: Region, leaf: Leaf) -> list[Def]:
+    """What the scope itself computes for the target where no tape records it.
+
+    It may do so by the name that the source had before it was put aside.
+    """
+    inside = {n for s in region.block.body[region.first : region.last + 1] for n in walk(s)}
+    behind = backward(view.flow.uses_in(region.request.target), leaf.defs).made - leaf.defs
+    made = [
+        d
+        for d in behind
+        if d.kind in (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT)
+        and d.stmt not in inside
+        and d.value is not None
+        and view.kinds.make(d.value) is Make.TENSOR
+    ]
+    return sorted(made, key=lambda d: d.path)
 
 
 def _is_found(project: Project, view: View, region: Region, leaf: Leaf) -> bool:

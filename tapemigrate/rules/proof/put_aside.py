@@ -169,7 +169,7 @@ class PutAside:
         parent = unit.parents.get(node)
         if not isinstance(parent, ast.Call) or parent.func is not node:
             local = _base(node.value) in inner
-            known = not holder or local or _is_size(node)
+            known = not holder or local or _is_size(node) or _is_only_filled(unit, node)
             if not known and self._is_set_later(project, node.attr):
                 found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
             found.called += [(u, f, holder or "self") for u, f in self._run_for(project, node.attr)]
@@ -525,6 +525,18 @@ def _is_size(node: ast.Attribute) -> bool:
     """``net.batch_size``, ``h.get_shape()[-1].value``"""
     names = (each.attr for each in walk(node) if isinstance(each, ast.Attribute))
     return any(map(_SIZE.fullmatch, names))
+
+
+def _is_only_filled(unit: Unit, node: ast.Attribute) -> bool:
+    """``self.rows.append(x)``, ``self.rows[i] = x``: what it held before is not read there."""
+    above = unit.parents.get(node)
+    match above:
+        case ast.Subscript():
+            return isinstance(above.ctx, ast.Store)
+        case ast.Attribute(attr=method) if method in CHANGERS:
+            call = unit.parents.get(above)
+            return isinstance(call, ast.Call) and isinstance(unit.parents.get(call), ast.Expr)
+    return False
 
 
 def _base(node: ast.expr) -> str:

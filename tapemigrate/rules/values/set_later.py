@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Sequence
 
+from tapemigrate.flow.changers import put_into
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
@@ -12,7 +14,7 @@ from tapemigrate.rules.indexes import kinds_of, reads
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.shape_evidence import is_dict_of_object
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 
 # Through how many methods it is looked whether constructors alone call them.
@@ -83,10 +85,14 @@ def _set_later(unit: Unit) -> dict[str, list[tuple[str, ast.expr | None]]]:
             method = scope.name if scope is not None and own else ""
             found[node.attr].append((method, _value(unit, node)))
     for sub in unit.nodes(ast.Subscript):
-        if isinstance(sub.ctx, ast.Store) and isinstance(sub.slice, ast.Constant):
-            if is_dict_of_object(sub.value):
-                found[str(sub.slice.value)].append(("", _value(unit, sub)))
+        if not isinstance(sub.ctx, ast.Store):
+            continue
+        if isinstance(sub.slice, ast.Constant) and is_dict_of_object(sub.value):
+            found[str(sub.slice.value)].append(("", _value(unit, sub)))
+        _put_into(unit, sub.value, [_value(unit, sub)], found)
     for call in unit.nodes(ast.Call):
+        for owner in put_into(call):
+            _put_into(unit, owner, arguments_of(call), found)
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[_, name, value]):
                 pass
@@ -101,6 +107,20 @@ def _set_later(unit: Unit) -> dict[str, list[tuple[str, ast.expr | None]]]:
         if isinstance(name, ast.Constant):
             found[str(name.value)].append(("", value))
     return dict(found)
+
+
+def _put_into(
+    unit: Unit,
+    owner: ast.expr,
+    values: Sequence[ast.expr | None],
+    found: dict[str, list[tuple[str, ast.expr | None]]],
+) -> None:
+    """Adds what a method puts into a container that is a part of its own object."""
+    while isinstance(owner, ast.Subscript):
+        owner = owner.value
+    scope = _scope(unit, owner) if isinstance(owner, ast.Attribute) else None
+    if scope is not None and isinstance(owner, ast.Attribute) and _is_on_self(owner, scope):
+        found[owner.attr] += [(scope.name, value) for value in values]
 
 
 def _scope(unit: Unit, node: ast.AST) -> NamedFunction | None:
