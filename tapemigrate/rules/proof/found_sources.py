@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import text_of
@@ -54,7 +55,16 @@ def _made_outside(view: View, region: Region, leaf: Leaf) -> list[Def]:
 
 
 def _is_found(project: Project, view: View, region: Region, leaf: Leaf) -> bool:
-    """Whether the source comes out of what functions put values into."""
+    """Whether the source comes out of what functions put values into.
+
+    What an op of this scope gave is no value that was put anywhere before.
+    """
     values = [d.value for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
+    if len(values) == len(leaf.defs) and all(map(partial(_is_new, view), values)):
+        return False
     here = [n for n in walk(region.request.sources) if ast.unparse(n) == leaf.watch]
     return bool(values or here) and finds_state(project, view, [*values, *here])
+
+
+def _is_new(view: View, value: ast.expr) -> bool:
+    return view.kinds.make(value) is Make.TENSOR

@@ -172,7 +172,9 @@ class PutAside:
             known = not holder or local or _is_size(node) or _is_only_filled(unit, node)
             if not known and self._is_set_later(project, node.attr):
                 found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
-            found.called += [(u, f, holder or "self") for u, f in self._run_for(project, node.attr)]
+            if not _is_of_shape(node):
+                run = self._run_for(project, node.attr)
+                found.called += [(u, f, holder or "self") for u, f in run]
         else:
             own_class = effects_of(unit).class_named(_base(node.value)) is not None
             common = node.attr in QUIET or node.attr in CHANGERS
@@ -525,6 +527,16 @@ def _is_size(node: ast.Attribute) -> bool:
     """``net.batch_size``, ``h.get_shape()[-1].value``"""
     names = (each.attr for each in walk(node) if isinstance(each, ast.Attribute))
     return any(map(_SIZE.fullmatch, names))
+
+
+def _is_of_shape(node: ast.Attribute) -> bool:
+    """``h.shape[-1].value``: no class of the user's has that part."""
+    match node.value:
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return True
+        case ast.Subscript(value=ast.Call(func=ast.Attribute(attr="get_shape"))):
+            return True
+    return False
 
 
 def _is_only_filled(unit: Unit, node: ast.Attribute) -> bool:

@@ -26,8 +26,6 @@ from tapemigrate.tape.syntax import own_nodes
 
 _TENSORS = (Make.TENSOR, Make.LEAF)
 _VARIABLES = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
-# Functions of other files of which not more than so many have a name.
-_NAMESAKES = 3
 
 
 class Given(IntEnum):
@@ -237,12 +235,11 @@ class Computed:
         name = (path_of(call.func) or ("",))[-1].lstrip(".")
         if not name or view.unit.names.qualified(call.func) is None:
             return []
-        found = [
+        return [
             (unit, each)
             for unit in self._project.units.defining(name)
             for each in self._project.effects(unit).functions(name)
         ]
-        return found if len(found) <= _NAMESAKES else []
 
 
 def _defaults(made: Def) -> list[ast.expr]:
