@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.memory import remembers_objects, stores_beyond
@@ -21,19 +21,19 @@ from tapemigrate.flow.states import PARTS
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
-from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.bound_alone import bound_alone
 from tapemigrate.rules.proof.kept_results import above
+from tapemigrate.rules.proof.put_elsewhere import Setters, put_elsewhere, put_through, puts
 from tapemigrate.rules.units import Later, parsed
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
-from tapemigrate.source.trees import arguments_of, kept, top_level, walk
-from tapemigrate.tape.kinds import INDEPENDENT, Kinds
+from tapemigrate.source.trees import kept, top_level, walk
+from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.returned import gives_what_was
 from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 
@@ -42,9 +42,7 @@ _MOST = 100
 _NAMESAKES = 6
 
 
-# Who put it there: the functions, as far as it is known; none where it is not.
-_Setters = frozenset[ast.AST]
-_UNKNOWN: _Setters = frozenset()
+_UNKNOWN: Setters = frozenset()
 _Called = tuple[Unit, NamedFunction, str]
 _GIVEN = (Kind.ASSIGN, Kind.ELEMENT)
 # Names of sizes, which are no tensors, and of what has only such parts. ``h_reshaped`` is none.
@@ -63,7 +61,7 @@ class _Read:
     A function that is called goes with what its object is called there; none if it is ``self``.
     """
 
-    names: dict[str, _Setters] = field(default_factory=dict)
+    names: dict[str, Setters] = field(default_factory=dict)
     inner: set[str] = field(default_factory=set)
     parts: dict[str, str] = field(default_factory=dict)
     called: list[_Called] = field(default_factory=list)
@@ -74,7 +72,7 @@ class PutAside:
 
     def __init__(self) -> None:
         self._read: dict[tuple[ast.AST, frozenset[str], str], _Read] = {}
-        self._getters: dict[str, _Setters | None] = {}
+        self._getters: dict[str, Setters | None] = {}
         self._methods: dict[str, list[_Called]] = {}
         self._later: dict[str, bool] = {}
         self._computing: dict[str, list[tuple[Unit, NamedFunction]]] = {}
@@ -248,13 +246,13 @@ class PutAside:
         # A package hands on what one of its modules has.
         found.called += made or self._methods_named(project, name)
 
-    def _put_through(self, project: Project, getter: str) -> _Setters | None:
+    def _put_through(self, project: Project, getter: str) -> Setters | None:
         """Who puts something into what functions of that name hand out, kept before; or None."""
         if getter not in self._getters:
-            put: _Setters = frozenset()
+            put: Setters = frozenset()
             if any(_gives_kept(f) for _, f, _ in self._methods_named(project, getter)):
                 units = project.units.having(getter)
-                put = put.union(*(u.once(_put_through).get(getter, ()) for u in units))
+                put = put.union(*(u.once(put_through).get(getter, ()) for u in units))
             self._getters[getter] = put or None
         return self._getters[getter]
 
@@ -332,26 +330,14 @@ def _wholes(part: str) -> list[str]:
     return [*wholes, *(whole + PARTS for whole in wholes), part]
 
 
-def _setters(project: Project, unit: Unit, name: str) -> _Setters | None:
+def _setters(project: Project, unit: Unit, name: str) -> Setters | None:
     """Who puts something into what has the name in the module ``unit``; None if nobody does."""
     if name in unit.once(filled_state) or name in unit.once(_keeping_objects):
         return _UNKNOWN
     cls = effects_of(unit).class_named(name)
     if cls is not None and _remembers(project, unit, cls):
         return _UNKNOWN
-    if name not in unit.once(_holding):
-        return None
-    others = (u for u in project.units.having(name) if u is not unit)
-    found: _Setters = frozenset().union(*(u.once(_put_into_imported).get(name, ()) for u in others))
-    for call, scope in unit.once(_handed_over).get(name, ()):
-        path = unit.names.qualified(call.func) or ""
-        called = path.rpartition(".")[2]
-        for home in project.units.defining(called):
-            filled = effects_of(home).filled(call, called).surely
-            if any(path_of(each) == (name,) for each in filled):
-                if leads_to(project, path, unit, home, called) is not False:
-                    found |= {scope}
-    return found or None
+    return put_elsewhere(project).into(project, unit, name) or None
 
 
 def _remembers(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
@@ -366,25 +352,6 @@ def _remembers(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
         return [method for home in homes for method in home.called_on(name)]
 
     return any(remembers_objects(each, named, called) for _, each in above(project, unit, cls))
-
-
-def _handed_over(unit: Unit) -> dict[str, list[tuple[ast.Call, ast.AST]]]:
-    """What of the module is handed to functions of other files, beside what may be a tensor."""
-    found: dict[str, list[tuple[ast.Call, ast.AST]]] = defaultdict(list)
-    holding, kinds = unit.once(_holding), kinds_of(unit)
-    for call in unit.nodes(ast.Call):
-        handed = [a for a in arguments_of(call) if isinstance(a, ast.Name) and a.id in holding]
-        path = unit.names.qualified(call.func) if handed else None
-        if path is None or is_of_library(path):
-            continue
-        scope: ast.AST | None = unit.parents.get(call)
-        while scope is not None and not isinstance(scope, NamedFunction):
-            scope = unit.parents.get(scope)
-        others = [kinds.make(a) for a in arguments_of(call) if a not in handed]
-        if scope is not None and not INDEPENDENT.issuperset(others):
-            for each in handed:
-                found[each.id].append((call, scope))
-    return dict(found)
 
 
 def _functions(unit: Unit, name: str) -> Iterator[_Called]:
@@ -450,7 +417,7 @@ def _of_classes(unit: Unit) -> frozenset[str]:
             if isinstance(t, ast.Name)
         }
     common = set().union(*shared.values())
-    for owner, _ in _puts(unit, parts=True):
+    for owner, _ in puts(unit, parts=True):
         while isinstance(owner, ast.Subscript):
             owner = owner.value
         path = path_of(owner)
@@ -558,13 +525,6 @@ def _base(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _holding(unit: Unit) -> frozenset[str]:
-    """The names of the module that something may be put into."""
-    makes = ast.Call | ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.BinOp
-    given = unit.once(given_at_top)
-    return frozenset(n for n in given if any(isinstance(value, makes) for value in given[n]))
-
-
 def _keeping_objects(unit: Unit) -> frozenset[str]:
     """The names of the module that hold objects whose methods keep what they make."""
     effects, methods = effects_of(unit), unit.once(keeping)
@@ -579,75 +539,6 @@ def _keeping_objects(unit: Unit) -> frozenset[str]:
             ):
                 found.add(name)
     return frozenset(found)
-
-
-def _put_into_imported(unit: Unit) -> dict[str, set[ast.AST]]:
-    """By the last names of what is imported: who puts something into it that may be a tensor."""
-    found: dict[str, set[ast.AST]] = {}
-    for owner, scope in _puts(unit):
-        while isinstance(owner, ast.Subscript | ast.Attribute | ast.Name):
-            path = unit.names.qualified(owner) if not isinstance(owner, ast.Subscript) else None
-            if path is not None:
-                if not is_of_library(path):
-                    found.setdefault(path.rpartition(".")[2], set()).add(scope)
-                break
-            if isinstance(owner, ast.Name):
-                break
-            owner = owner.value
-    return found
-
-
-def _put_through(unit: Unit) -> dict[str, set[ast.AST]]:
-    """By the names of functions: who puts something into their results that may be a tensor."""
-    found: dict[str, set[ast.AST]] = {}
-    for owner, scope in _puts(unit):
-        while isinstance(owner, ast.Subscript | ast.Attribute):
-            owner = owner.value
-        for call in [owner] if isinstance(owner, ast.Call) else _named_so(scope, owner):
-            name = (path_of(call.func) or ("",))[-1].lstrip(".")
-            if name and not is_of_library(unit.names.qualified(call.func) or "."):
-                found.setdefault(name, set()).add(scope)
-    return found
-
-
-def _named_so(scope: ast.AST, owner: ast.expr) -> Sequence[ast.Call]:
-    """The calls whose results have the name in a function."""
-    return kept(scope, _named_calls).get(owner.id, ()) if isinstance(owner, ast.Name) else ()
-
-
-def _named_calls(scope: ast.AST) -> dict[str, list[ast.Call]]:
-    found: dict[str, list[ast.Call]] = defaultdict(list)
-    for stmt in walk(scope):
-        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
-            for target in stmt.targets:
-                if isinstance(target, ast.Name):
-                    found[target.id].append(stmt.value)
-    return found
-
-
-def _puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]:
-    """Into what functions put values that may be tensors, and the functions.
-
-    ``parts``: where an attribute is set, that, and not what it is set on.
-    """
-    kinds = kinds_of(unit)
-    nodes: Sequence[ast.Attribute | ast.Subscript | ast.Call]
-    nodes = (*unit.nodes(ast.Attribute), *unit.nodes(ast.Subscript), *unit.nodes(ast.Call))
-    for node in nodes:
-        owners: list[ast.expr] = []
-        values: list[ast.expr] = []
-        if not isinstance(node, ast.Call) and isinstance(node.ctx, ast.Store):
-            value = getattr(unit.parents[node], "value", None)
-            owners = [node if parts else node.value]
-            values = [value] if isinstance(value, ast.expr) else []
-        elif isinstance(node, ast.Call) and (node.args or node.keywords):
-            owners, values = [*put_into(node), *changed_by_handed(node)], arguments_of(node)
-        if owners and not all(kinds.make(value) in INDEPENDENT for value in values):
-            scope: ast.AST | None = unit.parents.get(node)
-            while scope is not None and not isinstance(scope, NamedFunction | ast.Module):
-                scope = unit.parents.get(scope)
-            if scope is not None:
-                yield from ((owner, scope) for owner in owners)
 
 
 def _gives_kept(function: NamedFunction) -> bool:

@@ -30,9 +30,10 @@ _CONTAINERS = frozenset(
     | {"Queue", "LifoQueue", "PriorityQueue", "SimpleNamespace", "Namespace", "WeakValueDictionary"}
     | {"WeakKeyDictionary", "empty", "full", "partial"}
 )
-_LOOKING = frozenset({"get", "setdefault", "values", "items"})
-# What gives the elements of what it is given.
-_HANDING_ON = (
+#: What looks into a container.
+LOOKING = frozenset({"get", "setdefault", "values", "items"})
+#: What gives the elements of what it is given.
+HANDING_ON = (
     *(("enumerate",), ("zip",), ("reversed",), ("list",), ("tuple",), ("sorted",), ("iter",)),
     *(("next",), ("filter",), ("itertools", ".chain"), ("chain",)),
 )
@@ -201,7 +202,7 @@ def _roots(value: ast.expr) -> Iterator[str]:
     """The names of what a value is, is in, or has the elements of: ``enumerate(ROWS)``."""
     if isinstance(value, ast.BinOp):
         yield from (*_roots(value.left), *_roots(value.right))
-    elif isinstance(value, ast.Call) and path_of(value.func) in _HANDING_ON:
+    elif isinstance(value, ast.Call) and path_of(value.func) in HANDING_ON:
         yield from (root for each in value.args for root in _roots(each))
     elif (root := root_of(value)) is not None and not _computes(value):
         yield root
@@ -210,7 +211,7 @@ def _roots(value: ast.expr) -> Iterator[str]:
 def _computes(value: ast.expr) -> bool:
     """Whether something is called that is no look into a container."""
     calls = (node for node in walk(value) if isinstance(node, ast.Call))
-    return any(getattr(call.func, "attr", "") not in _LOOKING for call in calls)
+    return any(getattr(call.func, "attr", "") not in LOOKING for call in calls)
 
 
 def _changes(node: ast.AST) -> bool:

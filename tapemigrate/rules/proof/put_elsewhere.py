@@ -1,0 +1,344 @@
+"""Who puts something into what other code finds: names of other modules, what functions hand out.
+
+And who sets a name of another module, or a part of a class or function there.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
+from tapemigrate.flow.functions import NamedFunction, named_defaults
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.places import may_hold, split_path
+from tapemigrate.rules.callgraph.stars import left_to_stars, own_stars
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
+from tapemigrate.rules.project import Project
+from tapemigrate.rules.units import Later, parsed
+from tapemigrate.rules.values.filled_state import HANDING_ON, LOOKING
+from tapemigrate.source.trees import arguments_of, kept, parts_of_target, walk
+from tapemigrate.tape.kinds import INDEPENDENT
+
+#: Who put it there: the functions, as far as it is known; none where it is not.
+Setters = frozenset[ast.AST]
+
+
+@dataclass(frozen=True, slots=True)
+class _Handed:
+    """What is handed to a call, the call, and the function in which it stands."""
+
+    value: ast.expr
+    call: ast.Call
+    scope: ast.AST
+
+
+class PutElsewhere:
+    """Looks for who does so in all files of a project."""
+
+    def __init__(self) -> None:
+        self._into: dict[tuple[str, str], Setters] = {}
+        self._set: dict[str, list[Unit]] = {}
+        self._parts: dict[str, list[Unit]] = {}
+
+    def into(self, project: Project, unit: Unit, name: str) -> Setters:
+        """Who, elsewhere, puts something into what has the name in the module ``unit``.
+
+        Or sets it anew, or a part of the class or function that it is.
+        """
+        key = (unit.filename, name)
+        if key not in self._into:
+            self._into[key] = self._found(project, unit, name)
+        return self._into[key]
+
+    def _found(self, project: Project, unit: Unit, name: str) -> Setters:
+        found = Setters()
+        if name in holding(unit):
+            others = [u for u in project.units.having(name) if u is not unit]
+            found = found.union(*(u.once(_put_into_imported).get(name, ()) for u in others))
+            for user in [unit, *others]:
+                for handed in user.once(_handed_over).get(name, ()):
+                    if _fills(project, user, handed, own=user is unit):
+                        found |= {handed.scope}
+        elif name in unit.once(_code):
+            for user in self._setting_parts(project, name):
+                if user is not unit:
+                    found = found.union(user.once(_put_into_imported).get(name, ()))
+        if name in unit.once(given_at_top):
+            found |= self.on_module(project, unit.filename, name)
+        return found
+
+    def on_module(self, project: Project, filename: str, name: str) -> Setters:
+        """Who sets a name of the module at ``filename`` from another file: ``utils.scale = s``."""
+        if name not in self._set:
+            self._set[name] = _of_text(project, _set_as_attribute(name))
+        return frozenset(
+            scope
+            for user in self._set[name]
+            for module, scope in user.once(_set_on_modules).get(name, ())
+            if user.filename != filename and may_hold(filename, module)
+        )
+
+    def _setting_parts(self, project: Project, name: str) -> list[Unit]:
+        if name not in self._parts:
+            self._parts[name] = _of_text(project, _part_set_of(name))
+        return self._parts[name]
+
+
+def put_elsewhere(project: Project) -> PutElsewhere:
+    """That of a project, made once."""
+    return project.once(_unasked)
+
+
+def _unasked(_: Project) -> PutElsewhere:
+    return PutElsewhere()
+
+
+def _of_text(project: Project, pattern: re.Pattern[str]) -> list[Unit]:
+    """The files in whose text the pattern is found."""
+    files = (file for _, file in project.units.files())
+    found = [parsed(file) for file in files if _is_in(pattern, file)]
+    return [unit for unit in found if unit is not None]
+
+
+def _is_in(pattern: re.Pattern[str], file: Unit | Later) -> bool:
+    return pattern.search(file.text) is not None
+
+
+def _set_as_attribute(name: str) -> re.Pattern[str]:
+    known = re.escape(name)
+    return re.compile(rf"\.\s*{known}\s*(?:(?:[-+*/@]|//)?=(?!=)|,)|[\"']{known}[\"']")
+
+
+def _part_set_of(name: str) -> re.Pattern[str]:
+    part = rf"\b{re.escape(name)}\.\w+"
+    changed = "|".join(sorted(CHANGERS))
+    return re.compile(
+        rf"{part}(?:\[[^\]\n]*\])*\s*(?:[-+*/@,]|//)?(?:=(?!=)|,)|{part}\.(?:{changed})\b"
+        rf"|\bsetattr\(\s*(?:\w+\.)*{re.escape(name)}\b"
+    )
+
+
+def holding(unit: Unit) -> frozenset[str]:
+    """The names of the module that something may be put into."""
+    return unit.once(_holding)
+
+
+def _holding(unit: Unit) -> frozenset[str]:
+    makes = ast.Call | ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.BinOp
+    given = unit.once(given_at_top)
+    return frozenset(n for n in given if any(isinstance(value, makes) for value in given[n]))
+
+
+def _code(unit: Unit) -> frozenset[str]:
+    """The functions and classes of the module."""
+    return frozenset(stmt.name for stmt in unit.definitions if unit.parents.get(stmt) is unit.tree)
+
+
+# -- what one file tells -----------------------------------------------------------------------
+
+
+def _put_into_imported(unit: Unit) -> dict[str, set[ast.AST]]:
+    """By the last names of what is imported: who puts something into it that may be a tensor.
+
+    It may stand by another name there: ``self.rows = ROWS``, ``for row in ROWS:``.
+    """
+    found: dict[str, set[ast.AST]] = {}
+    others = unit.once(_other_names)
+    for owner, scope in puts(unit):
+        whole: ast.expr = owner
+        while isinstance(whole, ast.Subscript | ast.Attribute | ast.Name):
+            name = None if isinstance(whole, ast.Subscript) else _imported(unit, whole)
+            if name is not None:
+                found.setdefault(name, set()).add(scope)
+                above = _imported(unit, whole.value) if isinstance(whole, ast.Attribute) else None
+                if above is not None and above[:1].isupper():  # a class, and no module
+                    found.setdefault(above, set()).add(scope)
+                break
+            for each in others.get(_last(whole), ()):
+                found.setdefault(each, set()).add(scope)
+            if isinstance(whole, ast.Name):
+                break
+            whole = whole.value
+    return found
+
+
+def _imported(unit: Unit, node: ast.expr) -> str | None:
+    """The last name of what the expression means of another file of the user's."""
+    path = unit.names.qualified(node)
+    if path is not None:
+        return None if is_of_library(path) else path.rpartition(".")[2]
+    if isinstance(node, ast.Name) and own_stars(unit) and node.id in left_to_stars(unit):
+        return node.id
+    return None
+
+
+def _other_names(unit: Unit) -> dict[str, set[str]]:
+    """By the last step of names: what is imported that they stand for, or for what is in there."""
+    found: dict[str, set[str]] = defaultdict(set)
+    given: list[tuple[ast.expr | str, ast.expr]] = []
+    for assign in unit.nodes(ast.Assign):
+        given += [(target, assign.value) for target in assign.targets]
+    given += [(loop.target, loop.iter) for loop in unit.nodes(ast.For)]
+    given += [(loop.target, loop.iter) for loop in unit.nodes(ast.comprehension)]
+    for args in unit.nodes(ast.arguments):
+        given += named_defaults(args).items()
+    for target, value in given:
+        meant = set(_meant(unit, value))
+        for part in [target] if isinstance(target, str) else parts_of_target(target):
+            if meant:
+                found[part if isinstance(part, str) else _last(part)] |= meant
+    return found
+
+
+def _meant(unit: Unit, value: ast.expr) -> Iterator[str]:
+    """The names of what is imported that a value is, is in, or has the elements of."""
+    while isinstance(value, ast.Subscript | ast.Starred):
+        value = value.value
+    if isinstance(value, ast.Call):
+        if path_of(value.func) in HANDING_ON:
+            yield from (name for each in value.args for name in _meant(unit, each))
+        elif isinstance(value.func, ast.Attribute) and value.func.attr in LOOKING:
+            yield from _meant(unit, value.func.value)
+    elif isinstance(value, ast.Name | ast.Attribute):
+        name = _imported(unit, value)
+        if name is not None:
+            yield name
+        elif isinstance(value, ast.Attribute):
+            yield from _meant(unit, value.value)
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _set_on_modules(unit: Unit) -> dict[str, list[tuple[str, ast.AST]]]:
+    """By names: the modules, or classes, on which they are set to what may be a tensor, and who."""
+    found: dict[str, list[tuple[str, ast.AST]]] = defaultdict(list)
+    for owner, scope in puts(unit, parts=True):
+        path = unit.names.qualified(owner) if isinstance(owner, ast.Attribute) else None
+        if path is not None and not is_of_library(path):
+            module, name = split_path(path)
+            found[name].append((module, scope))
+    for call in unit.nodes(ast.Call):
+        match call:
+            case ast.Call(func=ast.Name(id="setattr"), args=[on, ast.Constant(value=str(name)), _]):
+                path = unit.names.qualified(on)
+                if path is not None and not is_of_library(path):
+                    found[name].append((path, _scope_of(unit, call)))
+    return found
+
+
+def _handed_over(unit: Unit) -> dict[str, list[_Handed]]:
+    """What a module has that is handed to functions, beside what may be a tensor."""
+    found: dict[str, list[_Handed]] = defaultdict(list)
+    own, kinds = holding(unit), kinds_of(unit)
+    for call in unit.nodes(ast.Call):
+        if is_of_library(unit.names.qualified(call.func) or "."):
+            continue
+        handed = {}
+        for each in arguments_of(call):
+            name = _imported(unit, each)
+            if name is None and isinstance(each, ast.Name) and each.id in own:
+                name = each.id
+            if name is not None:
+                handed[each] = name
+        if not handed:
+            continue
+        others = [kinds.make(a) for a in arguments_of(call) if a not in handed]
+        scope = _scope_of(unit, call)
+        if isinstance(scope, NamedFunction) and not INDEPENDENT.issuperset(others):
+            for each, name in handed.items():
+                found[name].append(_Handed(each, call, scope))
+    return found
+
+
+def _fills(project: Project, user: Unit, handed: _Handed, own: bool) -> bool:
+    """Whether the function puts something into it. ``own``: it is of the file itself.
+
+    What functions of that file do to it is known there.
+    """
+    call = handed.call
+    path = user.names.qualified(call.func)
+    if path is None:
+        called = _last(call.func)
+        bound = int(isinstance(call.func, ast.Attribute))
+        return not own and handed.value in effects_of(user).filled(call, called, bound).surely
+    called = path.rpartition(".")[2]
+    return any(
+        handed.value in effects_of(home).filled(call, called).surely
+        and leads_to(project, path, user, home, called) is not False
+        for home in project.units.defining(called)
+    )
+
+
+def put_through(unit: Unit) -> dict[str, set[ast.AST]]:
+    """By the names of functions: who puts something into their results that may be a tensor."""
+    found: dict[str, set[ast.AST]] = {}
+    for owner, scope in puts(unit):
+        while isinstance(owner, ast.Subscript | ast.Attribute):
+            owner = owner.value
+        for call in [owner] if isinstance(owner, ast.Call) else _named_so(scope, owner):
+            name = (path_of(call.func) or ("",))[-1].lstrip(".")
+            if name and not is_of_library(unit.names.qualified(call.func) or "."):
+                found.setdefault(name, set()).add(scope)
+    return found
+
+
+def _named_so(scope: ast.AST, owner: ast.expr) -> Sequence[ast.Call]:
+    """The calls whose results have the name in a function."""
+    return kept(scope, _named_calls).get(owner.id, ()) if isinstance(owner, ast.Name) else ()
+
+
+def _named_calls(scope: ast.AST) -> dict[str, list[ast.Call]]:
+    found: dict[str, list[ast.Call]] = defaultdict(list)
+    for stmt in walk(scope):
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
+            for target in stmt.targets:
+                if isinstance(target, ast.Name):
+                    found[target.id].append(stmt.value)
+    return found
+
+
+def puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]:
+    """Into what functions put values that may be tensors, and the functions.
+
+    ``parts``: where an attribute is set, that, and not what it is set on.
+    """
+    kinds = kinds_of(unit)
+    nodes: Sequence[ast.Attribute | ast.Subscript | ast.Call]
+    nodes = (*unit.nodes(ast.Attribute), *unit.nodes(ast.Subscript), *unit.nodes(ast.Call))
+    for node in nodes:
+        owners: list[ast.expr] = []
+        values: list[ast.expr] = []
+        if not isinstance(node, ast.Call) and isinstance(node.ctx, ast.Store):
+            owners = [node if parts else node.value]
+            values = _given_to(unit, node)
+        elif isinstance(node, ast.Call) and (node.args or node.keywords):
+            owners, values = [*put_into(node), *changed_by_handed(node)], arguments_of(node)
+        if owners and not all(kinds.make(value) in INDEPENDENT for value in values):
+            yield from ((owner, _scope_of(unit, node)) for owner in owners)
+
+
+def _given_to(unit: Unit, target: ast.expr) -> list[ast.expr]:
+    """What a target is given: of what is unpacked, all."""
+    above = unit.parents.get(target)
+    while isinstance(above, ast.Tuple | ast.List | ast.Starred):
+        above = unit.parents.get(above)
+    value = getattr(above, "value", None) or getattr(above, "iter", None)
+    if isinstance(value, ast.Tuple | ast.List) and above is not unit.parents.get(target):
+        return value.elts
+    return [value] if isinstance(value, ast.expr) else []
+
+
+def _scope_of(unit: Unit, node: ast.AST) -> ast.AST:
+    scope = unit.parents[node]
+    while not isinstance(scope, NamedFunction | ast.Module):
+        scope = unit.parents[scope]
+    return scope
