@@ -11,6 +11,7 @@ from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.running import facts
 from tapemigrate.running.context import Choice, may_import, words
 from tapemigrate.running.facts import Question
+from tapemigrate.running.filling import Filling
 from tapemigrate.running.grouping import grouped
 from tapemigrate.running.modules import Modules
 from tapemigrate.running.packages import Packages
@@ -94,12 +95,13 @@ def with_others(
     passed = passing(hidden, find, running)
     reached = choice.reached(links, passed)
     modules = Modules(paths, projects)
-    found: dict[str, Task] = {}
+    found: dict[str, tuple[Task, dict[str, None], set[str]]] = {}
     for task in tasks:
         members = sorted(groups.of(task.filename), key=rank.__getitem__)
         if members[0] in found:
             continue
         context: dict[str, None] = {}
+        run = set(members)
         for member in members:
             here = links.get(member, Links())
             for each in (here, further.get(member, Links())):
@@ -110,17 +112,28 @@ def with_others(
             context.update(dict.fromkeys(marked.get(member, ())))
             context.update(dict.fromkeys(reached.get(member, ())))
             context.update(dict.fromkeys(choice.changing(member) if member in links else ()))
-            context.update(dict.fromkeys(modules.meant(member, here.givers)))
+            # Of what only calls functions that have gradient calls, its links tell nothing.
+            using = list(modules.meant(member, here.givers))
+            context.update(dict.fromkeys(using))
+            if not here.givers and len(members) > 1:
+                using += modules.used(member)
+            run.update(using, (far for each in using for far in modules.read(each)))
             for other in projects.near(member, marked):
                 if marked[other] and may_import(here, other):
                     context.update(dict.fromkeys([other, *marked[other]]))
-        for member in members:
-            context.pop(member, None)
-        found[members[0]] = replace(
+        together_with = replace(
             task,
             filename=members[0],
             others=tuple(members[1:]),
-            context=tuple(context),
             idle=tuple(member for member in members if member in parsed and member not in links),
         )
-    return list(found.values()), not lost
+        told = any(links.get(member, Links()) != Links() for member in members)
+        found[members[0]] = together_with, context, run if told else set()
+    filling = Filling(projects, modules)
+    places = find(frozenset().union(*(filling.words(run) for _, _, run in found.values())))
+    whole: list[Task] = []
+    for task, context, run in found.values():
+        context.update(dict.fromkeys(filling.of(run, places)))
+        others = tuple(path for path in context if path not in task.filenames)
+        whole.append(replace(task, context=others))
+    return whole, not lost

@@ -25,6 +25,7 @@ _DOTTED = late(rb"[\w.]+")
 # A class, and the lines with its decorators above it.
 _DECORATED = late(rb"(?m)^((?:[ \t]*@[^\n]*\n)+)[ \t]*class[ \t]+(\w+)")
 _DECORATOR = late(rb"(?m)^[ \t]*@([\w.]+)")
+_PART = late(rb"\b(\w+)[ \t]*[.\[]")
 _LIBRARY = sys.stdlib_module_names
 
 
@@ -52,6 +53,34 @@ class Modules:
                 if name and steps < _MOST_STEPS:
                     led = _origins(self._table(path), name)
                     pending += [(path, of, further, steps + 1) for of, further in led]
+
+    def used(self, user: str) -> Iterator[str]:
+        """The files of all that the one at ``user`` imports by name.
+
+        It has no gradient calls of its own, and no more is known of what it uses.
+        """
+        table = self._table(user)
+        named = (":".join(each) for each in table.imported.values())
+        yield from self.meant(user, [*named, *table.wholesale])
+
+    def names_of(self, user: str, home: str, name: str) -> Iterator[str]:
+        """What the one at ``user`` may have a name of ``home`` by: ``REGISTRY``, ``u.REGISTRY``."""
+        table = self._table(user)
+        for local, (module, last) in table.imported.items():
+            if last == name and home in self.meant(user, [f"{module}:{name}"]):
+                yield local
+            path = module if not last else f"{module}{'' if module.endswith('.') else '.'}{last}"
+            if home in self.meant(user, [f"{path}:{name}"]):
+                yield f"{local}.{name}"
+        if any(home in self.meant(user, [f"{module}:{name}"]) for module in table.wholesale):
+            yield name
+
+    def read(self, user: str) -> Iterator[str]:
+        """The files of what the one at ``user`` imports, and reads parts of: ``CACHE["h"]``."""
+        table = self._table(user)
+        parts = table.parts_read
+        named = (":".join(each) for name, each in table.imported.items() if name in parts)
+        yield from self.meant(user, named)
 
     def handed(self, callers: Iterable[str], called: Set[str]) -> Iterator[str]:
         """The files of the classes whose objects files make, and hand to what is ``called``."""
@@ -99,7 +128,7 @@ class _Table(NamedTuple):
     ``imported`` are modules and the names there, empty where it is the module itself that has the
     name; ``wholesale`` are those of which all names are imported, ``handed_on`` if they are a
     package's; ``made`` the imported classes that are called, ``extended`` the bases of classes,
-    and what decorates these.
+    and what decorates these; ``parts_read`` names behind which a dot stands, or a bracket.
     """
 
     imported: Mapping[str, tuple[str, str]]
@@ -107,6 +136,7 @@ class _Table(NamedTuple):
     handed_on: bool
     made: Sequence[str]
     extended: Mapping[str, Sequence[str]]
+    parts_read: Set[str]
 
 
 def _table_of(path: str) -> _Table:
@@ -134,7 +164,8 @@ def _table_of(path: str) -> _Table:
         decorators = map(_decoded, _DECORATOR.findall(match[1]))
         extended.setdefault(_decoded(match[2]), []).extend(decorators)
     package = os.path.basename(path) == "__init__.py"
-    return _Table(imported, wholesale, package, sorted(made), extended)
+    parts = set(map(_decoded, _PART.findall(data))) & imported.keys()
+    return _Table(imported, wholesale, package, sorted(made), extended, parts)
 
 
 def _origins(table: _Table, name: str) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,246 @@
+"""Files that put something into what another module holds for all: dicts, lists, classes, names.
+
+What stands there may be a part of a target. They are read off the bytes, so that most of a tree is
+never parsed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from enum import Enum, auto
+from typing import NamedTuple
+
+from tapemigrate.patterns import late
+from tapemigrate.running.context import home_of
+from tapemigrate.running.modules import Modules
+from tapemigrate.running.projects import Projects
+from tapemigrate.running.reading import read, searchable
+from tapemigrate.source.decoding import SourceError
+
+# A name that more files fill says little about any of them.
+_MOST_FILES = 60
+# Packages that hand on a name lie at most so many levels above.
+_MOST_PACKAGES = 4
+
+# A name of a module, and how its value begins.
+_GIVEN = late(rb"(?m)^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=(?!=)[ \t\\\n]*([^\s#][^\n]{0,80})")
+_DEFINED = late(rb"(?m)^(?:class|def)[ \t]+(\w+)")
+_PART = late(rb"(?<![\w.])([^\W\d]\w*)\.[^\W\d]\w*\b(?![ \t]*\()")
+_WORD = late(rb"\w+")
+# What something may be put into; of libraries, nothing is.
+_HOLDING = late(
+    rb"[\[{]|(?!(?:tf|np|numpy|tensorflow|keras|logging|argparse|os|re|sys|time|random)\.)[\w.]+\("
+)
+_CONTAINER = late(
+    rb"[\[{]|(?:collections\.)?(?:dict|list|set|defaultdict|OrderedDict|deque|ChainMap)\("
+)
+_IMPORTS = late(
+    rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b(?:[ \t]*\([^)]*\)|(?:[^\n\\]|\\\r?\n)*)"
+)
+_GLOBAL = late(rb"(?m)^[ \t]+global\b([^\n]*)")
+# What stands in functions and classes, line by line.
+_INSIDE = late(rb"(?m)^[ \t]+[^\n]*")
+_STEP = late(rb"[ \t\\\r\n]*\.[ \t]*(\w+)")
+_SET = late(rb"[ \t]*(?:[-+*/@|&]|//)?=(?!=)|[ \t]*,[^\n]*[^=!<>\n]=(?!=)")
+_SETTING = b"setattr("
+# Methods that put nothing in.
+_LOOKING = frozenset(
+    (b"get", b"items", b"keys", b"values", b"copy", b"index", b"count", b"format", b"join")
+)
+# Brackets are no longer than that.
+_LONGEST = 400
+
+
+class _Held(NamedTuple):
+    """What the bytes of a module tell of its names.
+
+    ``holding`` may be put into, ``containers`` among them by any other name, ``plain`` set anew,
+    and parts of ``code``, classes and functions, and functions say that they set ``shared`` ones.
+    ``words`` are all, with how often they stand there, ``parts`` names of which parts are read.
+    """
+
+    holding: frozenset[bytes]
+    containers: frozenset[bytes]
+    plain: frozenset[bytes]
+    code: frozenset[bytes]
+    shared: frozenset[bytes]
+    words: Mapping[bytes, int]
+    parts: frozenset[bytes]
+
+
+#: The files in which each of some words stands.
+Find = Mapping[str, Collection[str]]
+
+
+class Filling:
+    """Looks for the files that fill what others read."""
+
+    def __init__(self, projects: Projects, modules: Modules) -> None:
+        self._projects = projects
+        self._modules = modules
+        self._held: dict[str, _Held] = {}
+        self._texts: dict[str, bytes] = {}
+
+    def words(self, files: Collection[str]) -> frozenset[str]:
+        """What has to be looked for to know who fills what ``files``, read together, hold."""
+        asked = ((name, path) for path in files for name in self._state(path, files))
+        return frozenset(home_of(name, a) for name, path in asked for a in _anchors(path))
+
+    def of(self, files: Collection[str], places: Find) -> Iterator[str]:
+        """The files that fill it, that hold it, and those of ``files`` that name it.
+
+        ``places`` tells where the words stand.
+        """
+        for path in files:
+            for name in self._state(path, files):
+                homes = [home_of(name, anchor) for anchor in _anchors(path)]
+                found = dict.fromkeys(p for home in homes for p in places.get(home, ()))
+                near = [p for p in self._projects.near(path, found) if p != path]
+                filling = [p for p in near if self._fills(p, name, path)][:_MOST_FILES]
+                if filling or self._fills_its_own(path, name):
+                    yield from (path, *filling)
+                    yield from (each for each in files if self._names(each, name, path))
+
+    def _names(self, path: str, name: str, home: str) -> bool:
+        """Whether a file has a name for what has ``name`` in the module at ``home``."""
+        if name.encode() not in self._of(path).words:
+            return False
+        return any(True for _ in self._modules.names_of(path, home, name))
+
+    def _state(self, path: str, files: Collection[str]) -> list[str]:
+        """The names of a module that others may fill, and that one of ``files`` reads."""
+        held = self._of(path)
+        together = [self._of(each) for each in files]
+        values = held.holding | held.plain
+        read = {n for n in values if sum(each.words.get(n, 0) for each in together) > 1}
+        read |= {name for name in held.code if any(name in each.parts for each in together)}
+        return sorted(name.decode("utf-8", "replace") for name in read)
+
+    def _fills(self, path: str, name: str, home: str) -> bool:
+        if path not in self._texts:
+            self._texts[path] = _IMPORTS.sub(b"", _data(path))
+        text, kind = self._texts[path], _kind(self._of(home), name.encode())
+        names = self._modules.names_of(path, home, name)
+        return any(fills(text, each.encode(), kind) for each in names)
+
+    def _fills_its_own(self, path: str, name: str) -> bool:
+        """Whether functions of the module put something into it, or set it anew."""
+        held, word = self._of(path), name.encode()
+        inside = b"\n".join(_INSIDE.findall(_data(path))) if word in held.holding else b""
+        return word in held.shared or fills(inside, word, _kind(held, word))
+
+    def _of(self, path: str) -> _Held:
+        if path not in self._held:
+            self._held[path] = _held(_data(path))
+        return self._held[path]
+
+
+def _held(data: bytes) -> _Held:
+    given = _GIVEN.findall(data)
+    holding = {name for name, value in given if _HOLDING.match(value) is not None}
+    return _Held(
+        frozenset(holding),
+        frozenset(name for name, value in given if _CONTAINER.match(value) is not None),
+        frozenset({name for name, _ in given} - holding),
+        frozenset(_DEFINED.findall(data)),
+        frozenset(_WORD.findall(b" ".join(_GLOBAL.findall(data)))),
+        Counter(_WORD.findall(data)),
+        frozenset(_PART.findall(data)),
+    )
+
+
+class Held(Enum):
+    """What a name of a module stands for."""
+
+    CONTAINER = auto()
+    OBJECT = auto()
+    PLAIN = auto()
+    CODE = auto()
+
+
+def _kind(held: _Held, name: bytes) -> Held:
+    if name in held.containers:
+        return Held.CONTAINER
+    if name in held.holding:
+        return Held.OBJECT
+    return Held.PLAIN if name in held.plain else Held.CODE
+
+
+def fills(data: bytes, name: bytes, kind: Held) -> bool:
+    """Whether a text may put something into what has the name there, or set it on its module.
+
+    Into a container by another name too, or by a call of any method, as into an object. Of classes
+    and functions parts are set.
+    """
+    owner, _, last = name.rpartition(b".")
+    if owner and b"%b%b," % (_SETTING, owner) in data:
+        if any(b"%b%b%b" % (quote, last, quote) in data for quote in (b"'", b'"')):
+            return True
+    place = data.find(name)
+    while place >= 0:
+        end = place + len(name)
+        before = data[max(0, place - 1) : place]
+        if before != b"." and not (_is_of_word(before) or _is_of_word(data[end : end + 1])):
+            if _is_filled(data, place, end, kind, dotted=bool(owner)):
+                return True
+        place = data.find(name, end)
+    return False
+
+
+def _is_of_word(byte: bytes) -> bool:
+    return byte.isalnum() or byte == b"_" or byte >= b"\x80"
+
+
+def _is_filled(data: bytes, start: int, end: int, kind: Held, dotted: bool) -> bool:
+    """Whether what stands from ``start`` to ``end``, with the steps that follow, is filled."""
+    from tapemigrate.flow.changers import CHANGERS
+
+    steps, last = 0, b""
+    while True:
+        step = _STEP.match(data, end)
+        if step is not None:
+            end, last = step.end(), step[1]
+        elif data[end : end + 1] == b"[":
+            end = _closed(data, end)
+            if end < 0:
+                return True
+        else:
+            break
+        steps += 1
+    if data[end : end + 1] == b"(":
+        # A call of a function or class itself puts nothing in; that of a method may.
+        held = kind in (Held.CONTAINER, Held.OBJECT)
+        return last.decode() in CHANGERS or (held and steps > 0 and last not in _LOOKING)
+    if _SET.match(data, end) is not None:
+        return steps > 0 or (dotted and kind is not Held.CODE)
+    if steps:
+        return False
+    # By another name, or by who is handed it, it may be filled as well.
+    return kind is Held.CONTAINER or data[:start].endswith(_SETTING)
+
+
+def _closed(data: bytes, start: int) -> int:
+    """Where a bracket that opens at ``start`` has closed; -1 where that is too far away."""
+    depth = 0
+    for place in range(start, min(len(data), start + _LONGEST)):
+        byte = data[place : place + 1]
+        depth += (byte in b"[({") - (byte in b"])}")
+        if not depth:
+            return place + 1
+    return -1
+
+
+def _anchors(path: str) -> list[str]:
+    """The names one of which a file has to hold that imports something of the module."""
+    folder, name = os.path.split(os.path.splitext(path)[0])
+    above = [step for step in folder.split(os.sep) if step][-_MOST_PACKAGES:]
+    return [step for step in (*above, name) if step != "__init__"]
+
+
+def _data(path: str) -> bytes:
+    try:
+        return searchable(path, read(path))
+    except SourceError:
+        return b""

@@ -1,0 +1,101 @@
+"""Files that fill what another module holds are read beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tapemigrate.runner import run
+from tapemigrate.running.filling import Held, fills
+from tapemigrate.settings import Settings
+
+MAIN = """\
+import tensorflow as tf
+from base import Base
+from utils import penalty
+
+
+class Model(Base):
+    def loss(self):
+        x = tf.constant([0.3, 0.7])
+        self.prepare(x)
+        y = tf.reduce_sum(tf.sin(x))
+        return penalty(y, x)
+"""
+BASE = """\
+import tensorflow as tf
+{imported}
+
+
+class Base(object):
+    def prepare(self, x):
+        {fill}
+"""
+UTILS = """\
+import tensorflow as tf
+
+REGISTRY = {}
+
+
+def penalty(y, x):
+    return tf.gradients(y + REGISTRY["extra"], x)[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind", "expected"),
+    [
+        ("REGISTRY['a'] = h", "REGISTRY", Held.CONTAINER, True),
+        ("REGISTRY['a'].h += 1", "REGISTRY", Held.CONTAINER, True),
+        ("REGISTRY['a'], b = h, 1", "REGISTRY", Held.CONTAINER, True),
+        ("REGISTRY.append(h)", "REGISTRY", Held.CONTAINER, True),
+        ("rows = REGISTRY", "REGISTRY", Held.CONTAINER, True),
+        ("keep(REGISTRY, h)", "REGISTRY", Held.CONTAINER, True),
+        ("for row in REGISTRY:", "REGISTRY", Held.CONTAINER, True),
+        ("u.REGISTRY['a'] = h", "u.REGISTRY", Held.CONTAINER, True),
+        ("STORE.put(h)", "STORE", Held.OBJECT, True),
+        ("STORE.side = h", "STORE", Held.OBJECT, True),
+        ("utils.K = h", "utils.K", Held.PLAIN, True),
+        ("setattr(utils, 'K', h)", "utils.K", Held.PLAIN, True),
+        ("Config.side = h", "Config", Held.CODE, True),
+        ("setattr(Config, 'side', h)", "Config", Held.CODE, True),
+        ("print(REGISTRY['a'])", "REGISTRY", Held.CONTAINER, False),
+        ("if REGISTRY['a'] == 1:", "REGISTRY", Held.CONTAINER, False),
+        ("REGISTRY.get('a')", "REGISTRY", Held.CONTAINER, False),
+        ("REGISTRY = {}", "REGISTRY", Held.CONTAINER, False),
+        ("self.REGISTRY['a'] = h", "REGISTRY", Held.CONTAINER, False),
+        ("MY_REGISTRY['a'] = h", "REGISTRY", Held.CONTAINER, False),
+        ("net = make(STORE)", "STORE", Held.OBJECT, False),
+        ("K = 3", "K", Held.PLAIN, False),
+        ("self.K = 3", "K", Held.PLAIN, False),
+        ("Config(side=h)", "Config", Held.CODE, False),
+        ("Config.make(h)", "Config", Held.CODE, False),
+    ],
+)
+def test_what_fills_a_name(text: str, name: str, kind: Held, expected: bool) -> None:
+    assert fills(text.encode(), name.encode(), kind) is expected
+
+
+@pytest.mark.parametrize(
+    ("imported", "fill", "seen"),
+    [
+        ("from utils import REGISTRY", 'REGISTRY["extra"] = tf.sin(x)', True),
+        ("import utils as u", 'u.REGISTRY["extra"] = tf.sin(x)', True),
+        ("from utils import *", 'REGISTRY["extra"] = tf.sin(x)', True),
+        ("from others import REGISTRY", 'REGISTRY["extra"] = tf.sin(x)', False),
+        ("from utils import REGISTRY", 'print(REGISTRY["extra"])', False),
+        ("from utils import REGISTRY", 'REGISTRY["extra"] = 2.0', False),
+    ],
+)
+def test_the_tape_begins_before_it_is_filled(
+    tmp_path: Path, imported: str, fill: str, seen: bool
+) -> None:
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "base.py").write_text(BASE.format(imported=imported, fill=fill))
+    (tmp_path / "utils.py").write_text(UTILS)
+    done = run([str(tmp_path)], lambda _: Settings(), mode="fix", jobs=1).results
+    new = {Path(each.filename).name: each.new or b"" for each in done}
+    recorded = new["main.py"].partition(b"with tf.GradientTape")[2]
+    assert recorded
+    assert (b"self.prepare(x)" in recorded) is seen
