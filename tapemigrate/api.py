@@ -186,7 +186,7 @@ def why(
             project,
             here,
             row,
-            [f for f in found if f.filename == filename and f.span.row <= row <= f.span.end_row],
+            [f for f in found if f.filename == filename],
         )
         return cells.in_words(told, here, project.units, None)
 

@@ -108,6 +108,17 @@ def test_edits_reproduce_the_rewrite() -> None:
     assert "".join(lines) == result.rewritten["a.py"]
 
 
+def test_why_names_the_nearest_calls_where_none_stands_on_the_row() -> None:
+    text = "import tensorflow as tf\nx = tf.constant(1.0)\n{0}\ny = x * x\n{0}\n"
+    files = {"a.py": SourceFile("a.py", text.format("g = tf.gradients(x * x, x)[0]"))}
+    told = why(files, "a.py", 4, settings=Settings())
+    assert told == "a.py:4: no gradient call stands here; the nearest: a.py:3 and a.py:5"
+    assert why(files, "a.py", 9, settings=Settings()).endswith("the nearest: a.py:5")
+    assert why({"b.py": SourceFile("b.py", "x = 1\n")}, "b.py", 1, settings=Settings()) == (
+        "b.py:1: no gradient call stands here"
+    )
+
+
 def _cut(lines: list[str], row: int) -> str:
     return lines[row - 1] if row <= len(lines) else ""
 

@@ -16,15 +16,26 @@ from tapemigrate.tape.request import Refusal, Request
 
 
 def tell(project: Project, unit: Unit, row: int, found: list[Finding]) -> str:
-    """What was found out about the gradient calls on ``row``: one paragraph each."""
+    """What was found out about the gradient calls on ``row``: one paragraph each.
+
+    ``found`` is what there is in the file. Where nothing stands on the row, the nearest are named.
+    """
+    readings = list(gradients.readings(project, unit))
     parts = [
         _call(project, unit, view, request, outcome)
-        for view, request, outcome in gradients.readings(project, unit)
+        for view, request, outcome in readings
         if request.call.lineno <= row <= (request.call.end_lineno or row)
     ]
-    verdicts = [_verdict(f) for f in found]
+    verdicts = [_verdict(f) for f in found if f.span.row <= row <= f.span.end_row]
     if not parts and not verdicts:
-        return f"{cells.where(unit, row)}: no gradient call stands here"
+        rows = {request.call.lineno for _, request, _ in readings} | {f.span.row for f in found}
+        near = [
+            max((r for r in rows if r < row), default=0),
+            min((r for r in rows if r > row), default=0),
+        ]
+        where = " and ".join(cells.where(unit, r) for r in near if r)
+        nearest = f"; the nearest: {where}" if where else ""
+        return f"{cells.where(unit, row)}: no gradient call stands here{nearest}"
     return "\n\n".join([*parts, *dict.fromkeys(verdicts)])
 
 
