@@ -44,7 +44,7 @@ def sources_of(
     if request.variables:
         sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
     if sources.refusal or not sources.leaves:
-        return Refusal(sources.refusal or "the call has no source", SOURCE)
+        return Refusal(sources.refusal or _none_found(request.sources), SOURCE)
     looked_up = next((x.watch for x in sources.leaves if _OF_GRAPH.search(x.watch or "")), None)
     if looked_up is not None:
         return Refusal(
@@ -52,6 +52,12 @@ def sources_of(
             "Give the tensor a name where it is made, and differentiate by that.",
         )
     return NONE_AMONG_SEEDS if _may_hold_none(request, flow, kinds) else sources
+
+
+def _none_found(sources: ast.expr) -> str:
+    if isinstance(sources, ast.List | ast.Tuple) and not sources.elts:
+        return "the call has no source"
+    return f"which tensors `{ast.unparse(sources)}` stands for here cannot be told"
 
 
 def _may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:

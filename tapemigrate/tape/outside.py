@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.recipes import SOURCE, THREAD
 from tapemigrate.tape.request import Refusal, Request
@@ -84,10 +85,14 @@ def elsewhere(
             THREAD,
             threads=True,
         )
+    behind = backward(target).made - sources
+    # What a method of the object runs is no value that it keeps: ``with self.test_session():``.
+    called = set(map(path_of, _functions(request, behind)))
     entered = {
         d.path
-        for d in backward(target).made - sources
+        for d in behind
         if d.kind is Kind.ENTRY and len(d.path) > 1 and d.path[0] == kinds.self_name
+        if d.path not in called
     }
     # ``self.losses[0]`` counts where nothing is taken whole.
     whole = {path[1] for path in entered if len(path) == 2}
@@ -109,14 +114,24 @@ def elsewhere(
             THREAD,
             threads=True,
         )
-    if keeps or names or not _is_made_here(request.target, made):
-        reason = f"the target `{what}` is computed outside this function, or not from the source"
+    if entered or not _is_made_here(request.target, made):
+        kept = min(map(text_of, entered), default=what) if not whole else what
+        of = "" if kept == what else f"is made of `{kept}`, which "
+        reason = (
+            f"the target `{what}` {of}is computed outside this function, or not from the source"
+        )
         return Refusal(reason, THREAD, keeps=keeps, own=bool(names))
     passed_on = request.sources
     if request.api == "threaded" and isinstance(passed_on, ast.List) and len(passed_on.elts) == 1:
         passed_on = passed_on.elts[0]  # what stands in the call
     whence = ast.unparse(passed_on)
     return Refusal(f"nothing here shows that `{what}` is computed from `{whence}`", SOURCE)
+
+
+def _functions(request: Request, behind: Set[Def]) -> Iterator[ast.expr]:
+    """What is called where the target, and what is ``behind`` it, is computed."""
+    for value in (request.target, *(d.value for d in behind if d.value is not None)):
+        yield from (call.func for call in walk(value) if isinstance(call, ast.Call))
 
 
 def _is_made_here(target: ast.expr, made: Set[Def]) -> bool:

@@ -42,6 +42,7 @@ CHOSEN = (
     "the call itself chooses between sources, which a tape has to watch before they are used; "
     "give what is chosen a name ahead of the forward pass"
 )
+SET_BY_A_CALL = "`{}` may be given another value by what is called {}, where nothing can watch it"
 UNWATCHABLE = "`{}` is made where nothing can watch it"
 PYTHON_VALUE = "the source is a Python value, not a tensor"
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
@@ -275,8 +276,11 @@ class SourceReader:
         )
         uses, again = set_here(self._flow, self._kinds, self._set_anew, uses, path)
         appended = [u.made for u in uses if u.made.kind is Kind.MUTATE]
-        if any(self._sets_anew(d, path) for d in _changes(appended)):
-            return Sources(refusal=UNWATCHABLE.format(text))
+        anew = [d for d in _changes(appended) if self._sets_anew(d, path)]
+        if anew:
+            rows = [d.stmt.lineno for d in anew if d.stmt is not None]
+            where = f"in line {min(rows)}" if rows else "before"
+            return Sources(refusal=SET_BY_A_CALL.format(text, where))
         if appended:
             filled = FilledSources(
                 path_of(node),

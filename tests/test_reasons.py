@@ -1,0 +1,70 @@
+"""What is said of calls that are left: it names what stands in the way, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source import SourceFile
+
+KEPT = """
+import tensorflow as tf
+
+
+class LossTest(tf.test.TestCase):
+    def setUp(self):
+        self.logits = tf.constant([[0.0, 1.0]])
+        self.op = make_op(self.logits)
+
+    def test_total(self):
+        with self.test_session() as sess:
+            total = tf.reduce_sum(self.op.loss)
+            grad = tf.gradients(total, self.logits)[0]
+"""
+
+ADDED_TO = """
+import tensorflow as tf
+
+x = tf.constant([1.0, 2.0])
+y = x
+x += 1.0
+g = tf.gradients(y, x)[0]
+"""
+
+EMPTY = """
+import tensorflow as tf
+
+x = tf.constant([1.0, 2.0])
+g = tf.gradients(x * x, [])
+"""
+
+SET_ANEW = """
+import tensorflow as tf
+
+
+def outer(x):
+    def step():
+        nonlocal x
+        x = x + 1.0
+
+    step()
+    y = x * x
+    return tf.gradients(y, x)[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (KEPT, "the target `total` is made of `self.op.loss`, which is computed outside"),
+        (ADDED_TO, "which tensors `x` stands for here cannot be told"),
+        (EMPTY, "the call has no source"),
+        (SET_ANEW, "`x` may be given another value by what is called in line 10, where nothing"),
+    ],
+)
+def test_the_reason(text: str, reason: str) -> None:
+    files = {"a.py": SourceFile("a.py", text)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert finding.fix is None
+    assert reason in finding.message
