@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import Any
 
 from tapemigrate.source.trees import kept, walk
@@ -37,6 +38,19 @@ def path_of(node: Any) -> Path | None:
         else:
             return None
         cls = node.__class__
+
+
+@lru_cache(maxsize=4096)
+def other_name(step: str) -> str | None:
+    """By what a dict that has its keys for attributes knows the same element.
+
+    >>> other_name(".x"), other_name("['x']"), other_name("[0]")
+    ("['x']", '.x', None)
+    """
+    if step.startswith("."):
+        return f"[{step[1:]!r}]"
+    name = step[2:-2]
+    return f".{name}" if step[1:2] in "'\"" and name.isidentifier() else None
 
 
 def parts_read(root: ast.AST) -> frozenset[Path]:

@@ -11,7 +11,7 @@ from itertools import chain
 
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Kind, Use, Uses, united
 from tapemigrate.flow.objects import Objects, calls_one_of, repeats
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, other_name, path_of
 from tapemigrate.source.trees import children
 
 State = dict[Path, Uses]
@@ -220,6 +220,8 @@ class States:
         for known in self.below.get(path, ()):
             found |= state.get(known, NONE)
         for place in range(1, len(path)):
+            if (other := other_name(path[place])) is not None:
+                found |= state.get((*path[:place], other, *path[place + 1 :]), NONE)
             changed = state.get((*path[:place], PARTS), NONE)
             if changed and not _is_set_after(state.get(path[: place + 1], NONE), changed):
                 found |= changed
