@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias, TypeVar
 
@@ -107,6 +107,19 @@ class Effect:
     writes_hidden: bool = False
     reads_hidden: bool = False
     above: str = ""
+
+    def joined(self, other: Effect) -> Effect:
+        """What a call changes that makes another one as well."""
+        return replace(
+            self,
+            changes=(*self.changes, *other.changes),
+            rebinds=self.rebinds | other.rebinds,
+            contents=(*self.contents, *other.contents),
+            objects=(*self.objects, *other.objects),
+            called=self.called or other.called,
+            sets=self.sets | other.sets,
+            writes_hidden=self.writes_hidden or other.writes_hidden,
+        )
 
 
 HIDDEN: Path = ("<hidden state>",)

@@ -6,7 +6,7 @@ Every value that a statement makes is a ``Def``; its ``uses`` are the definition
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Effect, Kind, Use, Uses
 from tapemigrate.flow.execution import Execution
@@ -24,6 +24,10 @@ def _alters_nothing(function: Function) -> tuple[frozenset[str], frozenset[str]]
     return frozenset(), frozenset()
 
 
+def _runs_nothing(call: ast.Call, reads: Mapping[ast.AST, Uses]) -> tuple[ast.Call, ...]:
+    return ()
+
+
 class Flow:
     """The definitions and uses of one scope.
 
@@ -31,7 +35,8 @@ class Flow:
     object, or set on it, ``hooked`` the classes that do so for all, ``swallowing`` what goes
     on, entered by a ``with``, where an exception was raised, ``complete`` the classes of which the
     file shows all, ``altered`` which outer names a function of the scope may give something, or
-    what these hold, and which it hands to what is out of sight. ``reads`` gives, for every path
+    what these hold, and which it hands to what is out of sight, ``runs`` what a call may call by
+    another name, or of what it is handed. ``reads`` gives, for every path
     that is read, the definitions that may reach it; ``returns`` lists the return statements.
     """
 
@@ -44,6 +49,7 @@ class Flow:
         swallowing: Set[str] = frozenset(),
         complete: Set[str] = frozenset(),
         altered: Callable[[Function], tuple[frozenset[str], frozenset[str]]] = _alters_nothing,
+        runs: Callable[[ast.Call, Mapping[ast.AST, Uses]], Iterable[ast.Call]] = _runs_nothing,
     ) -> None:
         self.scope = scope
         self._states = States(shared_names(scope), properties, hooked)
@@ -61,7 +67,7 @@ class Flow:
                 state[made.path] = frozenset({self._states.use(made)})
                 self._states.know(made.path)
         self._execution = Execution(
-            self._states, effect, altered, swallowing, complete, parts_read(scope)
+            self._states, effect, altered, swallowing, complete, parts_read(scope), runs
         )
         if isinstance(scope, ast.Lambda):
             self._execution.evaluate(scope.body, state)

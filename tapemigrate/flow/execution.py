@@ -6,7 +6,7 @@ Loops are run twice, so that a value carried round is seen; a use that came roun
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import cast
 
 from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
@@ -36,7 +36,8 @@ class Execution:
     ``effect`` says what a call changes, ``altered`` which outer names a function may give something
     where it runs, or what these hold, and which it hands to what is out of sight, ``swallowing``
     what goes on, entered by a ``with``, where an exception was raised. ``complete`` are classes
-    whose calls keep what ``effect`` says, and nothing else. Of the paths ``parts_read`` parts are
+    whose calls keep what ``effect`` says, and nothing else. ``runs`` tells what a call may call by
+    another name, or of what it is handed. Of the paths ``parts_read`` parts are
     read. ``returns`` lists the return statements, ``yields`` tells whether there is a ``yield``,
     and ``met`` what an object is, and its parts are, where a method of it is called.
     """
@@ -49,6 +50,7 @@ class Execution:
         swallowing: Set[str],
         complete: Set[str],
         parts_read: Set[Path],
+        runs: Callable[[ast.Call, Mapping[ast.AST, Uses]], Iterable[ast.Call]],
     ) -> None:
         self.returns: list[ast.Return] = []
         self.yields = False
@@ -59,6 +61,7 @@ class Execution:
         self._swallowing = swallowing
         self._complete = complete
         self._parts_read = parts_read
+        self._runs = runs
         self._exits: list[tuple[list[State], list[State]]] = []
         # What may hold where the statements that are gone through are broken off, outermost first.
         self._broken_off: list[State] = []
@@ -387,6 +390,8 @@ class Execution:
         for keyword in call.keywords:
             found |= self.evaluate(keyword.value, state)
         effect = self._effect(call)
+        for each in self._runs(call, self._states.reads):
+            effect = effect.joined(self._effect(each))
         if effect.above and isinstance(call.func, ast.Attribute):
             # ``super().build()`` sees all of the object, which it does not name.
             found |= self._states.read(state, call.func.value, (effect.above,))

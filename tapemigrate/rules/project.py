@@ -222,6 +222,7 @@ class Project:
             effects.swallowing,
             effects.complete,
             effects.altered,
+            kinds.runs,
         )
 
     def _computing(self) -> tuple[frozenset[str], frozenset[str]]:

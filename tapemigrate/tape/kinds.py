@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 
 from tapemigrate.flow.changers import CHANGERS, put_into
-from tapemigrate.flow.definitions import Def, Effect
+from tapemigrate.flow.definitions import Def, Effect, Uses
 from tapemigrate.flow.effects import Effects, Filled, is_super
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.run_by_calls import run_by
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import arguments_of
@@ -421,6 +422,23 @@ class Kinds:
     def changes_object(self, method: str) -> bool:
         """Whether a method of that name changes its object, in any file."""
         return self._changing(method)
+
+    def runs(self, call: ast.Call, reads: Mapping[ast.AST, Uses]) -> Iterator[ast.Call]:
+        """The calls that a call may make of methods that change their objects: see ``run_by``."""
+        qualified = self._names.qualified(call.func)
+        library = short(qualified) is not None or (qualified or "").split(".")[0] in LIBRARIES
+        if isinstance(call.func, ast.Name) and qualified is None:
+            library = hasattr(builtins, call.func.id)
+        # What functions of the file do with methods of the file is known of them.
+        known = isinstance(call.func, ast.Name) and bool(self._effects.functions(call.func.id))
+
+        def is_method(name: str) -> bool:
+            """Whether methods of the name change their objects, and nothing is kept by it."""
+            if name in QUIET or (known and self._effects.functions(name)):
+                return False
+            return self._changing(name) and not self._effects.kept(name)
+
+        return run_by(call, reads, library, is_method)
 
     def is_above(self, call: ast.Call) -> bool:
         """Whether what a class above has is called for the object at hand."""

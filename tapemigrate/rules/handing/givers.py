@@ -83,15 +83,15 @@ def _classes_made(unit: Unit) -> frozenset[str]:
         if path is not None and path.rpartition(".")[2][:1].isupper() and _is_kept(unit, call)
     }
     shared = (path for _, path in unit.names.references() if path.rpartition(".")[2].isupper())
-    called = {n.func for n in unit.nodes(ast.Call)}
-    roots = {(path_of(func) or ("",))[0] for func in called}
+    used = [*(n.func for n in unit.nodes(ast.Call)), *unit.nodes(ast.Attribute)]
+    roots = {(path_of(each) or ("",))[0] for each in used}
     made |= {path for call, path in calls if path is not None and roots & _names_given(unit, call)}
     above = (unit.names.qualified(b) for cls in unit.nodes(ast.ClassDef) for b in cls.bases)
     return frozenset({*made, *shared, *filter(None, above)})
 
 
 def _names_given(unit: Unit, call: ast.Call) -> set[str]:
-    """The names that what a call gives is assigned to: ``net = make()``, and then ``net(x)``."""
+    """The names that what a call gives is assigned to: ``net = make()``, ``net.h``."""
     above = unit.parents.get(call)
     targets = above.targets if isinstance(above, ast.Assign) else []
     paths = (path_of(t) for t in targets)
