@@ -21,6 +21,7 @@ from tapemigrate.flow.hooks import (
     hooks_of,
     is_property,
     is_setter,
+    names_parts_twice,
     sets_more,
     yields_in_a_try,
 )
@@ -32,7 +33,7 @@ _HOOKS = frozenset(
     {"__getattr__", "__getattribute__", "__setattr__", "__getitem__", "__setitem__", "__missing__"}
 )
 #: What stands in a file in which an attribute, or an element, runs code where it is set.
-HOOKS = frozenset({".setter", "__setattr__", "__setitem__"})
+HOOKS = frozenset({".setter", "__setattr__", "__setitem__", "__dict__ = self", "__getattr__ ="})
 _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
 
 
@@ -88,6 +89,7 @@ class Effects:
         self.set_by_code: set[str] = set()
         self._named: set[str] = set()
         self._kept: dict[str, list[ast.expr]] = {}
+        self._chained: list[tuple[str, str]] = []
         self._given: dict[str, list[ast.expr]] = {}
         hooked: list[ast.ClassDef] = []
         registered: dict[str, list[NamedFunction]] = {}
@@ -95,7 +97,8 @@ class Effects:
         for node in statements(tree):
             if isinstance(node, ast.ClassDef):
                 self._classes[node.name] = node
-                if any(getattr(stmt, "name", "") in _HOOKS for stmt in node.body):
+                defined = any(getattr(stmt, "name", "") in _HOOKS for stmt in node.body)
+                if defined or names_parts_twice(node):
                     hooked.append(node)
                 if any((path_of(b) or ("",))[-1].lstrip(".") == "NamedTuple" for b in node.bases):
                     self.tuples.add(node.name)
@@ -126,7 +129,11 @@ class Effects:
             for name, cls in self._classes.items()
             if any(each in hooked for each in (self.lineage(cls) if hooked else ()))
         }
-        setting = {cls.name for cls in hooked if any(map(sets_more, hooks_of(cls)))}
+        setting = {
+            cls.name
+            for cls in hooked
+            if names_parts_twice(cls) or any(map(sets_more, hooks_of(cls)))
+        }
         self.setting = {
             name
             for name in self.hooked
@@ -158,6 +165,7 @@ class Effects:
         self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
         self._setting_names = Fixpoint[str, frozenset[str]](frozenset())
         self._called: bool | None = None
+        self._twins: dict[str, set[str]] | None = None
         #: What calls may run by other names than those of functions.
         self.callables = Callables(self._functions, self._given, self._kept)
 
@@ -178,6 +186,8 @@ class Effects:
         if isinstance(stmt.value, ast.Call):
             if (path_of(stmt.value.func) or ("",))[-1].lstrip(".") == "namedtuple":
                 self.tuples |= names
+        chained = [t.attr for t in stmt.targets if isinstance(t, ast.Attribute)]
+        self._chained += [(one, other) for one in chained for other in chained if one != other]
         for target in stmt.targets:
             if isinstance(target, ast.Attribute):
                 self._kept.setdefault(target.attr, []).append(stmt.value)
@@ -195,6 +205,19 @@ class Effects:
     def is_own(self, name: str) -> bool:
         """Whether a function of the file has that name, or what one is handed, or keeps by it."""
         return name in self._named or name in self._functions
+
+    def twins(self, attribute: str) -> frozenset[str]:
+        """The attributes that hold what one of the name holds: ``self.b = self.a``."""
+        if self._twins is None:
+            self._twins = {}
+            pairs = list(self._chained)
+            for name, values in self._kept.items():
+                for value in values:
+                    if isinstance(value, ast.Attribute) and path_of(value) is not None:
+                        pairs += [(value.attr, name), (name, value.attr)]
+            for one, other in pairs:
+                self._twins.setdefault(one, set()).add(other)
+        return frozenset(self._twins.get(attribute, ())) - {attribute}
 
     def kept(self, attribute: str) -> list[ast.expr]:
         """What the file assigns to attributes of that name."""

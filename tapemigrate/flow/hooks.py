@@ -8,6 +8,9 @@ from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import walk
 
+# What finds a part of an object, by its name or its key.
+_FINDING = frozenset({"__getattr__", "__getattribute__", "__getitem__"})
+
 
 def decorator_itself(decorator: ast.expr) -> ast.expr:
     """What makes the decorator, or is it."""
@@ -29,6 +32,18 @@ def hooks_of(cls: ast.ClassDef) -> list[ast.FunctionDef]:
     """The methods that run where attributes, or elements, of its objects are set."""
     names = ("__setattr__", "__setitem__")
     return [s for s in cls.body if isinstance(s, ast.FunctionDef) and s.name in names]
+
+
+def names_parts_twice(cls: ast.ClassDef) -> bool:
+    """Whether what its objects have is there by two ways: ``d.k`` is ``d["k"]``."""
+    for stmt in walk(cls):
+        match stmt:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in _FINDING:
+                return True
+            case ast.Assign(targets=[ast.Attribute(attr="__dict__", value=owner)], value=value):
+                if path_of(value) == path_of(owner):
+                    return True
+    return False
 
 
 def computes(function: NamedFunction) -> bool:

@@ -436,7 +436,8 @@ class Kinds:
             """Whether methods of the name change their objects, and nothing is kept by it."""
             if name in QUIET or (known and self._effects.functions(name)):
                 return False
-            return self._changing(name) and not self._effects.kept(name)
+            changes = name in CHANGERS or self._changing(name)
+            return changes and not self._effects.kept(name)
 
         return run_by(call, reads, library, is_method)
 
@@ -444,6 +445,13 @@ class Kinds:
         """Whether what a class above has is called for the object at hand."""
         func = call.func
         return isinstance(func, ast.Attribute) and (is_super(func.value) or self._is_of_class(call))
+
+    def _twins(self, changed: Iterable[ast.expr]) -> Iterator[ast.expr]:
+        """The attributes of the same object that may hold the same list."""
+        for each in changed:
+            if isinstance(each, ast.Attribute) and path_of(each) is not None:
+                for name in sorted(self._effects.twins(each.attr)):
+                    yield ast.Attribute(each.value, name, ast.Load())
 
     def _is_of_class(self, call: ast.Call) -> bool:
         """``Base.method(self, x)``: the object is passed like any other argument."""
@@ -555,7 +563,8 @@ class Kinds:
             given = () if func.attr in CHANGERS or self._is_of_library(func.value) else args
             if owner is None and func.attr in CHANGERS:
                 return self._effect_on_part(func.value)
-            return Effect(tuple(put_into(call)) or (func.value,), contents=given)
+            owners = put_into(call) or [func.value]
+            return Effect((*owners, *self._twins(owners)), contents=given)
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
             return Effect(contents=args, objects=_parts(others), writes_hidden=True)
