@@ -68,3 +68,37 @@ def test_the_reason(text: str, reason: str) -> None:
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
     assert finding.fix is None
     assert reason in finding.message
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (
+            "tf.add_n(tf.get_collection('h'))",
+            "`tf.get_collection('h')` gives tensors out of a graph",
+        ),
+        ("tf.add_n(net.losses)", "`net.losses` gives what layers gathered when they were called"),
+        ("penalty()", "the graph collection that `penalty` asks for holds tensors"),
+    ],
+)
+def test_what_is_collected_is_named(asked: str, reason: str) -> None:
+    text = (
+        "import tensorflow as tf\n\n\ndef penalty():\n    return tf.add_n(tf.get_collection('h'))"
+        f"\n\n\ndef step(net, x):\n    y = x * {asked}\n    return tf.gradients(y, x)[0]\n"
+    )
+    files = {"a.py": SourceFile("a.py", text)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert reason in finding.message
+
+
+def test_a_name_of_values_is_no_function_that_asks_for_a_collection() -> None:
+    text = (
+        "import tensorflow as tf\n\n\nclass Net(object):\n    def variables(self):\n"
+        "        return tf.get_collection('h')\n\n\ndef step(init):\n"
+        "    variables = [tf.exp(init[i]) for i in range(2)]\n    y = tf.add_n(variables)\n"
+        "    return tf.gradients(y, variables)\n"
+    )
+    files = {"a.py": SourceFile("a.py", text)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert finding.fix is not None
+    assert "collection" not in finding.message

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of
 from tapemigrate.source.trees import arguments_of, walk
+
+# What no function is. Of lists and dicts, the elements may be.
+_VALUES = (ast.ListComp, ast.DictComp, ast.BinOp)
 
 
 def run_by_other_names(unit: Unit, root: ast.AST) -> frozenset[str]:
@@ -19,10 +22,45 @@ def run_by_other_names(unit: Unit, root: ast.AST) -> frozenset[str]:
     for call in (n for n in walk(root) if isinstance(n, ast.Call)):
         found.update(callables.called(call.func))
         for argument in arguments_of(call):
-            found.update(callables.handed(argument))
+            if not is_own_value(unit, argument):
+                found.update(callables.handed(argument))
         if _name(call.func) in unit.once(_parameters):
             found |= unit.once(_handed)
     return frozenset(found)
+
+
+def is_own_value(unit: Unit, node: ast.expr) -> bool:
+    """Whether a function has a value by the name of another one: ``variables = [a, b]``."""
+    if not isinstance(node, ast.Name) or node.id not in unit.once(_defined):
+        return False
+    scope: ast.AST | None = unit.parents.get(node)
+    while scope is not None and not isinstance(scope, NamedFunction):
+        scope = unit.parents.get(scope)
+    if scope is None:
+        return False
+    made = {
+        target
+        for stmt in walk(scope)
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, _VALUES)
+        for target in stmt.targets
+    }
+    given = [each for each in walk(scope) if _gives(each, node.id)]
+    return bool(given) and made.issuperset(given)
+
+
+def _defined(unit: Unit) -> frozenset[str]:
+    return frozenset(each.name for each in unit.definitions)
+
+
+def _gives(node: ast.AST, name: str) -> bool:
+    """Whether the node gives the name a meaning in its scope."""
+    if isinstance(node, ast.Name):
+        return node.id == name and not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.arg):
+        return node.arg == name
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return name in node.names
+    return isinstance(node, NamedFunction | ast.ClassDef) and node.name == name
 
 
 def _name(func: ast.expr) -> str:

@@ -25,7 +25,7 @@ from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.seeds import none_among
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.branches import runs_branches
-from tapemigrate.rules.unseen.collected import COLLECTED
+from tapemigrate.rules.unseen.collected import collected_by
 from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.other_code import runs_other_code
@@ -168,8 +168,8 @@ class Places:
         run = [d.value for d in made if d.value is not None]
         run += [request.target, request.sources]
         unseen = self._danger.unseen(run)
-        if unseen is None and self._danger.collected(run):
-            unseen = COLLECTED
+        if unseen is None and (what := self._danger.collected(run)):
+            unseen = collected_by(what)
         return unseen or self._finder.received.given(request, requests, tape)
 
     def forget(self, request: Request) -> None:
@@ -327,12 +327,12 @@ class Places:
         """The region that begins before anything of this function may have filled a collection."""
         wider = self._finder.find(region.request, requests, early=True)
         if kept is not None or isinstance(wider, Refusal) or self._hides_a_source(wider):
-            return COLLECTED
+            return collected_by(what)
         first = wider.block.body[wider.first].lineno
         run = run_by(wider, self._view)
         refusal = self._danger.unseen(run) or cells.refuse(wider, self._view.unit)
         if refusal is not None or isinstance(self._uncached(wider, run), Refusal):
-            return refusal or COLLECTED
+            return refusal or collected_by(what)
         wider.assumptions.append(
             f"nothing that {what} was computed, not even in part, before line {first}"
         )

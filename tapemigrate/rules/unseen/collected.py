@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
-from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
+from tapemigrate.rules.callgraph.by_other_names import is_own_value, run_by_other_names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.objects import standing_for
 from tapemigrate.source.trees import walk
@@ -25,12 +26,25 @@ COLLECTED = Refusal(
     "Return the tensors from where they are made, and open the tape there.",
     gathers=True,
 )
+
 #: A file without one of these words asks for no collection.
 ASKING = frozenset(
     {*GETTERS, "get_total_loss", "get_losses", ".losses"}
     | {"get_regularization_loss", "get_regularization_losses"}
 )
+_LOSSES = ".losses` gives"
 _HARMLESS_KEYS = ("VARIABLES", "variables", "UPDATE_OPS", "SUMMARIES", "GLOBAL_STEP", "INIT_OP")
+
+
+def collected_by(what: str) -> Refusal:
+    """The same, saying by what they come; ``what`` is what ``Collected.read_by`` says."""
+    if what.endswith(_LOSSES):
+        reason = f"{what} what layers gathered when they were called"
+    elif what.endswith("gives"):
+        reason = f"{what} tensors out of a graph collection"
+    else:
+        reason = f"{what} tensors"
+    return replace(COLLECTED, reason=f"{reason}, and what fills it is not written here")
 
 
 class Collected:
@@ -81,7 +95,9 @@ class Collected:
         parents = self._unit.parents
         for node in walk(root):
             if isinstance(node, ast.Name | ast.Attribute):
-                if not isinstance(parents.get(node), ast.Attribute):
+                if not isinstance(parents.get(node), ast.Attribute) and not is_own_value(
+                    self._unit, node
+                ):
                     yield node
 
     def _runs(self, root: ast.AST) -> set[str | None]:
