@@ -27,6 +27,7 @@ from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
 from tapemigrate.rules.proof.one_object import tensors_in
+from tapemigrate.rules.proof.own_methods import certainly_behind
 from tapemigrate.rules.proof.passed import (
     PLAIN,
     another_name,
@@ -294,7 +295,7 @@ class Independence:
                 continue
             behind = self._tracer.behind(caller, argument)
             if any(d.path == source.path for d in (*behind, *self._further(caller, behind))):
-                plain = _but_for_own_methods(caller, argument)
+                plain = self._certain(caller, argument)
                 if all(d.path != source.path for d in (*plain, *self._further(caller, plain))):
                     perhaps = None
                     continue
@@ -306,6 +307,10 @@ class Independence:
                 ):
                     return True
         return perhaps
+
+    def _certain(self, caller: View, value: ast.expr) -> frozenset[Def]:
+        """What the value is made of, whatever methods that the caller calls do out of sight."""
+        return certainly_behind(self._project, caller, caller.flow.uses_in(value))
 
     def _further(self, view: View, behind: Iterable[Def]) -> frozenset[Def]:
         """What values of the function around, or of the module, are made of."""
@@ -500,7 +505,7 @@ class Independence:
         value = self._tracer.value(caller, other)
         behind = self._tracer.behind(caller, other)
         if given is None and cut & behind:
-            return False if cut & _but_for_own_methods(caller, other) else None
+            return False if cut & self._certain(caller, other) else None
         run = [other, *(d.value for d in behind if d.value is not None)]
         if found_in_graph(self._project, caller.unit, run):
             return None
@@ -542,7 +547,7 @@ class Independence:
             if reads_beside(name, other) or _is_read_beside(name, behind):
                 return None
         if cut & behind:
-            if not cut & _but_for_own_methods(caller, other):
+            if not cut & self._certain(caller, other):
                 return None
             if asked.computed or asked.part or not is_passed_twice(cut, caller, given, other):
                 return False
@@ -661,14 +666,6 @@ def _may_be(argument: ast.expr, caller: View) -> frozenset[Def]:
     if isinstance(argument, ast.Lambda) or is_function(caller, argument):
         return frozenset()
     return value_may_be(argument, caller.flow, caller.kinds)
-
-
-def _but_for_own_methods(caller: View, argument: ast.expr) -> frozenset[Def]:
-    """What is behind it if methods that the scope calls leave its object's parts as they were."""
-    me = (caller.kinds.self_name,)
-    defs = caller.flow.defs.values()
-    changed = frozenset(d for d in defs if d.kind is Kind.MUTATE and d.path == me)
-    return backward(caller.flow.uses_in(argument), changed).made
 
 
 def _is_read_beside(part: Path, behind: frozenset[Def]) -> bool:

@@ -16,6 +16,7 @@ from tapemigrate.rules.proof.by_callers import ByCallers
 from tapemigrate.rules.proof.captured import is_set_inside, outer_definitions
 from tapemigrate.rules.proof.code_handed import is_called
 from tapemigrate.rules.proof.one_object import holders, tensors_in
+from tapemigrate.rules.proof.own_methods import certainly_behind
 from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.siblings import given_beside, unpacked_beside
 from tapemigrate.rules.proof.verdicts import name_of, names_of, wrong
@@ -163,6 +164,9 @@ class OuterValues:
                 mine = with_aliases(mine, holder)
                 if source.kind is Kind.ENTRY and source.path != made[0].path:
                     beside = given_beside(self._project, holder, behind, mine)
+                    certain = certainly_behind(self._project, holder, map(Use, made))
+                    if mine & behind and not mine & certain and not beside:
+                        return f"`{text}` was not computed from {names_of(leaves)}"
                     if mine & behind or beside:
                         return wrong(text, "computed in the enclosing function", names_of(leaves))
                     if beside is None:
