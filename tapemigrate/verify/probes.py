@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+#: Methods of optimizers, which ask for gradients that are no call of the program's.
+OPTIMIZING = frozenset({"minimize", "compute_gradients"})
+
+
 @dataclass
 class Recorded:
     """A gradient call as it happened: ``results`` are TensorFlow's own objects, flattened, None
@@ -173,11 +177,24 @@ def _probe(
         if outermost and _active is not None:
             place = site or _active.site()
             request = None if signature is None else signature.bind(*args, **kwargs).arguments
-            call = Recorded(api or original.__name__, *place, flatten(results), request)
+            asked = api or _asked_by() or original.__name__
+            call = Recorded(asked, *place, flatten(results), request)
             _active.add(call)
         return results
 
     return probed
+
+
+def _asked_by() -> str:
+    """The method of an optimizer's that the program calls, where that asks for the gradient."""
+    frame: Any = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    name = ""
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("tensorflow."):
+        name = frame.f_code.co_name
+        frame = frame.f_back
+    return name if name in OPTIMIZING else ""
 
 
 def _maker_probe(

@@ -14,6 +14,7 @@ from tapemigrate.verify import wire
 from tapemigrate.verify.cases import CaseResult, Counterexample
 from tapemigrate.verify.compare import VERDICTS
 from tapemigrate.verify.job import Verdicts
+from tapemigrate.verify.probes import OPTIMIZING
 
 
 def text(verdicts: Verdicts) -> str:
@@ -25,6 +26,8 @@ def text(verdicts: Verdicts) -> str:
     rows, details = [("verdict", "runs", "difference", "call")], [""]
     for line in lines:
         site = line.site
+        if site.api in OPTIMIZING and not line.rewritten:
+            continue  # an optimizer's own gradients stay as they are in a graph
         rows.append(
             (
                 site.verdict if line.rewritten else "not rewritten",
