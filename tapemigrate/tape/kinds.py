@@ -68,6 +68,11 @@ _JOINING = frozenset(
 )
 # Built-in functions that are ops where they are given tensors.
 _OPERATORS = frozenset({"abs", "min", "max", "round", "sum", "pow", "divmod"})
+_OPERATOR_METHODS = tuple(
+    f"__{side}{name}__"
+    for side in ("", "r")
+    for name in ("add", "mul", "sub", "truediv", "div", "pow", "matmul")
+)
 # What runs where an object is called: libraries' classes call what the user's have.
 _CALLED = ("__call__", "call")
 
@@ -294,11 +299,32 @@ class Kinds:
                 if value.id not in seen:
                     seen.add(value.id)
                     given += made[value.id]
-            elif not self._is_op(value, depth):
+            elif not self.is_op(value, depth) and not (
+                isinstance(value, ast.BinOp) and self._is_computed(value, made, taken)
+            ):
                 return False
         return True
 
-    def _is_op(self, value: ast.expr, depth: int) -> bool:
+    def _is_computed(
+        self, value: ast.expr, made: dict[str, list[ast.expr]], taken: Counter[str]
+    ) -> bool:
+        """Whether arithmetic gives something new, in a function with values ``made`` by name.
+
+        Lists are added and repeated, and hold what they held; no tensor is a list.
+        """
+        if isinstance(value, ast.Name):
+            given = made.get(value.id, [])
+            plain = bool(given) and taken[value.id] == len(given)
+            return plain and all(self.make(each) is Make.TENSOR for each in given)
+        if not isinstance(value, ast.BinOp):
+            return self.make(value) is Make.TENSOR
+        if any(map(self._effects.functions, _OPERATOR_METHODS)):
+            return False  # they may give anything
+        sides = (value.left, value.right)
+        listless = isinstance(value.op, ast.Sub | ast.Div | ast.Pow | ast.MatMult)
+        return listless or any(self._is_computed(side, made, taken) for side in sides)
+
+    def is_op(self, value: ast.expr, depth: int = _DEPTH) -> bool:
         """Whether the value is what an op makes, in a function that is called for it too."""
         if isinstance(value, ast.Call):
             name = self.tensorflow(value.func)

@@ -18,6 +18,8 @@ _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 def passed_on(leaf: Leaf, view: View) -> frozenset[Def]:
     """The parameters that a call whose result is the source may have given back as they were."""
     made = [d for d in leaf.defs if d.kind is Kind.ASSIGN and not _is_looked_up(d, view)]
+    # What an op makes is nothing that was handed in.
+    made = [d for d in made if d.value is None or not view.kinds.is_op(d.value)]
     behind = backward(u for m in made for u in _handed(m, view)).made
     unpacked = [d for d in leaf.defs if d.kind is Kind.ELEMENT and view.kinds.hands_back(d)]
     given = backward(u for d in unpacked for u in d.uses).made
