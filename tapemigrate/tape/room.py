@@ -13,6 +13,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.not_imported import Imports
 from tapemigrate.tape.recipes import SOURCE, STOP
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -32,9 +33,15 @@ class Room:
         self._blocks = blocks
         self._kinds = kinds
         self._by_path: dict[Path, list[Def]] | None = None
+        self._imports: Imports | None = None
 
     def unfit(self, region: Region) -> Refusal | None:
         """Why the statements of the region cannot go under a ``with``."""
+        if name := self._not_imported(region):
+            return Refusal(
+                f"`{name}` is not imported yet where the tape has to open",
+                f"Import `{name}` before line {self._first(region).lineno}.",
+            )
         for stmt in region.block.body[region.first : region.last + 1]:
             for node in own_nodes(stmt):
                 if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
@@ -96,6 +103,16 @@ class Room:
                         STOP,
                     )
         return None
+
+    def _first(self, region: Region) -> ast.stmt:
+        """The statement before which the tape opens."""
+        return region.block.body[min(region.first, len(region.block.body) - 1)]
+
+    def _not_imported(self, region: Region) -> str:
+        """The name by which TensorFlow is imported in this scope, if only further down."""
+        if self._imports is None:
+            self._imports = Imports(self._flow)
+        return self._imports.missing_in(self._first(region).lineno)
 
     def _bound_later(self, request: Request) -> str:
         """A name that the call reads, and that gets another value after its statement."""
