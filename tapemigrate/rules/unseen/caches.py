@@ -16,6 +16,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.new_cells import are_new
 from tapemigrate.rules.unseen.recurrent import direct, last_of, run_by, runs_in
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -51,6 +52,12 @@ def settle(
             "called once outside) and differentiate by them by name; or write the loop with "
             "`tf.keras`.",
         )
+    if any(_enters_a_graph(n) for node in nodes for n in walk(node)):
+        return Refusal(
+            f"variables that are made inside `{name}` are read through a cache, in a graph that is "
+            "entered only while the tape would record",
+            "Open the tape inside of that graph, round the forward pass and the gradient call.",
+        )
     region.uncached = True
     on_tape = [*region.block.body[region.first : region.last + 1], region.request.target]
     beside = (n for n in nodes if not _is_within(n, on_tape, unit))
@@ -60,6 +67,18 @@ def settle(
         f"the variables that `{name}` reads are made on the tape, in scopes that are opened there"
     )
     return region
+
+
+def _enters_a_graph(node: ast.AST) -> bool:
+    """Whether the scopes of another graph, which inherit nothing, may hold from there on."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "as_default":
+        return "sess" not in ast.unparse(node.func.value).lower()
+    is_session = (last_of(node.func) or "").endswith("Session")
+    return is_session and (
+        len(node.args) > 1 or any(k.arg in (None, "graph") for k in node.keywords)
+    )
 
 
 def _is_within(node: ast.AST, roots: Sequence[ast.AST], unit: Unit) -> bool:
