@@ -385,16 +385,17 @@ class Judge:
 
     def _root(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         view = self._view
-        while len(root.path) > 1 and root.path[-1].lstrip(".") in CHANGERS | _READERS:
+        while len(root.path) > 1 and self._is_of_container(root.path):
             root = replace(root, path=root.path[:-1])  # what the method is called on
         text = text_of(root.path)
-        if self._is_plain(root):
+        if self._is_plain(root) and not self._holds_source(root, leaves):
             imported = root.kind is Kind.ENTRY and root.path[0] in self._project.imported(view.unit)
             if imported:
                 return self._descent(root, leaves, called=True)
-            # What callers are seen to pass tells more than what it is called.
-            passed = root.path[0] in self._parameters and len(root.path) > 1
-            verdict = self._parameter(root, leaves) if passed else None
+            # What is seen to be given tells more than what it is called.
+            passed = root.path[0] in self._parameters
+            judge = self._parameter if passed else self._outer.judge
+            verdict = judge(root, leaves) if passed or len(root.path) == 1 else None
             return verdict if isinstance(verdict, Refusal) else None
         whole = next((x for x in leaves if comes_with(root, x, view)), None)
         if whole is not None and not any(map(_is_size, root.path[1:])):
@@ -444,6 +445,13 @@ class Judge:
             elif variables and not self._is_element(root):
                 return wrong(text, "computed where its object was made", "the variables")
         return self._outer.judge(root, leaves) or self._descent(root, leaves)
+
+    def _is_of_container(self, path: Path) -> bool:
+        """Whether it is a method of lists or dicts: an object may have ``values`` of its own."""
+        name = path[-1].lstrip(".")
+        if name not in CHANGERS | _READERS:
+            return False
+        return path in _called_paths(self._view.scope) or not any(self._project.stores(name))
 
     def _descent(
         self, root: Def, leaves: list[Leaf], keeps: str = "", called: bool = False
@@ -498,6 +506,17 @@ class Judge:
             return False
         imported = root.path[0] in self._project.imported(self._view.unit)
         return imported or self._gives_no_tensors(root.path)
+
+    def _holds_source(self, root: Def, leaves: list[Leaf]) -> bool:
+        """Whether a source is a part of the same object: whatever its name, it has tensors."""
+        own = root.path[0] == self._view.kinds.self_name
+        holder = root.path[: 2 if own else 1]
+        imported = root.path[0] in self._project.imported(self._view.unit)
+        return not imported and any(
+            len(d.path) > len(holder) and d.path[: len(holder)] == holder
+            for leaf in leaves
+            for d in leaf.defs
+        )
 
     def _takes_the_rest(self, name: str) -> bool:
         """Whether it is what else is passed, ``*args`` or ``**params``: no configuration."""

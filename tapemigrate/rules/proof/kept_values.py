@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
 from tapemigrate.rules.proof.independence import Asked, attribute_of
+from tapemigrate.rules.proof.kept_elements import made_of_element
 from tapemigrate.rules.proof.one_object import holders
 from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
 from tapemigrate.rules.proof.verdicts import names_of, wrong
@@ -49,6 +50,9 @@ class KeptValues:
                     passed = any(d.kind is Kind.PARAM for d in traced.defs)
                     if passed and not leaf.variables:
                         return f"`{text}` was not computed from `{text_of(made.path)}`"
+                    beside = self._beside_element(text, made)
+                    if beside is not None:
+                        return beside
                 for each in self._meant_by(attribute):
                     if (beside := self._beside(text, name, traced, each)) is not None:
                         return beside
@@ -72,6 +76,11 @@ class KeptValues:
         if unseen and not self.is_module(name):
             return f"`{text}` was not computed from {names_of(leaves)}"
         return None
+
+    def _beside_element(self, text: str, made: Def) -> str | Refusal | None:
+        if not made.path[2].startswith("["):
+            return None
+        return made_of_element(self._project, self._tracer, self._view, text, made.path[:3])
 
     def _meant_by(self, attribute: str | None) -> list[str]:
         """The attribute, or those that it reads if it is a property."""
@@ -154,6 +163,8 @@ class KeptValues:
                 if isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
                 and isinstance(node.func.value, ast.Name)
+                # ``tf.gradients(…)`` is no call of ``self.gradients``.
+                and view.unit.names.qualified(node.func) is None
             )
         return name in called[view.cls]
 
