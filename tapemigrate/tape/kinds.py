@@ -147,7 +147,8 @@ class Kinds:
         if attribute not in self._tensors:
             self._tensors[attribute] = False
             self._tensors[attribute] = any(
-                self.make(value) is Make.TENSOR for value in self._effects.kept(attribute)
+                self.make(value) not in (Make.PYTHON, Make.UNKNOWN)
+                for value in self._effects.kept(attribute)
             )
         return self._tensors[attribute]
 
