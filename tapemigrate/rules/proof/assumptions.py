@@ -393,9 +393,7 @@ class Judge:
             if imported:
                 return self._descent(root, leaves, called=True)
             # What is seen to be given tells more than what it is called.
-            passed = root.path[0] in self._parameters
-            judge = self._parameter if passed else self._outer.judge
-            verdict = judge(root, leaves) if passed or len(root.path) == 1 else None
+            verdict = self._given_by_name(root, leaves)
             return verdict if isinstance(verdict, Refusal) else None
         whole = next((x for x in leaves if comes_with(root, x, view)), None)
         if whole is not None and not any(map(_is_size, root.path[1:])):
@@ -506,6 +504,19 @@ class Judge:
             return False
         imported = root.path[0] in self._project.imported(self._view.unit)
         return imported or self._gives_no_tensors(root.path)
+
+    def _given_by_name(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        """What is seen of a value that is configuration by its name."""
+        path = root.path
+        if path[0] in self._parameters:
+            return self._parameter(root, leaves)
+        if len(path) == 1:
+            return self._outer.judge(root, leaves)
+        if path[0] != self._view.kinds.self_name:
+            return None
+        name = path[1].lstrip(".")
+        traced = self._tracer.attribute(self._view, name)
+        return self._kept.judge(text_of(path), name, traced, leaves)
 
     def _holds_source(self, root: Def, leaves: list[Leaf]) -> bool:
         """Whether a source is a part of the same object: whatever its name, it has tensors."""
