@@ -219,7 +219,9 @@ class _Contents(Finder):
 
     def _named(self, view: View, value: ast.expr, depth: int) -> None:
         path = path_of(value)
-        if path is None or depth > self.depth or _is_size(path):
+        above = view.unit.parents.get(value)
+        called = isinstance(above, ast.Call) and above.func is value
+        if path is None or depth > self.depth or (_is_size(path) and not called):
             return
         imported = view.unit.names.qualified(value)
         if imported is not None:
