@@ -185,3 +185,25 @@ def test_a_cache_knows_what_was_a_project(tmp_path: Path) -> None:
     before = kept()
     laid(tmp_path / "tree", {"a/LICENSE": "", "b/LICENSE": ""})
     assert kept() == found_in(tmp_path / "tree") != before
+
+
+@pytest.mark.parametrize(
+    ("file", "own"),
+    [
+        ("a/net.py", {"a/net.py", "a/ops/six.py"}),
+        ("c/main.py", {"c/main.py"}),  # of no project, as the library below ``site`` is
+        ("site/six.py", {"site/six.py"}),
+    ],
+)
+def test_what_lies_below_another_folder_is_not_its_own(
+    tmp_path: Path, file: str, own: set[str]
+) -> None:
+    texts = {"a/net.py": "import six\n", "a/ops/six.py": "", "c/main.py": "import six\n"}
+    paths = laid(tmp_path, LICENSED | texts | {"site/six.py": ""})
+    found = Projects(paths, map).own(str(tmp_path / file), paths)
+    assert {Path(path).relative_to(tmp_path).as_posix() for path in found} == own
+
+
+def test_one_project_has_all_files_for_its_own(tmp_path: Path) -> None:
+    paths = laid(tmp_path, {"net.py": "import six\n", "lib/six.py": ""})
+    assert Projects(paths, map).own(str(tmp_path / "net.py"), paths) == paths

@@ -101,6 +101,7 @@ def with_others(
         if members[0] in found:
             continue
         context: dict[str, None] = {}
+        asked = [member for member in members if member in links]
         run = set(members)
         for member in members:
             here = links.get(member, Links())
@@ -117,7 +118,10 @@ def with_others(
             context.update(dict.fromkeys(using))
             if not here.givers and len(members) > 1:
                 using += modules.used(member)
-            run.update(using, (far for each in using for far in modules.read(each)))
+            # Libraries may lie in the same tree: they fill nothing of the user's.
+            using = projects.own(member, using) if projects.own(member, asked) else []
+            run.update(using)
+            run.update(*(projects.own(member, modules.read(path)) for path in using))
             for other in projects.near(member, marked):
                 if marked[other] and may_import(here, other):
                     context.update(dict.fromkeys([other, *marked[other]]))

@@ -58,6 +58,11 @@ class Projects:
         """Those of ``paths`` that a program may have beside ``file``."""
         return self._among(paths, self._beside[self._project[file]]) if self._tops else paths
 
+    def own(self, file: str, paths: Iterable[str]) -> list[str]:
+        """Those of ``paths`` that are in the same project as ``file``, or below the same folder."""
+        top = self._tops.get(os.path.dirname(file))
+        return [path for path in paths if self._tops.get(os.path.dirname(path)) == top]
+
     def using(self, file: str, paths: Collection[str]) -> Collection[str]:
         """Those of ``paths`` that may use what is in ``file``: imports lead from them to it."""
         return self._among(paths, self._users[self._project[file]]) if self._tops else paths

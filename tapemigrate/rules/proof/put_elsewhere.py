@@ -21,7 +21,7 @@ from tapemigrate.rules.callgraph.stars import left_to_stars, own_stars
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.units import Later, parsed
+from tapemigrate.rules.units import parsed
 from tapemigrate.rules.values.filled_state import HANDING_ON, LOOKING
 from tapemigrate.source.trees import arguments_of, kept, parts_of_target, walk
 from tapemigrate.tape.kinds import INDEPENDENT
@@ -77,7 +77,7 @@ class PutElsewhere:
     def on_module(self, project: Project, filename: str, name: str) -> Setters:
         """Who sets a name of the module at ``filename`` from another file: ``utils.scale = s``."""
         if name not in self._set:
-            self._set[name] = _of_text(project, _set_as_attribute(name))
+            self._set[name] = _of_text(project, name, _set_as_attribute(name))
         return frozenset(
             scope
             for user in self._set[name]
@@ -87,7 +87,7 @@ class PutElsewhere:
 
     def _setting_parts(self, project: Project, name: str) -> list[Unit]:
         if name not in self._parts:
-            self._parts[name] = _of_text(project, _part_set_of(name))
+            self._parts[name] = _of_text(project, name, _part_set_of(name))
         return self._parts[name]
 
 
@@ -100,15 +100,11 @@ def _unasked(_: Project) -> PutElsewhere:
     return PutElsewhere()
 
 
-def _of_text(project: Project, pattern: re.Pattern[str]) -> list[Unit]:
-    """The files in whose text the pattern is found."""
-    files = (file for _, file in project.units.files())
-    found = [parsed(file) for file in files if _is_in(pattern, file)]
+def _of_text(project: Project, name: str, pattern: re.Pattern[str]) -> list[Unit]:
+    """The files with the name in whose text the pattern is found."""
+    files = (file for _, file in project.units.files() if name in file.text)
+    found = [parsed(file) for file in files if pattern.search(file.text) is not None]
     return [unit for unit in found if unit is not None]
-
-
-def _is_in(pattern: re.Pattern[str], file: Unit | Later) -> bool:
-    return pattern.search(file.text) is not None
 
 
 def _set_as_attribute(name: str) -> re.Pattern[str]:
