@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
 
 from tapemigrate.flow.callables import Callables
 from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
+from tapemigrate.flow.filled import Filled, FilledArguments, root_name
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction, free_names, parameters
 from tapemigrate.flow.hooks import (
@@ -37,28 +36,6 @@ HOOKS = frozenset({".setter", "__setattr__", "__setitem__", "__dict__ = self", "
 _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
 
 
-class Filled(NamedTuple):
-    """The arguments of a call in which the function sets or puts something; those in which it may
-    do so, by what they hold or what holds them; and those that it hands on to what is not seen.
-    """
-
-    surely: list[ast.expr]
-    perhaps: list[ast.expr]
-    unseen: list[ast.expr]
-
-
-class _Parameters(NamedTuple):
-    """The same of the parameters of a function; ``any``: perhaps each of them."""
-
-    surely: frozenset[str]
-    any: bool
-    unseen: frozenset[str]
-
-
-_NEW_CONTAINER = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
-_NONE = _Parameters(frozenset(), False, frozenset())
-
-
 class Effects:
     """What the functions and classes of one file write to, read off their source once.
 
@@ -79,7 +56,6 @@ class Effects:
         joins: Callable[[ast.Call], bool] = lambda call: False,
     ) -> None:
         self._harmless = harmless
-        self._joins = joins
         self._classes: dict[str, ast.ClassDef] = {}
         self._functions: dict[str, list[NamedFunction]] = {}
         self._tree = tree
@@ -161,7 +137,7 @@ class Effects:
             self.swallowing |= {n for n, made in managers if any(map(yields_in_a_try, made))}
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
-        self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
+        self._filling = FilledArguments(self._functions, self._classes, harmless, joins)
         self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
         self._setting_names = Fixpoint[str, frozenset[str]](frozenset())
         self._called: bool | None = None
@@ -304,7 +280,7 @@ class Effects:
             if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(
                 node.ctx, ast.Load
             ):
-                if _root(node) == self_name:
+                if root_name(node) == self_name:
                     return True
             elif isinstance(node, ast.Call):
                 func = node.func
@@ -485,34 +461,8 @@ class Effects:
 
         ``bound``: how many parameters a call of it does not pass.
         """
-        return self._filled_by(self._functions.get(name, ()), call, bound)
-
-    def _filled_by(
-        self,
-        functions: Iterable[NamedFunction],
-        call: ast.Call,
-        bound: int,
-    ) -> Filled:
-        found = Filled([], [], [])
-        for function in functions:
-            filled = self._parameters.of(function, self._filled_in)
-            own = [a.arg for a in parameters(function.args)]
-            own = own[0 if bound and self._is_handed_all(function, call) else bound :]
-            passed = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
-            starred = next((i for i, a in enumerate(call.args) if isinstance(a, ast.Starred)), None)
-            if starred is not None:  # from there on, any parameter may be meant
-                passed[starred:] = [(a, "") for a, _ in passed[starred:]]
-            # Of what is handed over by ``**``, the function has a dict of its own, with the same
-            # values.
-            passed += [(k.value, k.arg or "") for k in call.keywords]
-            for value, parameter in passed if filled != _NONE else ():
-                if parameter in filled.surely:
-                    found.surely.append(value)
-                elif filled.any or parameter not in own:
-                    found.perhaps.append(value)
-                elif parameter in filled.unseen:
-                    found.unseen.append(value)
-        return found
+        functions = self._functions.get(name, ())
+        return self._filling.by(functions, call, bound, self.sets_parts)
 
     def filled_by_making(self, call: ast.Call, name: str) -> Filled | None:
         """The same of a class called ``name``; None if its constructor may do more than is seen."""
@@ -531,90 +481,13 @@ class Effects:
                 given = [a for a in arguments_of(node) if not (above and path_of(a) == (me,))]
                 if above and (given or node.lineno > first):
                     return None
-                if any(_root(each) == me for each in (node.func, *given)):
+                if any(root_name(each) == me for each in (node.func, *given)):
                     return None
             elif isinstance(node, ast.Attribute | ast.Subscript):
                 # What is kept on the object may be what it was handed.
                 if isinstance(node.ctx, ast.Store) and len(path_of(node) or (me,) * 3) > 2:
                     return None
-        return self._filled_by([made_by], call, bound=1)
-
-    def _is_handed_all(self, function: NamedFunction, call: ast.Call) -> bool:
-        """Whether the call of a method passes each of its parameters, its object among them."""
-        decorators = {path_of(d) for d in function.decorator_list}
-        owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
-        of_class = owner is not None and len(owner) == 1 and owner[0] in self._classes
-        return ("staticmethod",) in decorators or (of_class and ("classmethod",) not in decorators)
-
-    def _filled_in(self, function: NamedFunction) -> _Parameters:
-        own = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
-        bound = own | {
-            n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-        new = self._containers_made(function)
-        parts = _names_of_parts(function)
-        surely: set[str] = set()
-        unseen: set[str] = set()
-        for node in walk(function):
-            changed: list[ast.expr] = []
-            match node:
-                case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
-                    changed = [node]
-                case ast.AugAssign(target=ast.Name() as target, value=ast.List() | ast.ListComp()):
-                    changed = [target]  # a list is made longer, and no other one bound
-                case ast.Call():
-                    changed, handed = self._changed_by(node, own)
-                    unseen |= {root for each in handed if (root := _root(each)) in own and root}
-            for each in changed:
-                root = _root(each)
-                if root in own:
-                    surely.add(root or "")
-                elif root in bound and _container(each) not in new:
-                    # ``rows = net.rows; rows.append(h)``
-                    surely |= {"*", *(_behind(root or "", parts) & own)}
-        return _Parameters(frozenset(surely - {"*"}), "*" in surely, frozenset(unseen))
-
-    def _containers_made(self, function: ast.AST) -> set[str]:
-        """The names that a function gives nothing but lists and dicts that it makes itself.
-
-        Or makes one tensor of such a list: ``rows = tf.stack(rows)``.
-        """
-        stored = Counter(
-            n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        )
-        made: Counter[str] = Counter()
-        listed: set[str] = set()
-        for stmt in walk(function):
-            if not isinstance(stmt, ast.Assign) or not isinstance(stmt.targets[0], ast.Name):
-                continue
-            if isinstance(stmt.value, _NEW_CONTAINER):
-                listed.add(stmt.targets[0].id)
-            elif not isinstance(stmt.value, ast.Call) or not self._joins(stmt.value):
-                continue
-            made[stmt.targets[0].id] += 1
-        return {name for name in listed if made[name] == stored[name]}
-
-    def _changed_by(self, call: ast.Call, own: set[str]) -> tuple[list[ast.expr], list[ast.expr]]:
-        """What a call in a function with parameters ``own`` changes, and what it hands on."""
-        match call.func:
-            case ast.Name(id="setattr" | "vars") if call.args:
-                return call.args[:1], []
-            case ast.Attribute(attr=attr) if attr in CHANGERS:
-                return put_into(call), []
-            case ast.Attribute(value=value, attr=name):
-                mine = isinstance(value, ast.Name) and value.id in own and self.sets_parts(name)
-                changed, bound = [value] if mine else [], 1
-            case ast.Name(id=name):
-                changed, bound = [], 0
-            case _:
-                name, changed, bound = "", [], 0
-        if self._functions.get(name):
-            inner = self.filled(call, name, bound)
-            return [*changed, *inner.surely, *inner.perhaps], inner.unseen
-        changed += changed_by_handed(call)
-        if self._harmless(call):
-            return changed, []
-        return changed, [call.func, *arguments_of(call)]
+        return self._filling.by([made_by], call, 1, self.sets_parts)
 
     def _outside_of(self, function: Function) -> set[str]:
         bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
@@ -627,7 +500,7 @@ class Effects:
                 found.update(node.names)
                 bound -= set(node.names)
         names = _names_given(function)
-        changed = [*self._filled_defaults(function)]
+        changed = [*self._filling.defaults(function, self.sets_parts)]
         for node in walk(function):
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load):
@@ -641,7 +514,7 @@ class Effects:
                         changed.append(node.func.value)
                 changed += [*changed_by_handed(node), *self._handed_and_filled(node)]
         for each in changed:
-            root = _root(each)
+            root = root_name(each)
             while root in names:
                 root = names[root]
             if root is not None and root not in bound:
@@ -674,27 +547,12 @@ class Effects:
             known = bool(self._functions.get(name)) or self._harmless(call)
             handed = self.filled(call, name, bound).unseen if known else arguments_of(call)
             for each in handed:
-                root = _root(each.value if isinstance(each, ast.Starred) else each)
+                root = root_name(each.value if isinstance(each, ast.Starred) else each)
                 while root in names:
                     root = names[root]
                 if root is not None:
                     found.add(root)
         return found
-
-    def _filled_defaults(self, function: Function) -> Iterator[ast.expr]:
-        """What a function that is handed nothing else puts something into: ``def f(x, to=out)``."""
-        if isinstance(function, ast.Lambda):
-            return
-        filled = self._parameters.of(function, self._filled_in)
-        args = function.args
-        plain = [*args.posonlyargs, *args.args]
-        given = [*zip(reversed(plain), reversed(args.defaults), strict=False)]
-        given += [
-            (a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None
-        ]
-        for parameter, value in given:
-            if filled.any or parameter.arg in filled.surely:
-                yield value
 
 
 def _names_given(function: ast.AST) -> dict[str, str]:
@@ -703,9 +561,9 @@ def _names_given(function: ast.AST) -> dict[str, str]:
     for node in walk(function):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                root = _root(value)
+                root = root_name(value)
             case ast.For(target=ast.Name(id=name), iter=value):
-                root = _root(value)
+                root = root_name(value)
             case _:
                 continue
         met = root
@@ -714,40 +572,6 @@ def _names_given(function: ast.AST) -> dict[str, str]:
         if root is not None and met != name:
             found[name] = root
     return found
-
-
-def _names_of_parts(function: ast.AST) -> dict[str, set[str]]:
-    """By the names that a function gives: the names of what they are, or of what has them."""
-    found: dict[str, set[str]] = {}
-    for node in walk(function):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                pass
-            case ast.For(target=target, iter=value):
-                targets = [target]
-            case _:
-                continue
-        root = _root(value)
-        for name in (t.id for t in targets if isinstance(t, ast.Name) and root is not None):
-            found.setdefault(name, set()).add(root or "")
-    return found
-
-
-def _behind(name: str, parts: Mapping[str, set[str]]) -> set[str]:
-    """The names that lead to a name, through any number of others."""
-    found: set[str] = set()
-    pending = {name}
-    while pending:
-        pending = set().union(*(parts.get(each, ()) for each in pending)) - found
-        found |= pending
-    return found
-
-
-def _container(node: ast.expr) -> str:
-    """The name of what is changed itself, as by ``a[k] = …``; not of what an element holds."""
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def is_super(owner: ast.expr) -> bool:
@@ -776,9 +600,3 @@ def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
             ):
                 found.add(node.attr)
     return frozenset(found)
-
-
-def _root(node: ast.expr) -> str | None:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None

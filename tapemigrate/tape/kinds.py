@@ -10,7 +10,8 @@ from enum import Enum
 
 from tapemigrate.flow.changers import CHANGERS, put_into
 from tapemigrate.flow.definitions import Def, Effect, Uses
-from tapemigrate.flow.effects import Effects, Filled, is_super
+from tapemigrate.flow.effects import Effects, is_super
+from tapemigrate.flow.filled import Filled
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.run_by_calls import run_by
