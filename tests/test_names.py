@@ -542,6 +542,12 @@ def test_a_function_that_imports_it_hands_out_several(names: str) -> None:
         assert meaning(f"{source}{other}.gradients(y, x)  # here") == (None, None)
 
 
+def test_a_function_that_is_handed_a_value_imports_nothing() -> None:
+    use = "tf.gradients(y, x)  # here"
+    assert meaning(f"tf = try_import_tf(error=True)\n{use}") == ("tensorflow.gradients", "getattr")
+    assert meaning(f"tf = import_tf(x)\n{use}") == (None, None)
+
+
 def test_of_one_s_own_code_in_a_file_that_tells_libraries_apart() -> None:
     use = "tf.gradients(y, x)  # here"
     told = "from .backend import name, tf, torch\nif name == 'tensorflow.compat.v1':\n    " + use
