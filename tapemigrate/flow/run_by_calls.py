@@ -15,20 +15,9 @@ from tapemigrate.source.trees import arguments_of, calls_in
 
 # What calls its first argument, or what it is handed by one of the names below.
 _CALLING = frozenset(
-    {
-        "map",
-        "filter",
-        "starmap",
-        "reduce",
-        "sorted",
-        "min",
-        "max",
-        "map_structure",
-        "map_fn",
-        "imap",
-    }
-    | {"scan", "foldl", "foldr", "vectorized_map", "submit", "apply_async", "Thread", "Timer"}
-    | {"partial"}
+    {"map", "imap", "filter", "starmap", "reduce", "sorted", "min", "max", "map_structure"}
+    | {"map_fn", "vectorized_map", "scan", "foldl", "foldr"}
+    | {"submit", "apply_async", "Thread", "Timer", "partial"}
 )
 _BY_NAME = frozenset({"key", "target", "fn", "func", "function"})
 _GIVEN = (Kind.ASSIGN, Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
