@@ -19,8 +19,8 @@ from tapemigrate.running.projects import Projects
 from tapemigrate.running.reading import read, searchable
 from tapemigrate.source.decoding import SourceError
 
-# A name that more files fill says little about any of them.
-_MOST_FILES = 60
+# A name that more files seem to fill is one of a library, in all likelihood: ``nn.relu(h)``.
+_MOST_FILES = 20
 # Packages that hand on a name lie at most so many levels above.
 _MOST_PACKAGES = 4
 
@@ -98,7 +98,9 @@ class Filling:
                 homes = [home_of(name, anchor) for anchor in _anchors(path)]
                 found = dict.fromkeys(p for home in homes for p in places.get(home, ()))
                 near = [p for p in self._projects.near(path, found) if p != path]
-                filling = [p for p in near if self._fills(p, name, path)][:_MOST_FILES]
+                filling = [p for p in near if self._fills(p, name, path)]
+                if len(filling) > _MOST_FILES:
+                    continue
                 if filling or self._fills_its_own(path, name):
                     yield from (path, *filling)
                     yield from (each for each in files if self._names(each, name, path))
