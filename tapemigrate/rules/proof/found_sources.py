@@ -67,4 +67,4 @@ def _is_found(project: Project, view: View, region: Region, leaf: Leaf) -> bool:
 
 
 def _is_new(view: View, value: ast.expr) -> bool:
-    return view.kinds.make(value) is Make.TENSOR
+    return view.kinds.make(value) in (Make.TENSOR, Make.LEAF)
