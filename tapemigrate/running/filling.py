@@ -6,7 +6,6 @@ never parsed.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from enum import Enum, auto
@@ -14,15 +13,13 @@ from typing import NamedTuple
 
 from tapemigrate.patterns import late
 from tapemigrate.running.context import home_of
-from tapemigrate.running.modules import Modules
+from tapemigrate.running.modules import Modules, anchors_of
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.reading import read, searchable
 from tapemigrate.source.decoding import SourceError
 
 # A name that more files seem to fill is one of a library, in all likelihood: ``nn.relu(h)``.
 _MOST_FILES = 20
-# Packages that hand on a name lie at most so many levels above.
-_MOST_PACKAGES = 4
 
 # A name of a module, and how its value begins.
 _GIVEN = late(rb"(?m)^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=(?!=)[ \t\\\n]*([^\s#][^\n]{0,80})")
@@ -86,7 +83,7 @@ class Filling:
     def words(self, files: Collection[str]) -> frozenset[str]:
         """What has to be looked for to know who fills what ``files``, read together, hold."""
         asked = ((name, path) for path in files for name in self._state(path, files))
-        return frozenset(home_of(name, a) for name, path in asked for a in _anchors(path))
+        return frozenset(home_of(name, a) for name, path in asked for a in anchors_of(path))
 
     def of(self, files: Collection[str], places: Find) -> Iterator[str]:
         """The files that fill it, that hold it, and those of ``files`` that name it.
@@ -95,7 +92,7 @@ class Filling:
         """
         for path in files:
             for name in self._state(path, files):
-                homes = [home_of(name, anchor) for anchor in _anchors(path)]
+                homes = [home_of(name, anchor) for anchor in anchors_of(path)]
                 found = dict.fromkeys(p for home in homes for p in places.get(home, ()))
                 near = [p for p in self._projects.near(path, found) if p != path]
                 filling = [p for p in near if self._fills(p, name, path)]
@@ -232,13 +229,6 @@ def _closed(data: bytes, start: int) -> int:
         if not depth:
             return place + 1
     return -1
-
-
-def _anchors(path: str) -> list[str]:
-    """The names one of which a file has to hold that imports something of the module."""
-    folder, name = os.path.split(os.path.splitext(path)[0])
-    above = [step for step in folder.split(os.sep) if step][-_MOST_PACKAGES:]
-    return [step for step in (*above, name) if step != "__init__"]
 
 
 def _data(path: str) -> bytes:

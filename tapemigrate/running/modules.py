@@ -27,6 +27,8 @@ _DECORATED = late(rb"(?m)^((?:[ \t]*@[^\n]*\n)+)[ \t]*class[ \t]+(\w+)")
 _DECORATOR = late(rb"(?m)^[ \t]*@([\w.]+)")
 _PART = late(rb"\b(\w+)[ \t]*[.\[]")
 _LIBRARY = sys.stdlib_module_names
+# Packages that hand on a name lie at most so many levels above.
+_MOST_PACKAGES = 4
 
 
 class Modules:
@@ -65,12 +67,15 @@ class Modules:
 
     def names_of(self, user: str, home: str, name: str) -> Iterator[str]:
         """What the one at ``user`` may have a name of ``home`` by: ``REGISTRY``, ``u.REGISTRY``."""
-        table = self._table(user)
+        table, anchors = self._table(user), set(anchors_of(home))
         for local, (module, last) in table.imported.items():
             if last == name and home in self.meant(user, [f"{module}:{name}"]):
                 yield local
             path = module if not last else f"{module}{'' if module.endswith('.') else '.'}{last}"
-            if home in self.meant(user, [f"{path}:{name}"]):
+            # Told first by the names alone: what they mean takes long.
+            if not anchors.isdisjoint(path.split(".")) and home in self.meant(
+                user, [f"{path}:{name}"]
+            ):
                 yield f"{local}.{name}"
         if any(home in self.meant(user, [f"{module}:{name}"]) for module in table.wholesale):
             yield name
@@ -137,6 +142,13 @@ class _Table(NamedTuple):
     made: Sequence[str]
     extended: Mapping[str, Sequence[str]]
     parts_read: Set[str]
+
+
+def anchors_of(path: str) -> list[str]:
+    """The names one of which an import of the module holds: its own, and those of its packages."""
+    folder, name = os.path.split(os.path.splitext(path)[0])
+    above = [step for step in folder.split(os.sep) if step][-_MOST_PACKAGES:]
+    return [step for step in (*above, name) if step != "__init__"]
 
 
 def _table_of(path: str) -> _Table:
