@@ -337,9 +337,12 @@ def given_back(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
         case ast.Starred() | ast.NamedExpr():
             parts = [value.value]
         case ast.Subscript() if not isinstance(value.slice, ast.Slice | ast.Tuple):
+            if path_of(value) is not None:  # ``d["x"]`` is read as a whole
+                return [value, *given_back(value.value, kinds)]
             parts = [value.value]
         case _:
-            return [value] if path_of(value) is not None else []
+            own = path_of(value) is not None and kinds.tensorflow(value) is None  # ``tf.float32``
+            return [value] if own else []
     return [name for part in parts for name in given_back(part, kinds)]
 
 

@@ -15,6 +15,7 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
+from tapemigrate.tape.syntax import may_give_back
 
 
 def made_of_found(project: Project, view: View, region: Region) -> list[str]:
@@ -57,7 +58,7 @@ def _made_outside(view: View, region: Region, leaf: Leaf) -> list[Def]:
 def _is_found(project: Project, view: View, region: Region, leaf: Leaf) -> bool:
     """Whether the source comes out of what functions put values into.
 
-    What an op of this scope gave is no value that was put anywhere before.
+    What an op of this scope made anew is no value that was put anywhere before.
     """
     values = [d.value for d in leaf.defs if d.kind is Kind.ASSIGN and d.value is not None]
     if len(values) == len(leaf.defs) and all(map(partial(_is_new, view), values)):
@@ -67,4 +68,4 @@ def _is_found(project: Project, view: View, region: Region, leaf: Leaf) -> bool:
 
 
 def _is_new(view: View, value: ast.expr) -> bool:
-    return view.kinds.make(value) in (Make.TENSOR, Make.LEAF)
+    return view.kinds.is_op(value) and not may_give_back(value, view.kinds)
