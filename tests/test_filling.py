@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from tapemigrate.runner import run
-from tapemigrate.running.filling import Held, fills
+from tapemigrate.running.filling import Filling, Held, fills
+from tapemigrate.running.modules import Modules
+from tapemigrate.running.projects import Projects
 from tapemigrate.settings import Settings
 
 MAIN = """\
@@ -99,3 +101,36 @@ def test_the_tape_begins_before_it_is_filled(
     recorded = new["main.py"].partition(b"with tf.GradientTape")[2]
     assert recorded
     assert (b"self.prepare(x)" in recorded) is seen
+
+
+@pytest.mark.parametrize(("files", "read"), [(2, True), (25, False)])
+def test_what_half_a_tree_calls_is_taken_for_a_library(
+    tmp_path: Path, files: int, read: bool
+) -> None:
+    utils = tmp_path / "utils.py"
+    utils.write_text("nn = Layers()\n\n\ndef loss(x):\n    return nn.relu(x)\n")
+    users = [tmp_path / f"user{number}.py" for number in range(files)]
+    for user in users:
+        user.write_text("from utils import nn\n\nh = nn.relu(1.0)\n")
+    paths = [str(path) for path in (utils, *users)]
+    projects = Projects(paths, map)
+    filling = Filling(projects, Modules(paths, projects))
+    places = dict.fromkeys(filling.words([str(utils)]), paths)
+    found = set(filling.of([str(utils)], places))
+    assert found == (set(paths) if read else set())
+
+
+def test_a_package_hands_on_what_is_filled(tmp_path: Path) -> None:
+    for name, text in {
+        "pkg/__init__.py": "from .utils import REGISTRY\n",
+        "pkg/utils.py": "REGISTRY = {}\n\n\ndef loss(y):\n    return y + REGISTRY['a']\n",
+        "base.py": "import pkg as p\n\n\ndef prepare(x):\n    p.REGISTRY['a'] = x\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    paths = [str(path) for path in sorted(tmp_path.rglob("*.py"))]
+    projects = Projects(paths, map)
+    filling = Filling(projects, Modules(paths, projects))
+    utils = str(tmp_path / "pkg/utils.py")
+    places = dict.fromkeys(filling.words([utils]), paths)
+    assert str(tmp_path / "base.py") in set(filling.of([utils], places))
