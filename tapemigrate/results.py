@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tapemigrate import stored
 from tapemigrate.model import Diagnostic, Position
-from tapemigrate.running import stored
 from tapemigrate.source.decoding import SourceError, SourceFile
 
 #: ``check`` rewrites nothing. ``fix`` and ``preview`` do; they differ in what diagnostics that are

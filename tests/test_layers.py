@@ -21,6 +21,9 @@ BELOW = {
     "rules": {"tape", "flow", "source", "suppression"} | NAMES,
     "api": {"rules", "codemods", "tape", "source", "settings", "suppression", "tidy"},
 }
+#: The rooms of ``rules/``, each of which may know those before it; the families know none of them.
+IN_RULES = ("callgraph", "unseen", "values", "proof", "handing")
+FAMILIES = ("misuse", "tfe")
 #: Where alone what is slow to import may be imported at all.
 SLOW = {"tensorflow": {"verify"}, "libcst": {"codemods"}, "rich": {"command", "verify"}}
 
@@ -53,6 +56,23 @@ def test_rooms_know_only_those_below(room: str) -> None:
     }
     assert mine
     assert not {each for each in found if each[1] not in BELOW[room] | SHARED | {room}}
+
+
+@pytest.mark.parametrize("room", [*IN_RULES, *FAMILIES])
+def test_rooms_of_rules_know_only_those_before(room: str) -> None:
+    rules = PACKAGE / "rules"
+    mine = [path for path in MODULES if path.is_relative_to(rules / room)]
+    rooms = {path.name for path in rules.iterdir() if path.is_dir()} - {"__pycache__"}
+    found = {
+        (path.name, name.split(".")[2])
+        for path in mine
+        for name in imported(ast.parse(path.read_bytes()))
+        if name.startswith(f"{PACKAGE.name}.rules.") and name.split(".")[2] in rooms
+    }
+    below = IN_RULES[: IN_RULES.index(room)] if room in IN_RULES else ()
+    assert mine
+    assert rooms == {*IN_RULES, *FAMILIES}
+    assert not {each for each in found if each[1] not in {*below, room}}
 
 
 @pytest.mark.parametrize("library", sorted(SLOW))

@@ -16,7 +16,6 @@ from tapemigrate.model import Handed, Links
 from tapemigrate.rules.callgraph import callbacks
 from tapemigrate.rules.callgraph.callers import anchors, is_called_by_python, name_outside
 from tapemigrate.rules.callgraph.classes import classes
-from tapemigrate.rules.callgraph.lambdas import Lambdas, bound_to
 from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.calls import Calls, collect, refused
 from tapemigrate.rules.finding import Finding, Unit
@@ -25,6 +24,7 @@ from tapemigrate.rules.handing.closures import adopt
 from tapemigrate.rules.handing.givers import givers
 from tapemigrate.rules.handing.lending import makers
 from tapemigrate.rules.handing.object_links import object_links
+from tapemigrate.rules.lambdas import Lambdas, bound_to
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.references import handed_on
 from tapemigrate.rules.tapes import Tapes

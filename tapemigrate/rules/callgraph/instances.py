@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values, global_values
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.callers import is_class_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
@@ -16,11 +17,6 @@ from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.shape_evidence import (
-    assigned_in,
-    attribute_values,
-    global_values,
-)
 from tapemigrate.source.trees import arguments_of
 
 # Through how many names and callers an object is followed.

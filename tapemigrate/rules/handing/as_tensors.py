@@ -13,13 +13,13 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.kept import Kept
 from tapemigrate.rules.handing.shared_lists import filled_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import names_outside
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Request
 

@@ -6,9 +6,10 @@ import ast
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.siblings import Siblings
+from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.deferred import deferred
 from tapemigrate.rules.values.fillers import fills
 from tapemigrate.rules.values.list_signs import ListSigns
@@ -19,7 +20,7 @@ from tapemigrate.rules.values.own_lists import is_filled_here
 from tapemigrate.rules.values.plain_objects import gives_numbers, is_plain_object
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.set_anew import may_be_set_anew
-from tapemigrate.rules.values.shape_evidence import ShapeEvidence, attribute_values, is_opened
+from tapemigrate.rules.values.shape_evidence import ShapeEvidence, is_opened
 from tapemigrate.rules.values.trainable import trainable
 from tapemigrate.rules.values.variable_lists import gives_variables
 from tapemigrate.rules.values.variables_around import variables_around

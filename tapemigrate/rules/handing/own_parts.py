@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.callgraph.setters import of_one_object, runs_of_setters
@@ -15,7 +16,6 @@ from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.attributes import WITHOUT_NAME, inherited_values, sets_without_name
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import copied
 from tapemigrate.tape.request import Request
 

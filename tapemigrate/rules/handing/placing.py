@@ -11,6 +11,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules import cells
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.handing.asked_of_passed import is_passed_on_from_outside
 from tapemigrate.rules.handing.asked_tapes import asks_a_tape_from_outside
@@ -30,7 +31,6 @@ from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.other_code import runs_other_code
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.tape.asking import several
 from tapemigrate.tape.handed import own_attribute
 from tapemigrate.tape.handed_back import handed_back

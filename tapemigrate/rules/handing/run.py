@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.rules.project import View
-from tapemigrate.rules.proof.captured import captured_functions
+from tapemigrate.rules.values.captured import captured_functions
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.region import Region
 

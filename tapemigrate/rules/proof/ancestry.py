@@ -16,6 +16,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, named_defaults, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import import_path
@@ -23,11 +24,10 @@ from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import named_by
-from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.values.attributes import contents, inherited_values
+from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_in import calls_of, put_in_by_methods, put_in_by_others
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import place_of

@@ -12,15 +12,11 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.patterns import late
+from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
 from tapemigrate.rules.proof.called_objects import computed_when_made
-from tapemigrate.rules.proof.captured import (
-    captured,
-    is_set_inside,
-    outer_definitions,
-)
 from tapemigrate.rules.proof.elements import Elements
 from tapemigrate.rules.proof.found_sources import made_of_found
 from tapemigrate.rules.proof.globals_read import called_here, globals_read, objects_called
@@ -48,6 +44,11 @@ from tapemigrate.rules.proof.verdicts import (
     unnamed_tensor,
     wrong,
 )
+from tapemigrate.rules.values.captured import (
+    captured,
+    is_set_inside,
+    outer_definitions,
+)
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
 from tapemigrate.rules.values.counts import Counts
@@ -57,7 +58,6 @@ from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.owners import is_part_of_owner
 from tapemigrate.rules.values.plain_objects import is_plain_object
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import calls_in, kept
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, taken_for_variables

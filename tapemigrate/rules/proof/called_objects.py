@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.calls_of_objects import (
@@ -18,7 +19,6 @@ from tapemigrate.rules.proof.calls_of_objects import (
     method_called,
     owner_of,
 )
-from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.contained import Contents, contained
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.held import own_methods
@@ -27,8 +27,8 @@ from tapemigrate.rules.proof.kept_results import KeptResults, above, method_of
 from tapemigrate.rules.proof.objects_named import contents_of, contents_of_module, objects_of_module
 from tapemigrate.rules.proof.parts_held import PartsHeld
 from tapemigrate.rules.proof.verdicts import wrong
+from tapemigrate.rules.values.captured import captured_functions
 from tapemigrate.rules.values.made_objects import making
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region

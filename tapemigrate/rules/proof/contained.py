@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.callers import is_class_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descent import means_class
@@ -20,10 +21,9 @@ from tapemigrate.rules.callgraph.places import split_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.classes_named import classes_named
 from tapemigrate.rules.proof.handed_out import gives_parts
-from tapemigrate.rules.values.shape_evidence import global_values
+from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.symbols import gives_no_tensors

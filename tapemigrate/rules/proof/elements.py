@@ -14,17 +14,14 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.independence import Asked, Independence, enclosing
+from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.list_signs import ListSigns
-from tapemigrate.rules.values.shape_evidence import (
-    ShapeEvidence,
-    attribute_values,
-    global_values,
-)
+from tapemigrate.rules.values.shape_evidence import ShapeEvidence
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf

@@ -15,7 +15,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, free_names
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.captured import captured_functions, outer_definitions
+from tapemigrate.rules.values.captured import captured_functions, outer_definitions
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region

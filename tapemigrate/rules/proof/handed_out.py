@@ -7,10 +7,10 @@ from collections.abc import Iterator, Set
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.proof.kept_results import Class, above, methods_of
-from tapemigrate.rules.values.shape_evidence import assigned_in
 from tapemigrate.source.trees import children, walk
 
 # Python runs these without a call of them that could be seen: ``net["a"]``, ``with net as w:``.

@@ -10,12 +10,12 @@ from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import arguments_of, walk
 
 # Through how many callers a function is followed.

@@ -20,6 +20,7 @@ from tapemigrate.flow.functions import NamedFunction, free_names, parameters, sh
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
@@ -27,7 +28,6 @@ from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.kept_results import (
     Class,
     above,
@@ -36,9 +36,9 @@ from tapemigrate.rules.proof.kept_results import (
 from tapemigrate.rules.unseen.collected import ASKING, is_harmless
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
 from tapemigrate.rules.values.attributes import contents, sets_without_name
+from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
-from tapemigrate.rules.values.shape_evidence import assigned_in, attribute_values
 from tapemigrate.source.trees import arguments_of, top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import gives_no_tensors

@@ -11,9 +11,9 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, looked_up, path_of, text_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.handed_later import may_be_tensors
 from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
 from tapemigrate.rules.proof.independence import attribute_of
@@ -23,13 +23,13 @@ from tapemigrate.rules.proof.replacements import is_written_below, replacements
 from tapemigrate.rules.proof.state_read import state_read
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
+from tapemigrate.rules.values.captured import captured_functions
 from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.counts import is_count_in
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Make
 from tapemigrate.tape.leaf import Leaf

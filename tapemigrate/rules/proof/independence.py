@@ -12,6 +12,7 @@ from tapemigrate.flow.functions import NamedFunction, defaults, free_names, para
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import is_called_by_python, of_class
 from tapemigrate.rules.callgraph.classes import classes
@@ -21,7 +22,6 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.ancestry import Ancestry
-from tapemigrate.rules.proof.captured import outer_definitions
 from tapemigrate.rules.proof.code_handed import is_function
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
@@ -42,9 +42,9 @@ from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.unseen.found import found_in_graph
+from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Provenance, Tracer
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.same import value_may_be

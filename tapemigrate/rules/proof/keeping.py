@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -18,7 +19,7 @@ from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, call
 from tapemigrate.rules.proof.objects_named import contents_of
 from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, PartsHeld
 from tapemigrate.rules.proof.state_read import finds_state
-from tapemigrate.rules.values.shape_evidence import assigned_in, is_opened
+from tapemigrate.rules.values.shape_evidence import is_opened
 from tapemigrate.source.trees import walk
 
 

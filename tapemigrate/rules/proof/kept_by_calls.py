@@ -15,10 +15,10 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.captured import captured_functions
 from tapemigrate.rules.proof.contained import contained
 from tapemigrate.rules.proof.kept_results import leads_up, methods_of
 from tapemigrate.rules.proof.verdicts import names_of
+from tapemigrate.rules.values.captured import captured_functions
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.leaf import Leaf

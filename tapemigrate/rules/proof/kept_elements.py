@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.attributes import bases_elsewhere, inherited_values
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.request import Refusal

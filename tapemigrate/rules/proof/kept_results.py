@@ -15,13 +15,13 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, looked_up, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.instances import instances, instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.rules.values.shape_evidence import assigned_in
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 

@@ -7,6 +7,7 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
@@ -16,7 +17,6 @@ from tapemigrate.rules.proof.one_object import holders
 from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.provenance import Provenance, Tracer
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal

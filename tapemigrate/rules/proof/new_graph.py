@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.unseen.graph_around import graph_around, is_plain_context
 from tapemigrate.rules.values.variable_lists import gives_variables
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -34,7 +34,7 @@ def opens_with_graph(project: Project, region: Region, view: View) -> bool:
 def _start(view: View, body: list[ast.stmt]) -> ast.stmt:
     """The first statement that may make variables."""
     for stmt in body:
-        if isinstance(stmt, ast.With) and all(_is_plain(view, i) for i in stmt.items):
+        if isinstance(stmt, ast.With) and all(is_plain_context(view, i) for i in stmt.items):
             return _start(view, stmt.body)
         if not _is_barren(view, stmt):
             return stmt
@@ -53,59 +53,6 @@ def _is_barren(view: View, stmt: ast.stmt) -> bool:
         for node in walk(stmt)
         if isinstance(node, ast.Call | ast.Attribute)
     )
-
-
-def graph_around(view: View, stmt: ast.stmt) -> ast.With | None:
-    """The statement that makes a new graph the one for all that is made at ``stmt``."""
-    for place in view.blocks.chain(stmt):
-        owner = place.block.owner
-        if isinstance(owner, ast.With) and any(map(_enters_graph, owner.items)):
-            own = [i for i in owner.items if _enters_graph(i)]
-            others = [i for i in owner.items if i not in own]
-            alone = len(own) == 1 and all(_is_plain(view, i) for i in others)
-            inner = [n for s in owner.body for n in walk(s) if isinstance(n, ast.With)]
-            if any(_enters_graph(item) for each in inner for item in each.items):
-                return None
-            return owner if alone and _is_new(view, owner, own[0]) else None
-    return None
-
-
-def _enters_graph(item: ast.withitem) -> bool:
-    """Whether a graph may become the default one: sessions are called so, but for their graphs."""
-    func = item.context_expr.func if isinstance(item.context_expr, ast.Call) else None
-    if not isinstance(func, ast.Attribute) or func.attr != "as_default":
-        return False
-    owner = func.value
-    while isinstance(owner, ast.Call):
-        owner = owner.func
-    name = (path_of(owner) or (ast.unparse(owner),))[-1].lower()
-    return "sess" not in name or "graph" in name
-
-
-def _is_new(view: View, owner: ast.With, item: ast.withitem) -> bool:
-    """Whether the graph is made there and then, or by the statement before."""
-    assert isinstance(item.context_expr, ast.Call)
-    assert isinstance(item.context_expr.func, ast.Attribute)
-    graph = item.context_expr.func.value
-    if isinstance(graph, ast.Call):
-        return view.kinds.tensorflow(graph.func) == "Graph"
-    place = view.blocks.place(owner)
-    before = place.block.body[place.index - 1] if place.index else None
-    if not isinstance(before, ast.Assign) or not isinstance(before.value, ast.Call):
-        return False
-    made = view.kinds.tensorflow(before.value.func) == "Graph"
-    return made and [path_of(t) for t in before.targets] == [path_of(graph)]
-
-
-def _is_plain(view: View, item: ast.withitem) -> bool:
-    """Whether a context of TensorFlow's own is entered, or a session."""
-    call = item.context_expr
-    if not isinstance(call, ast.Call):
-        return False
-    if isinstance(call.func, ast.Attribute) and call.func.attr == "as_default":
-        return path_of(call.func) is not None and not call.args
-    calls = [n for n in walk(call) if isinstance(n, ast.Call)]
-    return all(view.kinds.tensorflow(each.func) is not None for each in calls)
 
 
 def _are_of(project: Project, view: View, graph: ast.With, region: Region) -> bool:

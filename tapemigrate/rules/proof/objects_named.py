@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.contained import Contents, contained
-from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.symbols import gives_no_tensors
 

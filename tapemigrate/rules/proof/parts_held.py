@@ -15,6 +15,7 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.instances import instances_at
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -31,7 +32,6 @@ from tapemigrate.rules.proof.kept_results import (
 )
 from tapemigrate.rules.proof.objects_named import contents_of
 from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.shape_evidence import assigned_in
 from tapemigrate.source.trees import arguments_of, walk
 
 #: Keras and Sonnet call these for whoever calls the object.

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
@@ -23,7 +24,6 @@ from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.operators import is_whole, operators
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 

@@ -10,13 +10,13 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.same import value_may_be
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import stem
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -13,7 +14,6 @@ from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.kept_functions import is_function_of_parts
 from tapemigrate.rules.values.module_variables import are_variables
-from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import walk
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import runs_of_setters, runs_once
 from tapemigrate.rules.project import Project, View
@@ -19,7 +20,6 @@ from tapemigrate.rules.proof.properties import asked_for_within
 from tapemigrate.rules.proof.replacements import in_its_place
 from tapemigrate.rules.proof.set_late import set_late, unseen_calls
 from tapemigrate.rules.values.attributes import sets_without_name
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region

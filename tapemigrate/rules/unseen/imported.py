@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
-from tapemigrate.rules.proof.new_graph import graph_around
+from tapemigrate.rules.unseen.graph_around import graph_around
 from tapemigrate.rules.unseen.hazards import Hazards
-from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.source.trees import arguments_of, top_level
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal, Request

@@ -10,6 +10,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.patterns import late
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.names_in_texts import replaced, set_by_text
 from tapemigrate.rules.callgraph.places import steps_of
 from tapemigrate.rules.callgraph.setters import of_one_object
@@ -17,7 +18,6 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.recurrent import CELLS, called, direct, last_of, runs_in
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.symbols import short

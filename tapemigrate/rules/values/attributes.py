@@ -8,12 +8,12 @@ from typing import TypeGuard
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.classes import bases, classes
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.shape_evidence import assigned_in
 from tapemigrate.source.trees import walk
 
 

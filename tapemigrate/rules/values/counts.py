@@ -15,6 +15,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.names_in_texts import (
     replaced,
     set_by_text,
@@ -24,7 +25,6 @@ from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values, set_below, sets_without_name
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import children, walk
 
 # What takes a shape, with its place and name.

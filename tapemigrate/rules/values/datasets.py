@@ -10,10 +10,10 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.meaning import Resolver
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import walk
 
 # What makes a dataset, and what makes another one of it.

@@ -9,10 +9,10 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.held_variables import given_by_object
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.tape.kinds import Make
 
 # Through how many names, attributes and constructors a value is followed.

@@ -6,13 +6,13 @@ import ast
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.instances import instances_at
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.containers import is_filled_in_sight
-from tapemigrate.rules.values.shape_evidence import attribute_values
 
 #: An expression, and the scope in which it stands.
 Placed = tuple[View, ast.expr | None]

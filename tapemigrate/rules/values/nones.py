@@ -9,10 +9,10 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.optional import default_of
-from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.source.trees import walk
 
 # Calls and names that are followed one after the other.

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.shape_evidence import global_values
 from tapemigrate.rules.values.variable_lists import function_meant
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.plain_calls import makes_none

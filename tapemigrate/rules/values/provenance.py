@@ -12,6 +12,7 @@ from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
 from tapemigrate.rules.callgraph.imported import leads_to
@@ -28,7 +29,6 @@ from tapemigrate.rules.values.containers import is_filled_in_sight
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.operators import is_operator, is_whole, operators
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
-from tapemigrate.rules.values.shape_evidence import attribute_values, global_values
 from tapemigrate.rules.values.whole_objects import read_of_whole
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make

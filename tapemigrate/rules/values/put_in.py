@@ -10,12 +10,12 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.attributes import bases_elsewhere
 from tapemigrate.rules.values.keeping import keeps
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.same import value_may_be
 from tapemigrate.tape.symbols import QUIET, gives_no_tensors

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from tapemigrate.flow.changers import put_into
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.assigned import is_dict_of_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import kinds_of, reads
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.computed import Computed
-from tapemigrate.rules.values.shape_evidence import is_dict_of_object
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 

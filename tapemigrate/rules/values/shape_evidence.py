@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values, element, global_values
 from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.callgraph.converted import may_be_converted
-from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.list_signs import ListSigns, is_parameter, is_zipped
 from tapemigrate.source.trees import walk
@@ -383,91 +381,6 @@ def _is_int(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int)
 
 
-def attribute_values(project: Project, view: View, attribute: str) -> list[ast.expr]:
-    """What the class of ``view`` assigns to ``self.attribute``, in all of its methods."""
-    found: list[ast.expr] = []
-    if view.cls is None:
-        return found
-    for cls in project.family(view.unit, view.cls):
-        found += assigned_in(view.unit, cls).get(attribute, ())
-    return found
-
-
-def assigned_in(unit: Unit, cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
-    """What methods of ``cls``, a class of ``unit``, assign to attributes, by their names."""
-    assigned = unit.once(_assigned)
-    if cls not in assigned:
-        assigned[cls] = _assigned_in(cls)
-    return assigned[cls]
-
-
-def _assigned(unit: Unit) -> dict[ast.ClassDef, dict[str, list[ast.expr]]]:
-    return {}
-
-
-def _assigned_in(cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
-    """What is assigned to attributes in ``cls``, by their names."""
-    found: dict[str, list[ast.expr]] = {}
-    for node in walk(cls):
-        for target, given in _bindings(node):
-            for name, value in _assigned_values(target, given):
-                found.setdefault(name, []).append(value)
-        for name, value in _set_by_text(node):
-            found.setdefault(name, []).append(value)
-    return found
-
-
-def _set_by_text(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """What is set without an attribute: ``self.__dict__["h"] = h``, ``vars(self).update(h=h)``."""
-    match node:
-        case ast.Assign(targets=[ast.Subscript(value=owner, slice=ast.Constant(value=str(name)))]):
-            if is_dict_of_object(owner):
-                yield name, node.value
-        case ast.Call(func=ast.Attribute(value=owner, attr="update"), keywords=handed):
-            if is_dict_of_object(owner):
-                yield from ((each.arg, each.value) for each in handed if each.arg is not None)
-        case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), value]):
-            yield name, value
-
-
-def is_dict_of_object(node: ast.expr) -> bool:
-    """``o.__dict__``, ``vars(o)``"""
-    named = node.func if isinstance(node, ast.Call) else node
-    return (path_of(named) or ("",))[-1].lstrip(".") in ("__dict__", "vars")
-
-
-def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """What a statement gives a value, and that value, or what it comes out of."""
-    match node:
-        case ast.Assign():
-            yield from ((target, node.value) for target in node.targets)
-        case ast.AnnAssign() | ast.AugAssign():
-            yield node.target, node.value
-        case ast.For() | ast.AsyncFor() | ast.comprehension():
-            parts = node.iter.elts if isinstance(node.iter, ast.List | ast.Tuple) else [node.iter]
-            yield from ((node.target, _element(part)) for part in parts)
-        case ast.withitem() if node.optional_vars is not None:
-            yield node.optional_vars, node.context_expr
-
-
-def _assigned_values(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
-    if value is None:
-        return
-    if isinstance(target, ast.Tuple | ast.List):
-        pairs = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
-        for place, part in enumerate(target.elts):
-            inner = (
-                value.elts[place]
-                if pairs and isinstance(value, ast.Tuple | ast.List)
-                else _element(value)
-            )
-            yield from _assigned_values(part, inner)
-    elif isinstance(target, ast.Starred):
-        yield from _assigned_values(target.value, value)
-    elif isinstance(target, ast.Attribute):
-        yield target.attr, value
-
-
 def is_opened(parent: ast.AST) -> bool:
     """Whether what stands there is unpacked, iterated over or entered, and not kept as it is."""
     if isinstance(parent, ast.Assign):
@@ -483,15 +396,5 @@ def _unpacked(made: Def, path: Path) -> ast.expr | None:
     if any(path_of(n.value) == path for n in starred):
         return made.value  # ``*rest``, which is a list itself
     if made.value is not made.stmt.value:
-        return _element(made.value)
+        return element(made.value)
     return made.value.elt if isinstance(made.value, ast.ListComp) else None
-
-
-def _element(value: ast.expr) -> ast.expr:
-    """``[a, b] = [f(n) for n in names]``: each is one of those that are listed."""
-    return value.elt if isinstance(value, ast.ListComp) else value
-
-
-def global_values(unit: Unit, name: str) -> list[ast.expr]:
-    """What module-level statements assign to ``name``."""
-    return unit.once(given_at_top).get(name, [])

@@ -7,6 +7,7 @@ import ast
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -14,7 +15,6 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values
 from tapemigrate.rules.values.held_variables import given_by_object
-from tapemigrate.rules.values.shape_evidence import attribute_values
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import Make
 

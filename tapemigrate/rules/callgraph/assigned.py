@@ -1,0 +1,107 @@
+"""What attributes, by the methods of a class, and names, by the top of a file, are given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import given_at_top
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import walk
+
+
+def attribute_values(project: Project, view: View, attribute: str) -> list[ast.expr]:
+    """What the class of ``view`` assigns to ``self.attribute``, in all of its methods."""
+    found: list[ast.expr] = []
+    if view.cls is None:
+        return found
+    for cls in project.family(view.unit, view.cls):
+        found += assigned_in(view.unit, cls).get(attribute, ())
+    return found
+
+
+def assigned_in(unit: Unit, cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
+    """What methods of ``cls``, a class of ``unit``, assign to attributes, by their names."""
+    assigned = unit.once(_assigned)
+    if cls not in assigned:
+        assigned[cls] = _assigned_in(cls)
+    return assigned[cls]
+
+
+def _assigned(unit: Unit) -> dict[ast.ClassDef, dict[str, list[ast.expr]]]:
+    return {}
+
+
+def _assigned_in(cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
+    """What is assigned to attributes in ``cls``, by their names."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in walk(cls):
+        for target, given in _bindings(node):
+            for name, value in _assigned_values(target, given):
+                found.setdefault(name, []).append(value)
+        for name, value in _set_by_text(node):
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def _set_by_text(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What is set without an attribute: ``self.__dict__["h"] = h``, ``vars(self).update(h=h)``."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript(value=owner, slice=ast.Constant(value=str(name)))]):
+            if is_dict_of_object(owner):
+                yield name, node.value
+        case ast.Call(func=ast.Attribute(value=owner, attr="update"), keywords=handed):
+            if is_dict_of_object(owner):
+                yield from ((each.arg, each.value) for each in handed if each.arg is not None)
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), value]):
+            yield name, value
+
+
+def is_dict_of_object(node: ast.expr) -> bool:
+    """``o.__dict__``, ``vars(o)``"""
+    named = node.func if isinstance(node, ast.Call) else node
+    return (path_of(named) or ("",))[-1].lstrip(".") in ("__dict__", "vars")
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What a statement gives a value, and that value, or what it comes out of."""
+    match node:
+        case ast.Assign():
+            yield from ((target, node.value) for target in node.targets)
+        case ast.AnnAssign() | ast.AugAssign():
+            yield node.target, node.value
+        case ast.For() | ast.AsyncFor() | ast.comprehension():
+            parts = node.iter.elts if isinstance(node.iter, ast.List | ast.Tuple) else [node.iter]
+            yield from ((node.target, element(part)) for part in parts)
+        case ast.withitem() if node.optional_vars is not None:
+            yield node.optional_vars, node.context_expr
+
+
+def _assigned_values(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
+    if value is None:
+        return
+    if isinstance(target, ast.Tuple | ast.List):
+        pairs = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
+        for place, part in enumerate(target.elts):
+            inner = (
+                value.elts[place]
+                if pairs and isinstance(value, ast.Tuple | ast.List)
+                else element(value)
+            )
+            yield from _assigned_values(part, inner)
+    elif isinstance(target, ast.Starred):
+        yield from _assigned_values(target.value, value)
+    elif isinstance(target, ast.Attribute):
+        yield target.attr, value
+
+
+def element(value: ast.expr) -> ast.expr:
+    """``[a, b] = [f(n) for n in names]``: each is one of those that are listed."""
+    return value.elt if isinstance(value, ast.ListComp) else value
+
+
+def global_values(unit: Unit, name: str) -> list[ast.expr]:
+    """What module-level statements assign to ``name``."""
+    return unit.once(given_at_top).get(name, [])
