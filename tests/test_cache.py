@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapemigrate import api
+from tapemigrate import api, stored
 from tapemigrate.api import Result
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
 from tapemigrate.rules import kept_units
 from tapemigrate.runner import FileResult, Outcome, run
-from tapemigrate.running import analysing, stored
+from tapemigrate.running import analysing
 from tapemigrate.running import cache as caching
 from tapemigrate.running.cache import Cache, key_of, open_cache
 from tapemigrate.running.tasks import Task

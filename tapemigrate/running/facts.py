@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from tapemigrate import stored
 from tapemigrate.model import Handed, Hidden, Links
-from tapemigrate.running import garbage, stored
+from tapemigrate.running import garbage
 from tapemigrate.running.cache import Cache, digest, key_of
 from tapemigrate.running.deep import call_with_room
 from tapemigrate.running.passing import running_in
