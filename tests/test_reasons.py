@@ -54,9 +54,36 @@ def outer(x):
 """
 
 
+BOTH_LOOKED_UP = """
+import tensorflow as tf
+
+
+def lower(lowering, op):
+    all_ys = transposed([lowering.tensors[y] for y in op.outputs])
+    all_xs = transposed([lowering.tensors[x] for x in op.inputs])
+    return [tf.gradients(ys, xs) for ys, xs in zip(all_ys, all_xs)]
+"""
+
+ONE_BY_ONE = """
+import tensorflow as tf
+
+
+def gradients_of(self, loss, params):
+    losses = tf.reshape(loss, [4, -1])
+
+    def body(i, state):
+        mean_loss = tf.reduce_mean(tf.gather(losses, [i]))
+        return i + 1, state + tf.gradients(mean_loss, params)
+
+    return tf.while_loop(lambda i, _: i < 4, body, [tf.constant(0), self.zero(params)])
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        (BOTH_LOOKED_UP, "the source and the target both come out of `lowering.tensors`"),
+        (ONE_BY_ONE, "or not from the source: no gradient flows through what its callers pass"),
         (KEPT, "the target `total` is made of `self.op.loss`, which is computed outside"),
         (ADDED_TO, "which tensors `x` stands for here cannot be told"),
         (EMPTY, "the call has no source"),

@@ -118,8 +118,9 @@ class Beside:
             unknown = [d for d in calls if self._gives_unknown(d)]
             if any(d.kind is Kind.ELEMENT for d in unknown):
                 return Refusal(_USED.format(leaf.watch), SOURCE, lends=True)
-            if unknown and self._picked.share_a_part(request, target, leaf, stops):
-                return together(leaf.watch)
+            shared = self._picked.shared_part(request, target, leaf, stops) if unknown else None
+            if shared is not None:
+                return together(text_of(shared))
             if unknown and not all(is_named_after_variables(d) for d in unknown):
                 return Refusal(
                     f"nothing here computes the target from `{leaf.watch}`, which an unknown "

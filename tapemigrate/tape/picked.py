@@ -80,15 +80,15 @@ class Picked:
                         return min(held, key=lambda d: d.path).path
         return None
 
-    def share_a_part(
+    def shared_part(
         self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
-    ) -> bool:
-        """Whether target and source are both looked up in one part of one object."""
+    ) -> Path | None:
+        """The part of one object in which target and source are both looked up, if there is one."""
         behind = self._ops.cut(target, frozenset(), frozenset(stops)).made
         mine = self._ops.paths_read([request.target, *(d.value for d in behind)])
         theirs = self._ops.paths_read([d.value for d in leaf.defs])
         parts = [{p[:2] for p in each if len(p) > 1} for each in (mine, theirs)]
-        return bool(parts[0] & parts[1])
+        return min(parts[0] & parts[1], default=None)
 
     def is_counted(self, request: Request, leaf: Leaf) -> bool:
         """Whether the source is looked up by numbers: in a list of inputs, not by its name."""

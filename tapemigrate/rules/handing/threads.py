@@ -20,6 +20,7 @@ from tapemigrate.rules.handing.needs import NO_NEED, helper_of
 from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.handing.sites import Sites
 from tapemigrate.rules.project import CallSite, Project
+from tapemigrate.rules.proof.verdicts import NOTHING_PASSED
 from tapemigrate.tape.planner import Layout, lay_out
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -285,7 +286,14 @@ class Threads:
                 continue
             why = self._failed if outcome.threads else self._not_own if outcome.own else {}
             reason = why.get(placed.view.scope)
-            if reason not in (None, NO_NEED, outcome.reason):
+            if reason == NOTHING_PASSED.reason:
+                what = ast.unparse(request.target)
+                placed.found[request] = Refusal(
+                    f"the target `{what}` is computed outside this function, or not from the "
+                    f"source: {reason}",
+                    outcome.recipe,
+                )
+            elif reason not in (None, NO_NEED, outcome.reason):
                 placed.found[request] = Refusal(
                     f"{outcome.reason}, and no tape can be handed in: {reason}", outcome.recipe
                 )

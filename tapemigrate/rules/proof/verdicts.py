@@ -21,7 +21,7 @@ _RECIPE = (
 )
 
 #: That a tape of the callers would have nothing to record.
-NOTHING_PASSED = Refusal("what the callers pass is no part of what the source leads to", _RECIPE)
+NOTHING_PASSED = Refusal("no gradient flows through what its callers pass", _RECIPE)
 
 
 def wrong(text: str, how: str, source: str, threads: bool = False, keeps: str = "") -> Refusal:
