@@ -39,6 +39,14 @@ def remembers(
     return any(_by_decorator(decorator, named) for decorator in function.decorator_list)
 
 
+def is_cached(function: NamedFunction) -> bool:
+    """Whether a decorator has a name for one that keeps results, and so all get the same one."""
+    return any(
+        any(word in _last(decorator).lower() for word in _WORDS)
+        for decorator in function.decorator_list
+    )
+
+
 def is_remembering(value: ast.expr, named: Callable[[str], list[NamedFunction]]) -> bool:
     """Whether it is a function that was handed to what keeps results: ``lru_cache(8)(make)``."""
     handed = isinstance(value, ast.Call) and any(isinstance(a, ast.Name) for a in value.args)

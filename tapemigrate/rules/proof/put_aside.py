@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
-from tapemigrate.flow.memory import remembers_objects, stores_beyond
+from tapemigrate.flow.memory import is_cached, remembers_objects, stores_beyond
 from tapemigrate.flow.paths import looked_up, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import PARTS
@@ -29,7 +29,9 @@ from tapemigrate.rules.proof.bound_alone import bound_alone
 from tapemigrate.rules.proof.kept_results import above
 from tapemigrate.rules.proof.put_elsewhere import Setters, put_elsewhere, put_through, puts
 from tapemigrate.rules.units import Later, parsed
+from tapemigrate.rules.values.common_to_all import common_to_all
 from tapemigrate.rules.values.filled_state import filled_state
+from tapemigrate.rules.values.held_together import made_at_top
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
 from tapemigrate.source.trees import kept, top_level, walk
@@ -406,26 +408,16 @@ def _kept_by_inner(function: NamedFunction) -> set[str]:
 def _of_classes(unit: Unit) -> frozenset[str]:
     """What methods set on their class, or put into what all objects of it have in common."""
     found: set[str] = set()
-    shared: dict[str, set[str]] = {}
-    for cls in unit.nodes(ast.ClassDef):
-        body = [stmt for stmt in cls.body if isinstance(stmt, ast.Assign)]
-        shared[cls.name] = {
-            t.id
-            for stmt in body
-            if isinstance(stmt.value, ast.Dict | ast.List | ast.Set)
-            for t in stmt.targets
-            if isinstance(t, ast.Name)
-        }
+    shared = {cls.name: set(common_to_all(cls)) for cls in unit.nodes(ast.ClassDef)}
     common = set().union(*shared.values())
     for owner, _ in puts(unit, parts=True):
         while isinstance(owner, ast.Subscript):
             owner = owner.value
-        path = path_of(owner)
-        if path is None or len(path) != 2:
-            continue
-        name = path[1].lstrip(".")
-        if path[0] == "cls" or path[0] in shared or name in common:
-            found.add(name)
+        if isinstance(owner, ast.Attribute):
+            path = path_of(owner)
+            of_class = path is not None and len(path) == 2 and path[0] in {"cls", *shared}
+            if of_class or owner.attr in common:
+                found.add(owner.attr)
     return frozenset(found)
 
 
@@ -529,7 +521,7 @@ def _keeping_objects(unit: Unit) -> frozenset[str]:
     """The names of the module that hold objects whose methods keep what they make."""
     effects, methods = effects_of(unit), unit.once(keeping)
     found: set[str] = set()
-    for name, values in unit.once(given_at_top).items():
+    for name, values in unit.once(made_at_top).items():
         for value in (v for v in values if isinstance(v, ast.Call)):
             called = (path_of(value.func) or ("",))[-1].lstrip(".")
             made, cls = effects.functions(called), effects.class_named(called)
@@ -543,7 +535,7 @@ def _keeping_objects(unit: Unit) -> frozenset[str]:
 
 def _gives_kept(function: NamedFunction) -> bool:
     """Whether it may give what was there before it was called."""
-    if gives_what_was(function):
+    if gives_what_was(function) or is_cached(function):
         return True
     free = free_names(function)
     return any(

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 
 from tapemigrate.flow.changers import CHANGERS, changed_by_handed
+from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import (
     Function,
     NamedFunction,
@@ -18,12 +19,13 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
+from tapemigrate.rules.values.held_together import held_together, made_at_top
 from tapemigrate.rules.values.provenance import PLAIN, VARIABLE, root_of
 from tapemigrate.source.trees import arguments_of, parts_of_target, top_level, walk
 from tapemigrate.tape.kinds import Kinds, Make
 
 # What ``filled_state`` looks at.
-_FILLING = frozenset({ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef})
+_FILLING = frozenset({ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef, ast.For, ast.withitem})
 # What a call makes into which something may be put.
 _CONTAINERS = frozenset(
     {"dict", "list", "set", "defaultdict", "OrderedDict", "deque", "fromkeys", "ChainMap", "local"}
@@ -60,6 +62,12 @@ def filled_state(unit: Unit) -> frozenset[str]:
         for name, values in unit.once(given_at_top).items()
         if any(_holds_values(value, kinds) for value in values)
     }
+    names |= {
+        name
+        for name, values in unit.once(made_at_top).items()
+        if any(isinstance(value, ast.Call) and _is_own(value, effects) for value in values)
+    }
+    names |= held_together(unit, names)
     names |= {stmt.name for stmt in top if isinstance(stmt, ast.ClassDef)}
     functions = {stmt.name for stmt in top if isinstance(stmt, ast.FunctionDef)}
     methods = {
@@ -126,7 +134,7 @@ def filled_state(unit: Unit) -> frozenset[str]:
                 _fills_a_default(unit, node) or effects.remembers(node)
             ):
                 found.add(node.name)
-    return frozenset(found)
+    return frozenset(held_together(unit, found))
 
 
 def _put_into_class(node: ast.AST) -> Iterator[ast.expr]:
@@ -255,6 +263,12 @@ def _fills_a_default(unit: Unit, function: ast.FunctionDef) -> bool:
     )
 
 
+def _is_own(call: ast.Call, effects: Effects) -> bool:
+    """Whether a function or named tuple of the file makes it: what it gives may keep something."""
+    name = (path_of(call.func) or ("",))[-1].lstrip(".")
+    return name in effects.tuples or bool(effects.functions(name))
+
+
 def _holds_values(value: ast.expr, kinds: Kinds) -> bool:
     return _is_container(value) or (isinstance(value, ast.Call) and kinds.makes_object(value))
 
@@ -278,9 +292,12 @@ def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
             yield name, [value]  # a list is made longer, and no other one bound
         case ast.Assign() | ast.AugAssign():
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                for each in parts_of_target(target):
-                    if isinstance(each, ast.Subscript | ast.Attribute):
-                        yield _owner(each.value, _key(each)), [node.value]
+                yield from _put_by(target, node.value)
+        case (
+            ast.For(target=target, iter=value)
+            | ast.withitem(context_expr=value, optional_vars=ast.expr() as target)
+        ):
+            yield from _put_by(target, value)
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=key), value]):
             yield _owner(owner, str(key)), [value]
         case ast.Call(func=ast.Attribute() as func) if node.args or node.keywords:
@@ -302,6 +319,13 @@ def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
                 handed = effects_of(unit).filled(call, called).surely
                 for each in handed if handed and not _puts_numbers(unit, called) else ():
                     yield root_of(each) or "", [each]
+
+
+def _put_by(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, list[ast.expr]]]:
+    """The names of what a target stands in, and what it is given."""
+    for each in parts_of_target(target):
+        if isinstance(each, ast.Subscript | ast.Attribute):
+            yield _owner(each.value, _key(each)), [value]
 
 
 def _puts_numbers(unit: Unit, name: str) -> bool:
