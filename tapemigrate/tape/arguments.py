@@ -7,7 +7,9 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import origins
 from tapemigrate.patterns import late
+from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.ops import Ops
@@ -31,7 +33,12 @@ _SINGLE = frozenset(
     | {"placeholder", "placeholder_with_default", "convert_to_tensor", "cast", "reshape", "square"}
     | {"random_normal", "random_uniform", "truncated_normal", "normal", "uniform"}
     | {"Variable", "get_variable", "multiply", "negative", "sign", "expand_dims", "squeeze"}
+    | {"add", "subtract", "divide", "matmul", "maximum", "minimum", "where", "clip_by_value"}
+    | {"abs", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "softmax", "stack", "concat"}
+    | {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "transpose", "gather"}
 )
+# Through how many names it is asked whether something is a tensor.
+_DEPTH = 4
 
 
 def sources_of(
@@ -69,7 +76,7 @@ def _may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:
     if path_of(given) is not None:
         uses = flow.reads.get(given, frozenset())
         values = [u.made.value for u in uses if u.made.value is not None]
-        if any(u.made.kind is Kind.MUTATE for u in uses):
+        if any(u.made.kind is Kind.MUTATE and not _adds_tensors(u.made, flow, kinds) for u in uses):
             return True
         several = isinstance(request.target, ast.List | ast.Tuple)
         if several and any(u.made.kind is Kind.PARAM for u in uses):
@@ -96,13 +103,36 @@ def may_list_none(value: ast.expr, kinds: Kinds) -> bool:
     return isinstance(value, ast.ListComp) and not _is_tensor(value.elt, kinds)
 
 
+def _adds_tensors(made: Def, flow: Flow, kinds: Kinds) -> bool:
+    """Whether a list was given nothing but tensors there: ``grads.append(a - b)``."""
+    put_in = added(made.stmt.value) if isinstance(made.stmt, ast.Expr) else None
+    return put_in is not None and all(_is_one_tensor(each, flow, kinds) for each in put_in)
+
+
+def _is_one_tensor(node: ast.expr, flow: Flow, kinds: Kinds, depth: int = _DEPTH) -> bool:
+    """Whether ``node``, or all that its name may stand for, plainly gives one tensor."""
+    path = path_of(node)
+    if path is None or not depth:
+        return _is_tensor(node, kinds)
+    made = origins(flow.reads.get(node, frozenset()))
+    return bool(made) and all(
+        d.kind is Kind.ASSIGN
+        and d.path == path
+        and d.value is not None
+        and _is_one_tensor(d.value, flow, kinds, depth - 1)
+        for d in made
+    )
+
+
 def _is_tensor(node: ast.expr, kinds: Kinds) -> bool:
     """Whether ``node`` plainly gives one tensor: no None, no list."""
     match node:
+        case ast.BinOp(op=ast.Sub() | ast.Div() | ast.Pow() | ast.MatMult()):
+            return True  # neither None nor lists take these
         case ast.BinOp(left=left, right=right):
             return _is_tensor(left, kinds) or _is_tensor(right, kinds)
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _is_tensor(operand, kinds)
+        case ast.UnaryOp(op=ast.USub()):
+            return True
         case ast.Call(func=func):
             return (short(kinds.name(func)) or "").rpartition(".")[2] in _SINGLE
     return False
