@@ -5,26 +5,23 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from enum import Enum
 
-from tapemigrate.flow.changers import CHANGERS, put_into
-from tapemigrate.flow.definitions import Def, Effect, Uses
-from tapemigrate.flow.effects import Effects, is_super
-from tapemigrate.flow.filled import Filled
+from tapemigrate.flow.changers import CHANGERS
+from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.run_by_calls import run_by
 from tapemigrate.names import Names
-from tapemigrate.patterns import late
 from tapemigrate.source.trees import arguments_of
+from tapemigrate.tape.call_effects import CallEffects, is_session, variables_asked_for
 from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.returned import given, gives_what_was, place_of
 from tapemigrate.tape.symbols import (
     AFFINE,
     ALWAYS_VARIABLE,
     ANY_VARIABLE_LISTS,
-    COLLECTING,
     FILTERS,
     FOUND,
     GETTERS,
@@ -74,17 +71,16 @@ _OPERATOR_METHODS = tuple(
     for side in ("", "r")
     for name in ("add", "mul", "sub", "truediv", "div", "pow", "matmul")
 )
-# What runs where an object is called: libraries' classes call what the user's have.
-_CALLED = ("__call__", "call")
+# What ``tf.get_collection`` gives, by which variables it is asked for.
+_COLLECTED = {"trainable": Make.VARIABLES, "any": Make.ANY_VARIABLES, "": Make.UNKNOWN}
 
 _NOT_ITS_OWN = (ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
 # Through how many functions it is looked what they give.
 _DEPTH = 3
-_SESSION = late(r"(?<![a-z])sess(?:ion)?(?![a-z])|^sess")
 
 
-class Kinds:
-    """Reads kinds and effects off the source of one file."""
+class Kinds(CallEffects):
+    """Reads off the source of one file what its expressions make, beside what its calls change."""
 
     def __init__(
         self,
@@ -97,26 +93,9 @@ class Kinds:
 
         ``getters``: ``get_variable`` may give what a custom getter computes.
         """
-        self._names = names
+        super().__init__(names, effects, changing)
         self._getters = getters
-        self._effects = effects
-        self._changing = changing or effects.sets_parts
         self._tensors: dict[str, bool] = {}
-        self.cls: ast.ClassDef | None = None
-        self.self_name: str | None = None
-
-    @property
-    def effects(self) -> Effects:
-        """What the functions and classes of the file do."""
-        return self._effects
-
-    def name(self, node: ast.expr) -> str | None:
-        """The dotted path of the imported thing that ``node`` means, None if it means none."""
-        return self._names.qualified(node)
-
-    def tensorflow(self, node: ast.expr) -> str | None:
-        """The name within TensorFlow of what ``node`` means; None for what is not its own."""
-        return short(self._names.qualified(node))
 
     def is_barren(self, node: ast.expr) -> bool:
         """Whether no gradient flows through ``node``: a number, a constant, a new variable."""
@@ -181,7 +160,7 @@ class Kinds:
         if name in ANY_VARIABLE_LISTS:
             return Make.ANY_VARIABLES
         if name in GETTERS:
-            return self._collection(call)
+            return _COLLECTED[variables_asked_for(call)]
         if name in VARIABLE:
             if self._getters and name not in ALWAYS_VARIABLE:
                 return Make.UNKNOWN
@@ -408,18 +387,6 @@ class Kinds:
         names = self._effects.callables.named(path[-1].lstrip("."))
         return [each for name in sorted(names) for each in self._effects.functions(name)]
 
-    def _collection(self, call: ast.Call) -> Make:
-        key = call.args[0] if call.args else None
-        key = next((k.value for k in call.keywords if k.arg == "key"), key)
-        if isinstance(key, ast.Attribute):
-            if key.attr == "TRAINABLE_VARIABLES":
-                return Make.VARIABLES
-            if key.attr.endswith("VARIABLES"):
-                return Make.ANY_VARIABLES
-        if isinstance(key, ast.Constant) and key.value == "trainable_variables":
-            return Make.VARIABLES
-        return Make.UNKNOWN
-
     def _other_call(self, call: ast.Call, qualified: str | None) -> Make:
         if qualified is not None and makes_none(qualified, call):
             return Make.PYTHON
@@ -437,185 +404,15 @@ class Kinds:
         if isinstance(func, ast.Attribute):
             own = bool(self._effects.functions(func.attr))
             sized = func.attr in ("get_shape", "as_list", "num_elements") and not own
-            if sized or _is_session(func):
+            if sized or is_session(func):
                 return Make.PYTHON
             if func.attr == "format" and isinstance(func.value, ast.Constant):
                 return Make.PYTHON
-            if func.attr in GETTERS and self._collection(call) is Make.VARIABLES:
+            if func.attr in GETTERS and variables_asked_for(call) == "trainable":
                 return Make.VARIABLES
             if func.attr in ("trainable_variables", "get_trainable_variables"):
                 return Make.VARIABLES
         return Make.UNKNOWN
-
-    def changes_object(self, method: str) -> bool:
-        """Whether a method of that name changes its object, in any file."""
-        return self._changing(method)
-
-    def runs(self, call: ast.Call, reads: Mapping[ast.AST, Uses]) -> Iterator[ast.Call]:
-        """The calls that a call may make of methods that change their objects: see ``run_by``."""
-        qualified = self._names.qualified(call.func)
-        library = short(qualified) is not None or (qualified or "").split(".")[0] in LIBRARIES
-        if isinstance(call.func, ast.Name) and qualified is None:
-            library = hasattr(builtins, call.func.id)
-        # What functions of the file do with methods of the file is known of them.
-        known = isinstance(call.func, ast.Name) and bool(self._effects.functions(call.func.id))
-
-        def is_method(name: str) -> bool:
-            """Whether methods of the name change their objects, and nothing is kept by it."""
-            if name in QUIET or (known and self._effects.functions(name)):
-                return False
-            changes = name in CHANGERS or self._changing(name)
-            return changes and not self._effects.kept(name)
-
-        return run_by(call, reads, library, is_method)
-
-    def is_above(self, call: ast.Call) -> bool:
-        """Whether what a class above has is called for the object at hand."""
-        func = call.func
-        return isinstance(func, ast.Attribute) and (is_super(func.value) or self._is_of_class(call))
-
-    def _twins(self, changed: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """The attributes of the same object that may hold the same list."""
-        for each in changed:
-            if isinstance(each, ast.Attribute) and path_of(each) is not None:
-                for name in sorted(self._effects.twins(each.attr)):
-                    yield ast.Attribute(each.value, name, ast.Load())
-
-    def _is_of_class(self, call: ast.Call) -> bool:
-        """``Base.method(self, x)``: the object is passed like any other argument."""
-        owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
-        first = path_of(call.args[0]) if call.args else None
-        return owner is not None and _is_class(owner[-1]) and first == (self.self_name,)
-
-    def _is_of_library(self, owner: ast.expr) -> bool:
-        """Whether it is what a library gives: ``tf.train.AdamOptimizer(0.1)``."""
-        made = owner
-        while isinstance(made, ast.Call | ast.Attribute | ast.Subscript):
-            if isinstance(made, ast.Call):
-                qualified = self._names.qualified(made.func) or ""
-                if short(qualified) is not None or qualified.split(".")[0] in LIBRARIES:
-                    return True
-            made = made.func if isinstance(made, ast.Call) else made.value
-        return isinstance(made, ast.Constant)
-
-    def _keeps(self, name: str) -> bool:
-        """Whether an object of that name may be of a class that sets parts of it when called."""
-        return not self._is_shown(name) and any(map(self._changing, _CALLED))
-
-    def _is_shown(self, name: str) -> bool:
-        """Whether a function or a class of that name stands in this file."""
-        return bool(self._effects.functions(name)) or self._effects.class_named(name) is not None
-
-    def _effect_on_part(self, part: ast.expr) -> Effect:
-        """What changes with a part that a call gives: ``d.setdefault(k, []).append(v)``."""
-        while path_of(part) is None:
-            match part:
-                case ast.Call(func=ast.Attribute(value=inner) as func):
-                    if short(self._names.qualified(func)) in GETTERS:
-                        return Effect(writes_hidden=True)
-                    part = inner
-                case ast.Attribute(value=inner) | ast.Subscript(value=inner):
-                    part = inner
-                case ast.Call(func=ast.Name(id="vars" | "getattr"), args=[inner, *_]):
-                    part = inner
-                case ast.Call(func=ast.Name()):
-                    return Effect(contents=tuple(arguments_of(part)))  # ``min(a, b).append(v)``
-                case _:
-                    return Effect()
-        return Effect((part,) if self._names.qualified(part) is None else ())
-
-    def effect(self, call: ast.Call) -> Effect:
-        """What a call may change, for ``flow.defuse``."""
-        qualified = self._names.qualified(call.func)
-        name = short(qualified)
-        if name is not None:
-            return Effect(
-                writes_hidden=name.startswith(COLLECTING),
-                reads_hidden=name.startswith(("losses.get_", "get_default_graph"))
-                or (name in GETTERS and self._collection(call) is Make.UNKNOWN),
-            )
-        if qualified is not None and qualified.split(".")[0] in LIBRARIES:
-            return Effect()
-        args = (*call.args, *(k.value for k in call.keywords if k.arg is not None))
-        # ``Base.build(self)`` sets attributes of its own.
-        others: list[ast.expr] = [
-            a for a in args if not (self._is_of_class(call) and a is call.args[0])
-        ]
-        # Of ``**rest``, it has the values.
-        others += [k.value for k in call.keywords if isinstance(k.value, ast.Name) and not k.arg]
-        func = call.func
-        if isinstance(func, ast.Name):
-            if qualified is None and hasattr(builtins, func.id):
-                return Effect(tuple(call.args[:1])) if func.id == "setattr" else Effect()
-            outside = self._effects.outside_names(func.id)
-            filled = self._effects.filled(call, func.id)
-            changed = (*(ast.Name(n, ast.Load()) for n in sorted(outside)), *filled.surely)
-            if self._effects.keeps_state(func.id) or (qualified is None and self._keeps(func.id)):
-                changed = (*changed, func)
-            rebinds = self._effects.rebound_names(func.id)
-            if not self._effects.functions(func.id):
-                filled = self._effects.filled_by_making(call, func.id) or Filled([], others, [])
-            perhaps = [*filled.perhaps, *filled.unseen]
-            objects = _parts([*filled.surely, *perhaps])
-            called = func if qualified is None and not self._is_shown(func.id) else None
-            contents = (*args, *self._effects.bound(func.id))
-            sets = self._effects.sets("__call__") if called is not None else frozenset[str]()
-            return Effect(changed, rebinds, contents, objects, called, sets, writes_hidden=True)
-        if not isinstance(func, ast.Attribute):
-            state = self._effects.keeps_state(None) and path_of(func) is not None
-            return Effect((func,) if state else (), contents=args, called=func, writes_hidden=True)
-        me = self.self_name if self.cls is not None else None
-        if self.cls is not None and me and self.is_above(call):
-            # What a class above has; where it is called on a class, self is an argument.
-            above = is_super(func.value)
-            changes = not above or self._effects.writes_above(self.cls, func.attr)
-            return Effect(
-                (ast.Name(me, ast.Load()),) if changes else (),
-                contents=args,
-                objects=_parts(others),
-                writes_hidden=True,
-                above=me if above else "",
-            )
-        owner = path_of(func.value)
-        reads_hidden = func.attr in (
-            "get_tensor_by_name",
-            "get_operation_by_name",
-            "get_operations",
-            "as_graph_element",
-            *GETTERS,
-        )
-        quiet = func.attr in QUIET and (_is_session(func) or not self._changing(func.attr))
-        if quiet or reads_hidden:
-            return Effect(reads_hidden=reads_hidden)
-        if func.attr in CHANGERS or owner is None:
-            given = () if func.attr in CHANGERS or self._is_of_library(func.value) else args
-            if owner is None and func.attr in CHANGERS:
-                return self._effect_on_part(func.value)
-            owners = put_into(call) or [func.value]
-            return Effect((*owners, *self._twins(owners)), contents=given)
-        if self._names.qualified(func.value) is not None:
-            # A module keeps no tensors that a name here could show.
-            return Effect(contents=args, objects=_parts(others), writes_hidden=True)
-        filled = self._effects.filled(call, func.attr, bound=1)
-        changing = [*filled.surely, *filled.perhaps, *filled.unseen]
-        if not self._effects.functions(func.attr):
-            changing = others
-        objects = _parts(a for a in changing if a in others)
-        if owner == (self.self_name,) and self.cls is not None:
-            if not self._effects.writes_self(self.cls, func.attr):
-                held = self._effects.method(self.cls, func.attr) is None
-                state = held and self._effects.keeps_state(None)
-                return Effect(
-                    (func,) if state else (),
-                    contents=args,
-                    objects=objects,
-                    called=func if held else None,
-                    sets=self._effects.sets("__call__" if held else func.attr),
-                    writes_hidden=True,
-                )
-        mine = owner == (self.self_name,)
-        sets = frozenset[str]() if mine else self._effects.sets(func.attr)
-        return Effect((func.value,), contents=args, objects=objects, sets=sets, writes_hidden=True)
 
 
 def puts_nothing(names: Names, call: ast.Call) -> bool:
@@ -636,34 +433,8 @@ def joins(names: Names, call: ast.Call) -> bool:
     return short(path) is not None or path.startswith("numpy.")
 
 
-def _is_class(name: str) -> bool:
-    return name.lstrip("._")[:1].isupper()
-
-
-def _parts(values: Iterable[ast.expr]) -> tuple[ast.expr, ...]:
-    """The values, and in place of those that are written out there what they hold."""
-    found: list[ast.expr] = []
-    for value in values:
-        match value:
-            case ast.List() | ast.Tuple() | ast.Set():
-                found += _parts(value.elts)
-            case ast.Dict():
-                found += _parts(value.values)
-            case ast.Starred():
-                found += _parts([value.value])
-            case _:
-                found.append(value)
-    return tuple(found)
-
-
 _BARREN = {Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN}
 _TENSORS = {Make.TENSOR, Make.LEAF, Make.VARIABLE, Make.FROZEN}
-
-
-def _is_session(func: ast.Attribute) -> bool:
-    """``self.sess.run``: numbers come back. Whatever else has a ``run`` may be a network."""
-    path = path_of(func.value)
-    return func.attr == "run" and path is not None and _SESSION.search(path[-1].lower()) is not None
 
 
 def _trainable(call: ast.Call) -> bool:
