@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -32,9 +33,18 @@ class Backward:
         return frozenset(found)
 
 
-def backward(uses: Iterable[Use], cut: frozenset[Def] = frozenset()) -> Backward:
-    """Everything that ``uses`` were made of, in this scope."""
-    edges: list[tuple[Def | None, Use]] = [(None, u) for u in uses]
+def backward(
+    uses: Iterable[Use],
+    cut: frozenset[Def] = frozenset(),
+    rounds: frozenset[ast.stmt] = frozenset(),
+) -> Backward:
+    """Everything that ``uses`` were made of, in this scope.
+
+    But for what was carried there round one of the loops in ``rounds``.
+    """
+    edges: list[tuple[Def | None, Use]] = [
+        (None, u) for u in uses if not rounds or rounds.isdisjoint(u.carried)
+    ]
     made: set[Def] = set()
     stack = [u.made for _, u in edges]
     while stack:
@@ -45,6 +55,8 @@ def backward(uses: Iterable[Use], cut: frozenset[Def] = frozenset()) -> Backward
         if current in cut:
             continue
         for use in current.uses:
+            if rounds and not rounds.isdisjoint(use.carried):
+                continue
             edges.append((current, use))
             stack.append(use.made)
     return Backward(frozenset(made), cut, tuple(edges))

@@ -47,13 +47,17 @@ class Between:
         leaves: list[Leaf],
         stops: frozenset[Def],
         recorded: frozenset[Path],
+        rounds: frozenset[ast.stmt] = frozenset(),
     ) -> tuple[frozenset[Def], list[tuple[Def | None, Use]]]:
-        """The definitions on the paths from the leaves to the target, and the edges among them."""
+        """The definitions on the paths from the leaves to the target, and the edges among them.
+
+        What was carried round one of the loops in ``rounds`` lies on none.
+        """
         nodes: set[Def] = set()
         edges: list[tuple[Def | None, Use]] = []
         for leaf in leaves:
             beside = self._made_beside(leaf)
-            sliced = self._ops.cut(target, leaf.defs | beside, stops)
+            sliced = self._ops.cut(target, leaf.defs | beside, stops, rounds)
             found = sliced.leading_to(leaf.defs.__contains__)
             if self._has_hidden_paths(leaf, found):
                 found |= sliced.leading_to(self._ops.may_hide_a_source)

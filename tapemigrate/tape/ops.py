@@ -93,11 +93,20 @@ class Ops:
             and all(d.path == owner and d.kind is Kind.ASSIGN and self._is_list(d) for d in made)
         )
 
-    def cut(self, target: frozenset[Use], goals: frozenset[Def], stops: frozenset[Def]) -> Backward:
-        """The slice behind ``target`` up to some definitions, without what carries no gradient."""
-        whole = backward(target, goals | stops)
+    def cut(
+        self,
+        target: frozenset[Use],
+        goals: frozenset[Def],
+        stops: frozenset[Def],
+        rounds: frozenset[ast.stmt] = frozenset(),
+    ) -> Backward:
+        """The slice behind ``target`` up to some definitions, without what carries no gradient.
+
+        Nor what was carried round one of the loops in ``rounds``.
+        """
+        whole = backward(target, goals | stops, rounds)
         barren = {d for d in whole.made if d not in goals and self.is_barren(d)}
-        return backward(target, frozenset(goals | stops | barren))
+        return backward(target, frozenset(goals | stops | barren), rounds)
 
     def is_barren(self, made: Def) -> bool:
         """Whether no gradient can pass through this definition."""

@@ -30,6 +30,7 @@ from tapemigrate.tape.recipes import SOURCE, THREAD
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
+from tapemigrate.tape.rounds import making_anew
 from tapemigrate.tape.second_names import Apart, SecondNames
 from tapemigrate.tape.sources import SourceReader
 from tapemigrate.tape.symbols import gives_no_tensors
@@ -115,7 +116,10 @@ class RegionFinder:
             return stops
         if any(d.kind is Kind.EXCEPT for d in backward(target).made):
             return Refusal("the target is made of what an exception carries", SOURCE)
-        nodes, edges = self._between.definitions(target, sources.leaves, frozenset(stops), recorded)
+        rounds = making_anew(request, sources, self._flow, self._blocks, self._kinds)
+        nodes, edges = self._between.definitions(
+            target, sources.leaves, frozenset(stops), recorded, rounds
+        )
         self._nodes[request, recorded] = nodes
         lower = self._between.lower(request, nodes, others)
         itself = self._is_source(request, target, sources)

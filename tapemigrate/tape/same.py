@@ -39,6 +39,20 @@ def asked_for(made: Def, flow: Flow, kinds: Kinds) -> frozenset[Def]:
     return frozenset(d for d in search.holders if d.kind not in _NO_TENSORS)
 
 
+def is_new(made: Def, flow: Flow, kinds: Kinds) -> bool:
+    """Whether an op certainly makes the tensor where it is given its name.
+
+    Whatever was there before is older then, and made of nothing of it.
+    """
+    if made.kind is not Kind.ASSIGN or made.value is None:
+        return False
+    listed = isinstance(made.value, ast.BinOp) and isinstance(made.value.op, ast.Add | ast.Mult)
+    arithmetic = isinstance(made.value, ast.BinOp) and not listed
+    if not arithmetic and kinds.make(made.value) not in (Make.TENSOR, Make.LEAF):
+        return False
+    return not may_be(made, flow, kinds) and not asked_for(made, flow, kinds)
+
+
 def value_may_be(value: ast.expr, flow: Flow, kinds: Kinds) -> frozenset[Def]:
     """The same of a value that has no name."""
     search = _Search(flow, kinds)

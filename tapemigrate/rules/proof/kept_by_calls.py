@@ -23,13 +23,16 @@ from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
+from tapemigrate.tape.same import is_new
 
 _CALLED = ("__call__", "call")
 
 
 def kept_by_calls(project: Project, view: View, region: Region, leaves: list[Leaf]) -> list[str]:
     """What is assumed of objects that outlive the function and are asked again in the region."""
-    if isinstance(view.scope, ast.Module):
+    # What a run has made anew, an earlier one has computed nothing of.
+    leaves = [leaf for leaf in leaves if not _is_new(leaf, view)]
+    if isinstance(view.scope, ast.Module) or not leaves:
         return []
     body = region.block.body[region.first : region.last + 1]
     run: list[ast.AST] = [*body, region.request.target, *captured_functions(region, view)]
@@ -46,6 +49,10 @@ def kept_by_calls(project: Project, view: View, region: Region, leaves: list[Lea
         f"`{text}` gives nothing that an earlier call computed from {names_of(leaves)}"
         for text in found
     ]
+
+
+def _is_new(leaf: Leaf, view: View) -> bool:
+    return leaf.is_new and all(is_new(made, view.flow, view.kinds) for made in leaf.defs)
 
 
 def _asked(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:

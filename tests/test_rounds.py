@@ -1,0 +1,60 @@
+"""Where a tape opens whose sources are new tensors in each round of a loop."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import SourceFile
+
+HEAD = "import tensorflow as tf\n\n\n"
+KEEPING = """
+class Energy:
+    def __init__(self):
+        self.total = 0.0
+
+    def forward(self, x):
+        self.total = self.total + tf.reduce_sum(x * x)
+        return self.total
+
+
+"""
+
+
+def steps(text: str) -> str:
+    """What ``fix`` makes of the body of a loop that asks an object in each round."""
+    head = "def steps(x):\n    energy = Energy()\n"
+    loop = head + indent("for i in range(3):\n" + indent(dedent(text), "    "), "    ")
+    text = HEAD + KEEPING + loop + "    return x\n\n\nsteps(tf.ones([2]))\n"
+    file = SourceFile("program.py", text)
+    result = analyse({"program.py": file}, Settings(), rewrite=True)
+    return result.rewritten.get("program.py", file.text)
+
+
+def test_new_tensors_have_a_tape_in_each_round() -> None:
+    text = steps("x = x + tf.ones([2])\ny = energy.forward(x)\nx = x - tf.gradients(y, x)[0]\n")
+    assert "        x = x + tf.ones([2])\n        with tf.GradientTape() as tape:" in text
+
+
+def test_what_an_op_may_give_back_has_one_round_the_loop() -> None:
+    text = steps("x = tf.nn.dropout(x, 1.0)\ny = energy.forward(x)\nz = tf.gradients(y, x)[0]\n")
+    assert "with tf.GradientTape() as" not in text
+
+
+def test_what_the_round_before_gave_has_one_round_the_loop() -> None:
+    text = steps("y = energy.forward(x)\nx = x - tf.gradients(y, x)[0]\n")
+    assert "with tf.GradientTape() as" not in text
+
+
+def test_what_later_code_reads_has_one_round_the_loop() -> None:
+    text = steps(
+        """
+        x = x + tf.ones([2])
+        if i == 0:
+            energy.again = lambda: x
+        y = energy.forward(x)
+        x = x - tf.gradients(y, x)[0]
+        """
+    )
+    assert "with tf.GradientTape() as" not in text
