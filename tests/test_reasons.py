@@ -79,9 +79,34 @@ def gradients_of(self, loss, params):
 """
 
 
+STOPPED = """
+import tensorflow as tf
+
+
+def gradients(ys, xs):
+    return tf.gradients(ys, xs, stop_gradients=xs)
+"""
+
+JACOBIAN = """
+import tensorflow as tf
+from tensorflow.python.ops.parallel_for.gradients import batch_jacobian
+
+
+class Model:
+    def build(self, x):
+        self.x = x
+        self.out = tf.tanh(x)
+
+    def slopes(self):
+        return batch_jacobian(self.out, self.x)
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        (STOPPED, "handed in: `stop_gradients` would have to cut the forward pass where that runs"),
+        (JACOBIAN, "handed on for gradients alone, not for a Jacobian of each example"),
         (BOTH_LOOKED_UP, "the source and the target both come out of `lowering.tensors`"),
         (ONE_BY_ONE, "or not from the source: no gradient flows through what its callers pass"),
         (KEPT, "the target `total` is made of `self.op.loss`, which is computed outside"),

@@ -50,12 +50,8 @@ class Received:
         sources = sources_of(request, self._reader, self._flow, self._kinds)
         if isinstance(sources, Refusal):
             return replace(sources, threads=True)
-        if request.stop is not None or request.api not in ("gradients", "threaded"):
-            return Refusal(
-                "its forward pass runs in the callers, and a tape of theirs does not serve for it",
-                THREAD,
-                threads=True,
-            )
+        if unfit := request.unfit_for_others():
+            return Refusal(unfit, THREAD, threads=True)
         sources.leaves = [self._own_variables(self._as_variables(x)) for x in sources.leaves]
         for leaf in sources.leaves:
             own = own_attribute(leaf, self._kinds.self_name)

@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from tapemigrate.tape.leaf import Sources
 
 
+# What a tape is asked for, if not for a gradient.
+_ASKED = {
+    "hessians": "a Hessian",
+    "jacobian": "a Jacobian",
+    "batch_jacobian": "a Jacobian of each example",
+}
+
+
 @dataclass(eq=False, slots=True)
 class Request:
     """A call that asks for gradients.
@@ -50,6 +58,15 @@ class Request:
     beside: tuple[ast.stmt, ...] = ()
     alone: tuple[ast.expr, ...] = ()
     extras: dict[str, ast.expr] = field(default_factory=dict)
+
+    def unfit_for_others(self) -> str:
+        """Why it cannot be asked of a tape that another scope opens; "" where it can."""
+        if self.stop is not None:
+            return "`stop_gradients` would have to cut the forward pass where that runs"
+        if self.api not in ("gradients", "threaded"):
+            asked = _ASKED.get(self.api, "what is asked for")
+            return f"tapes are handed on for gradients alone, not for {asked}"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,8 +99,8 @@ def unfit(project: Project, view: View, request: Request, name: str) -> Refusal 
     cls, unit = view.cls, view.unit
     if cls is None:
         return refused("there is no object beside it that could keep a tape")
-    if request.api not in ("gradients", "threaded") or request.stop is not None:
-        return refused("a tape that is kept does not serve for this call")
+    if reason := request.unfit_for_others():
+        return refused(reason)
     if is_fixed(project, unit, cls):
         return refused("its class may not take an attribute more")
     if project.foreign_stores(unit, cls, name):

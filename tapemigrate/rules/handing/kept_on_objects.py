@@ -78,7 +78,7 @@ def keep_on_object(
     ``request``, in the scope of ``view``, is differentiated by ``sources``. ``here``: the scope
     makes the object itself.
     """
-    if request.api not in ("gradients", "threaded") or request.stop is not None:
+    if request.unfit_for_others():
         return None
     found = _owner(view, sources)
     if found is None:

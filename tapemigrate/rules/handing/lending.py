@@ -96,8 +96,8 @@ class Lendings:
 
     def _try(self, placed: Placed, request: Request, handed: bool) -> str:
         """Has a tape handed to the functions that make the sources, or says why it cannot be."""
-        if request.api not in ("gradients", "threaded") or request.stop is not None:
-            return "a tape that is handed in does not serve for this call"
+        if reason := request.unfit_for_others():
+            return reason
         sources = placed.places.sources(request)
         assert isinstance(sources, Sources)
         leaves: list[Leaf] = []
