@@ -13,16 +13,16 @@ from enum import Enum
 from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import NamedFunction, named_defaults, shared_names
+from tapemigrate.flow.functions import NamedFunction, Scope, named_defaults, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
-from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.project import CallSite, Project, View, self_name
 from tapemigrate.rules.proof.aliases import named_by
 from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.captured import outer_definitions
@@ -71,6 +71,7 @@ class Ancestry:
         self._project = project
         self._tracer = tracer
         self._met: dict[tuple[ast.AST, Def, _Way], set[_Met]] = {}
+        self._related: dict[ast.ClassDef, set[str]] = {}
 
     def leads_to(self, view: View, root: Def, sources: Iterable[Def]) -> bool | None:
         """Whether ``root`` was made of a source. None: of what only may be one."""
@@ -235,8 +236,37 @@ class Ancestry:
         for unit, node in project.stores(name):
             stmt = unit.parents[node]
             if isinstance(stmt, ast.Assign) and node in stmt.targets:
-                if project.class_of(unit, project.scope_of(unit, node)) not in family:
+                method = project.scope_of(unit, node)
+                if project.class_of(unit, method) in family:
+                    continue
+                if not self._is_strangers(view, unit, node, method):
                     yield self._set(unit, stmt.value)
+
+    def _is_strangers(self, view: View, unit: Unit, node: ast.Attribute, method: Scope) -> bool:
+        """Whether a method sets it on its own object, which is none of the class of ``view``."""
+        owner, cls = unit.parents.get(method), view.cls
+        if not isinstance(owner, ast.ClassDef) or cls is None:
+            return False
+        if path_of(node.value) != (self_name(unit, method),):
+            return False
+        if f"{owner.name}." in view.unit.text:
+            return False  # ``Other.method(self)``
+        if owner.name == cls.name:
+            # In another file, one of the same name is a stranger, if neither extends the other.
+            return cls.name not in classes(self._project).extending(cls.name)
+        return owner.name not in self._kin(cls)
+
+    def _kin(self, cls: ast.ClassDef) -> set[str]:
+        """The classes that may have an object in common with ``cls``: a mixin has, with a base."""
+        if cls not in self._related:
+            known = classes(self._project)
+            self._related[cls], pending = {cls.name}, [cls.name]
+            while pending:
+                name = pending.pop()
+                more = (known.extending(name) | known.above(name)) - self._related[cls]
+                self._related[cls] |= more
+                pending += more
+        return self._related[cls]
 
     def _set(self, unit: Unit, value: ast.expr) -> _Step:
         view = self._project.view(unit, self._project.scope_of(unit, value))
