@@ -11,6 +11,7 @@ from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_libr
 from tapemigrate.rules.callgraph.descent import descends, means_class
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import import_path
+from tapemigrate.rules.callgraph.rebound import is_rebound_before
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import top_level
@@ -124,6 +125,8 @@ class Resolver:
             return unit is self._unit and unit.is_below(node, self._enclosing)
         path = unit.names.qualified(node)
         if unit is self._unit:
+            if path is None and isinstance(self._project.scope_of(unit, node), ast.Module):
+                return not is_rebound_before(unit, node)
             return path is None
         if unit.names.reference_kind(node) == "either":
             return None
