@@ -236,10 +236,10 @@ class Ancestry:
         for unit, node in project.stores(name):
             stmt = unit.parents[node]
             if isinstance(stmt, ast.Assign) and node in stmt.targets:
-                method = project.scope_of(unit, node)
-                if project.class_of(unit, method) in family:
+                scope = project.scope_of(unit, node)
+                if project.class_of(unit, scope) in family:
                     continue
-                if not self._is_strangers(view, unit, node, method):
+                if not self._is_strangers(view, unit, node, scope):
                     yield self._set(unit, stmt.value)
 
     def _is_strangers(self, view: View, unit: Unit, node: ast.Attribute, method: Scope) -> bool:
