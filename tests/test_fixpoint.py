@@ -38,6 +38,37 @@ def test_what_a_graph_reaches(graph: list[list[int]], order: list[int]) -> None:
     }
 
 
+@given(GRAPHS, st.sets(st.sampled_from(NODES)), st.permutations(list(NODES)))
+def test_who_has_the_most_needs_no_others(
+    graph: list[list[int]], wanted: set[int], order: list[int]
+) -> None:
+    def make(node: int) -> bool:
+        behind = [fixpoint.of(each, make) for each in graph[node]]
+        return node in wanted or any(behind)
+
+    fixpoint = Fixpoint[int, bool](False, most=True)
+    assert {node: fixpoint.of(node, make) for node in order} == {
+        node: not wanted.isdisjoint(reached(graph, node)) for node in order
+    }
+
+
+def test_what_does_not_matter_is_not_worked_out() -> None:
+    asked: list[int] = []
+
+    def make(node: int) -> bool:
+        asked.append(node)
+        if node == 0:
+            return fixpoint.of(-1, make) or fixpoint.of(1, make) or fixpoint.of(2, make)
+        return node == 2 or (node < 0 and fixpoint.of(node - 1, make))
+
+    fixpoint = Fixpoint[int, bool](False, most=True)
+    assert fixpoint.of(0, make)
+    assert asked == [0, 2, 0]
+    # Of what was left over, nothing is taken for known.
+    assert not fixpoint.of(1, make)
+    assert asked == [0, 2, 0, 1]
+
+
 def test_each_is_worked_out_once_where_none_needs_itself() -> None:
     asked: list[int] = []
 

@@ -138,7 +138,7 @@ class Effects:
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
         self._filling = FilledArguments(self._functions, self._classes, harmless, joins)
-        self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False)
+        self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False, most=True)
         self._setting_names = Fixpoint[str, frozenset[str]](frozenset())
         self._called: bool | None = None
         self._twins: dict[str, set[str]] | None = None

@@ -18,12 +18,16 @@ class Fixpoint(Generic[_K, _V]):
 
     ``least`` is what is taken for a value that is not known yet. A value does not depend on which
     key was asked for first. ``join`` gives what is no less than either value; it is needed where
-    the keys that are asked for depend on values, which may then turn in a circle.
+    the keys that are asked for depend on values, which may then turn in a circle. ``most`` is what
+    no value is more than: who has it needs no others any longer.
     """
 
-    def __init__(self, least: _V, join: Callable[[_V, _V], _V] | None = None) -> None:
+    def __init__(
+        self, least: _V, join: Callable[[_V, _V], _V] | None = None, most: _V | None = None
+    ) -> None:
         self._least = least
         self._join = join
+        self._most = most
         self._known: dict[_K, _V] = {}
         self._found: dict[_K, _V] = {}
         # Dicts, for their order: what is worked out does not depend on hashes.
@@ -50,7 +54,7 @@ class Fixpoint(Generic[_K, _V]):
                 return self._found.setdefault(key, self._least)
             try:
                 self._work_out(key, make)
-                self._known.update(self._found)
+                self._known.update(self._settled())
                 return self._known[key]
             finally:
                 self._found, self._readers, self._open, self._again = {}, {}, [], {}
@@ -59,9 +63,7 @@ class Fixpoint(Generic[_K, _V]):
         self._found[key] = self._least
         self._open.append(key)
         changes: dict[_K, int] = {}
-        while self._open or self._again:
-            # New ones first: their readers have taken the least for them.
-            at = self._open.pop() if self._open else self._again.popitem()[0]
+        while (at := self._next(key)) is not None:
             self._at.append(at)
             try:
                 value = make(at)
@@ -73,3 +75,36 @@ class Fixpoint(Generic[_K, _V]):
                 self._found[at] = value
                 changes[at] = changes.get(at, 0) + 1
                 self._again |= self._readers.get(at, {})
+
+    def _next(self, asked: _K) -> _K | None:
+        """The key that is worked out next; None once that of ``asked`` cannot change."""
+        if self._most is not None:
+            if self._has_most(asked):
+                return None
+            # Its readers may have the most as well, and what else they asked for is not needed.
+            while self._again:
+                at, _ = self._again.popitem()
+                if not self._has_most(at):
+                    return at
+        while self._open:
+            # New ones first: their readers have taken the least for them.
+            at = self._open.pop()
+            readers = self._readers.get(at)
+            if self._most is None or not readers or not all(map(self._has_most, readers)):
+                return at
+            del self._found[at], self._readers[at]
+        return self._again.popitem()[0] if self._again else None
+
+    def _has_most(self, key: _K) -> bool:
+        return self._found[key] == self._most
+
+    def _settled(self) -> dict[_K, _V]:
+        """The values that cannot change: those that need none which is not worked out yet."""
+        unsettled: set[_K] = set()
+        pending = [*self._open, *self._again]
+        while pending:
+            key = pending.pop()
+            if key not in unsettled and not self._has_most(key):
+                unsettled.add(key)
+                pending += self._readers.get(key, ())
+        return {key: value for key, value in self._found.items() if key not in unsettled}

@@ -47,7 +47,7 @@ class Computed:
     def __init__(self, project: Project, strict: bool = False) -> None:
         self._project = project
         self._strict = strict
-        self._holding = Fixpoint[tuple[View, ast.expr, Given], bool](False)
+        self._holding = Fixpoint[tuple[View, ast.expr, Given], bool](False, most=True)
 
     def may_be(self, unit: Unit, value: ast.expr) -> bool:
         """Whether the value of an expression in ``unit`` may hold what an op gave."""
