@@ -61,8 +61,11 @@ def given_to(
     where one of them may be handed on.
     """
     taking = unit.once(takers)
-    named = (call for call in user.nodes(ast.Call) if last_name(call.func) in taking)
-    calls = [call for call in named if may_mean(project, unit, user, call.func)]
+    called = user.once(_calls_by_name)
+    # In the order in which they stand: of two that give the same, the last one counts.
+    named = sorted(each for name in taking.keys() & called.keys() for each in called[name])
+    all_calls = user.nodes(ast.Call)
+    calls = [all_calls[n] for n in named if may_mean(project, unit, user, all_calls[n].func)]
     if not calls:
         return {}, {}
     made = _objects(user, refuses)
@@ -75,6 +78,14 @@ def given_to(
         return refuses(value.func) if isinstance(value, ast.Call) else made.get(last_name(value))
 
     return dict(_given(calls, taking, refuses)), dict(_given(calls, taking, an_object))
+
+
+def _calls_by_name(unit: Unit) -> dict[str, list[int]]:
+    """Which of its calls are calls of a name."""
+    found: dict[str, list[int]] = {}
+    for number, call in enumerate(unit.nodes(ast.Call)):
+        found.setdefault(last_name(call.func), []).append(number)
+    return found
 
 
 def names_for(unit: Unit, given: Given) -> dict[str, Refusal]:
