@@ -58,6 +58,7 @@ class Flow:
         #: Another number once definitions, or what they use, have changed.
         self.version = 0
         self._users: tuple[int, dict[Def, list[Def]]] | None = None
+        self._names: dict[Def, set[Path]] | None = None
         self._given: dict[str, list[Def]] | None = None
         self._own: frozenset[str] | None = None
         state: State = {}
@@ -119,6 +120,7 @@ class Flow:
         What it reads when it runs is what reached its definition.
         """
         self._states.read(_at_definition(holder), node, path)
+        self.reread()
 
     def run_early(self, node: ast.expr, holder: Def, stmt: ast.stmt) -> None:
         """Has an expression of a nested function run where ``holder`` defines that, in ``stmt``."""
@@ -126,6 +128,7 @@ class Flow:
         self._execution.evaluate(node, _at_definition(holder))
         self._states.stmt = outer
         self.version += 1
+        self.reread()
 
     def read_at(self, node: ast.AST, path: Path, owner: ast.expr) -> bool:
         """Has ``node`` read a part of the object ``owner`` as it is where a method of it is called.
@@ -136,6 +139,7 @@ class Flow:
         if state is None:
             return False
         self._states.read(dict(state), node, path)
+        self.reread()
         return True
 
     def changes_of(self, node: ast.expr) -> list[Def]:
@@ -148,12 +152,8 @@ class Flow:
             return []
         known = backward(uses).made
         objects = self._states.objects.reached(uses, path)
-        names = {path} | {
-            made.path
-            for made in self.defs.values()
-            if made.path != HIDDEN
-            and not objects.isdisjoint(self._states.objects.meant({Use(made)}, made.path))
-        }
+        meaning = self._meaning()
+        names = {path}.union(*(meaning.get(each, ()) for each in objects))
         found: list[Def] = []
         for made in self.defs.values():
             if made in known or made.kind not in _CHANGES:
@@ -166,11 +166,26 @@ class Flow:
                 found.append(made)
         return found
 
+    def _meaning(self) -> Mapping[Def, Set[Path]]:
+        """For each object the paths by which it is meant somewhere in the scope."""
+        if self._names is None:
+            self._names = {}
+            for made in self.defs.values():
+                if made.path != HIDDEN:
+                    for each in self._states.objects.meant({Use(made)}, made.path):
+                        self._names.setdefault(each, set()).add(made.path)
+        return self._names
+
+    def reread(self) -> None:
+        """Has to be called where ``reads``, or uses of definitions, have been changed."""
+        self._names = None
+
     def read_as(self, node: ast.AST, path: Path, value: ast.expr | None, stmt: ast.stmt) -> None:
         """Has a name of a nested function, made in ``stmt`` of this scope, read as its value."""
         made = Def(path, Kind.ASSIGN, stmt, value, order=len(self.defs))
         made.uses = self.uses_in(value) if value is not None else NONE
         self.reads[node] = frozenset({Use(made)})
+        self.reread()
 
 
 def _at_definition(holder: Def) -> State:

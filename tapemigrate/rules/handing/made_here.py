@@ -51,12 +51,14 @@ class MadeHere:
             assert made.value is not None
             self._uses[made] = made.uses
             made.uses = flow.uses_in(made.value)
+        flow.reread()
 
     def read_as_before(self) -> None:
         """Takes that back."""
         self.view.flow.reads.update(self._reads)
         for made, uses in self._uses.items():
             made.uses = uses
+        self.view.flow.reread()
         self._reads.clear()
         self._uses.clear()
 

@@ -41,6 +41,7 @@ def read_by_caller(
         return another
     read = ast.copy_location(ast.Name(name, ast.Load()), site.call)
     flow.reads[read] = frozenset(uses)
+    flow.reread()
     return read
 
 
