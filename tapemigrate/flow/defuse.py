@@ -12,11 +12,13 @@ from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Effect, Kind, Use, U
 from tapemigrate.flow.execution import Execution
 from tapemigrate.flow.functions import Function, Scope, parameters, shared_names
 from tapemigrate.flow.paths import Path, parts_read, path_of
+from tapemigrate.flow.sharing import Twins
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import State, States
 from tapemigrate.source.trees import walk
 
 _NO_VALUES = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
+_NO_TWINS = Twins({}, {})
 _CHANGES = (Kind.ASSIGN, Kind.AUGMENT, Kind.MUTATE)
 
 
@@ -36,8 +38,9 @@ class Flow:
     on, entered by a ``with``, where an exception was raised, ``complete`` the classes of which the
     file shows all, ``altered`` which outer names a function of the scope may give something, or
     what these hold, and which it hands to what is out of sight, ``runs`` what a call may call by
-    another name, or of what it is handed. ``reads`` gives, for every path
-    that is read, the definitions that may reach it; ``returns`` lists the return statements.
+    another name, or of what it is handed, ``twins`` the attributes that hold what others do.
+    ``reads`` gives, for every path that is read, the definitions that may reach it; ``returns``
+    lists the return statements.
     """
 
     def __init__(
@@ -50,9 +53,11 @@ class Flow:
         complete: Set[str] = frozenset(),
         altered: Callable[[Function], tuple[frozenset[str], frozenset[str]]] = _alters_nothing,
         runs: Callable[[ast.Call, Mapping[ast.AST, Uses]], Iterable[ast.Call]] = _runs_nothing,
+        twins: Twins = _NO_TWINS,
     ) -> None:
         self.scope = scope
-        self._states = States(shared_names(scope), properties, hooked)
+        set_here = _parts_set(scope) if twins.whole else frozenset[str]()
+        self._states = States(shared_names(scope), properties, hooked, twins, set_here)
         self.reads = self._states.reads
         self.defs = self._states.defs
         #: Another number once definitions, or what they use, have changed.
@@ -186,6 +191,12 @@ class Flow:
         made.uses = self.uses_in(value) if value is not None else NONE
         self.reads[node] = frozenset({Use(made)})
         self.reread()
+
+
+def _parts_set(scope: Scope) -> frozenset[str]:
+    """The attributes that the scope gives values, as steps of paths."""
+    parts = (n for n in walk(scope) if isinstance(n, ast.Attribute))
+    return frozenset(f".{n.attr}" for n in parts if isinstance(n.ctx, ast.Store))
 
 
 def _at_definition(holder: Def) -> State:

@@ -26,6 +26,7 @@ from tapemigrate.flow.hooks import (
 )
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.sharing import Given, Twins, sharing
 from tapemigrate.source.trees import arguments_of, statements, walk
 
 _HOOKS = frozenset(
@@ -65,6 +66,7 @@ class Effects:
         self.set_by_code: set[str] = set()
         self._named: set[str] = set()
         self._kept: dict[str, list[ast.expr]] = {}
+        self._given_to_parts: list[Given] = []
         self._chained: list[tuple[str, str]] = []
         self._given: dict[str, list[ast.expr]] = {}
         hooked: list[ast.ClassDef] = []
@@ -141,7 +143,7 @@ class Effects:
         self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False, most=True)
         self._setting_names = Fixpoint[str, frozenset[str]](frozenset())
         self._called: bool | None = None
-        self._twins: dict[str, set[str]] | None = None
+        self._twins: Twins | None = None
         #: What calls may run by other names than those of functions.
         self.callables = Callables(self._functions, self._given, self._kept)
 
@@ -167,6 +169,7 @@ class Effects:
         for target in stmt.targets:
             if isinstance(target, ast.Attribute):
                 self._kept.setdefault(target.attr, []).append(stmt.value)
+                self._given_to_parts.append(Given(target.attr, stmt.value, stmt.lineno))
             else:
                 self._gives(target, stmt.value)
 
@@ -182,18 +185,12 @@ class Effects:
         """Whether a function of the file has that name, or what one is handed, or keeps by it."""
         return name in self._named or name in self._functions
 
-    def twins(self, attribute: str) -> frozenset[str]:
-        """The attributes that hold what one of the name holds: ``self.b = self.a``."""
+    @property
+    def twins(self) -> Twins:
+        """The attributes that hold what others do, or have it: ``self.b = self.a``."""
         if self._twins is None:
-            self._twins = {}
-            pairs = list(self._chained)
-            for name, values in self._kept.items():
-                for value in values:
-                    if isinstance(value, ast.Attribute) and path_of(value) is not None:
-                        pairs += [(value.attr, name), (name, value.attr)]
-            for one, other in pairs:
-                self._twins.setdefault(one, set()).add(other)
-        return frozenset(self._twins.get(attribute, ())) - {attribute}
+            self._twins = sharing(self._given_to_parts, self._chained, self._functions)
+        return self._twins
 
     def kept(self, attribute: str) -> list[ast.expr]:
         """What the file assigns to attributes of that name."""

@@ -140,6 +140,8 @@ class Execution:
                 for expr in [*stmt.decorator_list, *defaults(stmt.args)]:
                     uses |= self.evaluate(expr, state)
                 self._capture(stmt, (stmt.name,), Kind.FUNCTION, uses, state)
+                if stmt.decorator_list:
+                    self._decorate(stmt, uses, state)
             case ast.ClassDef():
                 uses = NONE
                 for expr in [*stmt.decorator_list, *stmt.bases, *(k.value for k in stmt.keywords)]:
@@ -519,6 +521,19 @@ class Execution:
         made.code = free_names(node)
         if not isinstance(node, ast.ClassDef):
             made.alters, made.hands = self._altered(node)
+
+    def _decorate(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, uses: Uses, state: State
+    ) -> None:
+        """What decorators change that functions of this scope are: they may run ``node``."""
+        made = self._states.defs[node, (node.name,)]
+        for use in uses:
+            made.alters = united(made.alters, use.made.alters)
+            made.hands = united(made.hands, use.made.hands)
+        altered = {name for use in uses for name in use.made.alters}
+        for name in sorted(altered - {node.name}):
+            self._states.change_everywhere(state, node, (name,), uses | made.uses)
+            self._states.change(state, node, (name,), uses | made.uses)
 
     def _free(self, node: ast.AST, state: State) -> Uses:
         """What a nested scope takes from here. Its own names are not this scope's to read."""

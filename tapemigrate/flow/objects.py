@@ -19,6 +19,7 @@ _LISTERS = frozenset(
 )
 _TAKERS = frozenset({"get", "setdefault", "pop", "popleft", "popitem"})
 _CHOOSERS = frozenset({"next", "iter", "min", "max"})
+_VIEWS = frozenset({"ChainMap"})
 _CONTAINERS = _LISTERS | {"OrderedDict", "defaultdict", "deque"}
 _GIVING = frozenset({"vars", "values", "items"}) | _LISTERS | _TAKERS | _CHOOSERS
 _NAMING = (*_DISPLAYS, *_CHOICES, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp)
@@ -151,6 +152,10 @@ class Objects:
                 parts, inner = arguments_of(node), True
                 for each in parts:
                     self._value(each, part, made, found, seen)
+            case ast.Call() if not part and _name(node) in _VIEWS:
+                # What is put into the view gets into the first of those that are behind it.
+                found.add(made)
+                parts = arguments_of(node)
             case _ if not part:
                 found.add(made)
             case ast.Call(func=ast.Attribute(value=owner, attr="copy"), args=[]):

@@ -12,6 +12,7 @@ from itertools import chain
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Kind, Use, Uses, united
 from tapemigrate.flow.objects import Objects, calls_one_of, repeats
 from tapemigrate.flow.paths import Path, other_name, path_of
+from tapemigrate.flow.sharing import Twins
 from tapemigrate.source.trees import children
 
 State = dict[Path, Uses]
@@ -25,6 +26,7 @@ _MANY = 30
 # What a function stands in, or one of several.
 _HOLDING_CODE = (ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp)
 _FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
+_NO_TWINS = frozenset[str]()
 _SET = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.LOOP)
 
 
@@ -32,13 +34,22 @@ class States:
     """The definitions of one scope, and what they do to a state.
 
     ``shared`` are the names of other scopes, ``properties`` attributes that methods compute of
-    their object, or set on it, ``hooked`` the classes that do so for all. ``reads`` gives, for
+    their object, or set on it, ``hooked`` the classes that do so for all, ``twins`` the attributes
+    that hold what others do, in whatever method they were given it; what the scope sets itself,
+    ``set_here``, does so from then on. ``reads`` gives, for
     every path that is read, the definitions that may reach it; ``stmt`` and ``loops`` are where
     the statement stands that is gone through; ``below`` are the longer paths that are known, by
     each path that they begin with.
     """
 
-    def __init__(self, shared: Set[str], properties: Set[str], hooked: Set[str]) -> None:
+    def __init__(
+        self,
+        shared: Set[str],
+        properties: Set[str],
+        hooked: Set[str],
+        twins: Twins,
+        set_here: Set[str],
+    ) -> None:
         self.defs: dict[tuple[ast.AST | None, Path], Def] = {}
         self.reads: dict[ast.AST, Uses] = {}
         self.objects = Objects(self.reads)
@@ -48,6 +59,8 @@ class States:
         self._shared = shared
         self._properties = properties
         self._hooked = hooked
+        self._twins = twins
+        self._set_here = set_here
         # By the loops that they were carried round.
         self._made_uses: dict[frozenset[ast.stmt], dict[Def, Use]] = {}
         self._outside: dict[Def, bool] = {}
@@ -181,6 +194,8 @@ class States:
         for end in range(1, len(path)):
             if any(map(repeats, self.meant(state, path[:end]))):
                 self.change(state, node, path[:end], uses, aliases=False)
+        if self._twins.whole and len(path) > 1:
+            self._change_twins(state, node, path, uses)
         before = self.lookup(state, path)
         search = self.objects.reached if held else self.objects.meant
         changed = search(before, path)
@@ -193,6 +208,18 @@ class States:
                 len(names) > _MANY or not changed.isdisjoint(self.objects.reached(there, other))
             ):
                 self.change(state, node, other, uses, aliases=False)
+
+    def _change_twins(self, state: State, node: ast.AST, path: Path, uses: Uses) -> None:
+        """Has attributes change that hold what changes at ``path``, or a part of it."""
+        for end in range(1, len(path)):
+            twins = self._twins.whole.get(path[end], _NO_TWINS)
+            if end < len(path) - 1:
+                twins |= self._twins.parts.get(path[end], _NO_TWINS)
+            if twins:
+                beside = {(*path[:end], twin) for twin in twins - self._set_here}
+                beside |= {known for known in state if known[-1] in twins}
+                for other in sorted(beside - {path[: end + 1]}):
+                    self.change(state, node, other, uses, aliases=False)
 
     def lookup(self, state: State, path: Path) -> Uses:
         """What the path itself may hold (not the parts of it that were set on their own)."""

@@ -223,6 +223,7 @@ class Project:
             effects.complete,
             effects.altered,
             kinds.runs,
+            effects.twins,
         )
 
     def _computing(self) -> tuple[frozenset[str], frozenset[str]]:

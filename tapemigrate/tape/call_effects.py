@@ -146,7 +146,7 @@ class CallEffects:
             if owner is None and func.attr in CHANGERS:
                 return self._effect_on_part(func.value)
             owners = put_into(call) or [func.value]
-            return Effect((*owners, *self._twins(owners)), contents=given)
+            return Effect(tuple(owners), contents=given)
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
             return Effect(contents=args, objects=_parts(others), writes_hidden=True)
@@ -170,13 +170,6 @@ class CallEffects:
         mine = owner == (self.self_name,)
         sets = frozenset[str]() if mine else self._effects.sets(func.attr)
         return Effect((func.value,), contents=args, objects=objects, sets=sets, writes_hidden=True)
-
-    def _twins(self, changed: Iterable[ast.expr]) -> Iterator[ast.expr]:
-        """The attributes of the same object that may hold the same list."""
-        for each in changed:
-            if isinstance(each, ast.Attribute) and path_of(each) is not None:
-                for name in sorted(self._effects.twins(each.attr)):
-                    yield ast.Attribute(each.value, name, ast.Load())
 
     def _is_of_class(self, call: ast.Call) -> bool:
         """``Base.method(self, x)``: the object is passed like any other argument."""

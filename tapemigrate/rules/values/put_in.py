@@ -9,6 +9,7 @@ from tapemigrate.flow.changers import CHANGERS, changed_by_handed, is_of_class, 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.sharing import Twins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
@@ -66,24 +67,51 @@ def _put_in(project: Project, view: View, name: str) -> Iterator[tuple[Given, bo
     """What is put in where the attribute stands; whether it is done on ``self``."""
     family = set(project.family(view.unit, view.cls)) if view.cls is not None else set()
     family |= {cls for _, cls in bases_elsewhere(project, view)}
-    for unit in project.units.having(name) if family else ():
+    if not family:
+        return
+    yield from ((given, own) for given, own, _ in _put_where(project, view, name, family))
+    for other, deep in sorted(_others(project.effects(view.unit).twins, name)):
+        for (at, value), own, node in _put_where(project, view, other, family):
+            if not deep or _is_of_part(at.unit, node):
+                yield (at, value), own
+
+
+def _others(twins: Twins, name: str) -> set[tuple[str, bool]]:
+    """The attributes by which something gets into what one holds; whether into a part of them."""
+    step = f".{name}"
+    found = {(other[1:], False) for other, changed in twins.whole.items() if step in changed}
+    return found | {(o[1:], True) for o, changed in twins.parts.items() if step in changed}
+
+
+def _is_of_part(unit: Unit, node: ast.expr) -> bool:
+    """Whether it is something in what ``node`` is into which something is put."""
+    parts = (ast.Attribute, ast.Subscript)
+    above = unit.parents[node]
+    return isinstance(above, parts) and isinstance(unit.parents[above], parts)
+
+
+def _put_where(
+    project: Project, view: View, name: str, family: set[ast.ClassDef]
+) -> Iterator[tuple[Given, bool, ast.expr]]:
+    """What is put in, whether on ``self``, and the attribute that stands there."""
+    for unit in project.units.having(name):
         for node, value in unit.once(_put).get(name, ()):
             there = project.view(unit, project.scope_of(unit, node))
             own = path_of(node.value) == (there.kinds.self_name,)
             if not own or there.cls in family:
-                yield (there, value), own
+                yield (there, value), own, node
         for node, value, method in unit.once(_handed).get(name, ()):
             there = project.view(unit, project.scope_of(unit, node))
             if there.scope is not view.scope and keeps(project, method):
                 own = path_of(node.value) == (there.kinds.self_name,)
                 if not own or there.cls in family:
-                    yield (there, value), own
+                    yield (there, value), own, node
         for node in unit.once(_named_anew).get(name, ()):
             there = project.view(unit, project.scope_of(unit, node))
             own = path_of(node.value) == (there.kinds.self_name,)
             if not own or there.cls in family:
                 put = _put_into(project, there, node) or _put_by_function(project, there, node)
-                yield from (((there, value), own) for value in put)
+                yield from (((there, value), own, node) for value in put)
 
 
 def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> Iterator[Given]:
