@@ -28,6 +28,34 @@ def place_of(made: Def) -> int | None:
     return None
 
 
+def places_of(made: Def) -> tuple[int, ...] | None:
+    """The same, one in the other: ``a, (b, c) = …`` has ``c`` in place 1 of place 1."""
+    if made.kind is not Kind.ELEMENT or not isinstance(made.stmt, ast.Assign):
+        return None
+    pending: list[tuple[ast.expr, tuple[int, ...]]] = [(t, ()) for t in made.stmt.targets]
+    while pending:
+        target, places = pending.pop()
+        if isinstance(target, ast.Tuple | ast.List):
+            if any(isinstance(part, ast.Starred) for part in target.elts):
+                continue
+            pending += [(part, (*places, place)) for place, part in enumerate(target.elts)]
+        elif places and path_of(target) == made.path:
+            return places
+    return None
+
+
+def element(value: ast.expr | None, places: tuple[int, ...]) -> ast.expr | None:
+    """What is written in the place of a display, and of those in it; None where that cannot be
+    told."""
+    for place in places:
+        if not isinstance(value, ast.Tuple | ast.List) or place >= len(value.elts):
+            return None
+        if any(isinstance(each, ast.Starred) for each in value.elts):
+            return None
+        value = value.elts[place]
+    return value
+
+
 def given(function: ast.FunctionDef | ast.AsyncFunctionDef, place: int) -> list[ast.expr]:
     """The values that element ``place`` of what the function returns may have; [] if unknown."""
     own = list(_own(function))

@@ -30,6 +30,8 @@ PARAMETERS_BY_NAME = late(r"(^|_)(params|parameters|vars|variables|var_list)$|^(
 # Functions that give them: such a one computes no loss.
 ASKS_FOR_VARIABLES = late(r"(^|[_.])(params|parameters|vars|variables|weights|var_list)(_|$)")
 _DATA_BY_NAME = late(r"next|batch|read|load|data|input|dequeue|parse|placeholder|iterator")
+# ``load_model``: what it gives is computed, whatever it also reads.
+_MODEL_BY_NAME = late(r"model|graph|network|(^|_)nets?(_|$)")
 _ITERATORS = frozenset({"zip", "enumerate", "reversed", "sorted", "list", "tuple", "range", "len"})
 #: Methods of lists and dicts that hand out what these hold.
 HANDING_OUT = frozenset(
@@ -195,7 +197,8 @@ def container_of(value: ast.expr) -> ast.expr | None:
 def gives_data(call: ast.expr | None) -> bool:
     """Whether the name of the function called says that it hands out data."""
     path = path_of(call.func) if isinstance(call, ast.Call) else None
-    return path is not None and _DATA_BY_NAME.search(path[-1].lower()) is not None
+    name = path[-1].lower() if path is not None else ""
+    return _DATA_BY_NAME.search(name) is not None and _MODEL_BY_NAME.search(name) is None
 
 
 def is_display(made: Def) -> bool:

@@ -27,7 +27,7 @@ from tapemigrate.tape.plan import AddParameter, Insert, Op
 from tapemigrate.tape.planner import Layout
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.returned import place_of
+from tapemigrate.tape.returned import element, places_of
 from tapemigrate.tape.syntax import may_give_back
 
 PlacedFor = Callable[[CallSite, "Scope | None"], "Placed | None"]
@@ -145,20 +145,20 @@ class Lendings:
         if there is None or maker.view.flow.yields or not isinstance(value, ast.Tuple | ast.List):
             return "it does not return what it makes in one place"
         behind = backward(view.flow.uses_in(request.target)).made
-        own = place_of(made)
-        places = {place_of(d) for d in behind if d.value is call and d.kind is Kind.ELEMENT} - {own}
-        known = [p for p in (*places, own) if p is not None and p < len(value.elts)]
-        if own is None or None in places or len(known) <= len(places) or not places:
-            return "what it returns cannot be told apart"
-        if any(isinstance(elt, ast.Starred) for elt in value.elts):
+        own = places_of(made)
+        places = {places_of(d) for d in behind if d.value is call and d.kind is Kind.ELEMENT}
+        beside = [element(value, p) for p in places - {own} if p is not None]
+        mine = element(value, own) if own is not None else None
+        others = [each for each in beside if each is not None]
+        if mine is None or not others or len(others) < len(places - {own}):
             return "what it returns cannot be told apart"
         inner = Request(
             request.call,
             request.node,
             returns[0],
             "kept",
-            ast.List([value.elts[p] for p in known[:-1]], ast.Load()),
-            ast.List([value.elts[own]], ast.Load()),
+            ast.List(others, ast.Load()),
+            ast.List([mine], ast.Load()),
             often=True,
         )
         region = there.places.find([inner, *there.requests], lambda _: False, "", {})[inner]
@@ -167,7 +167,7 @@ class Lendings:
         watched = _watched(region, maker.view)
         if isinstance(watched, str):
             return watched
-        alone = there.places.sources(replace(inner, sources=value.elts[own]))
+        alone = there.places.sources(replace(inner, sources=mine))
         lent = Leaf(
             leaf.defs,
             None,

@@ -14,7 +14,7 @@ from tapemigrate.source.trees import top_level
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.lookups import Lookups
-from tapemigrate.tape.returned import place_of
+from tapemigrate.tape.returned import element, places_of
 from tapemigrate.tape.same import value_may_be
 from tapemigrate.tape.syntax import may_give_back
 
@@ -177,20 +177,15 @@ def unpacked_beside(
 
 def _returned(view: View, one: Def, other: Def) -> list[tuple[ast.expr, ast.expr]] | None:
     """What the function returns in the two places, at each of its ends."""
-    places = [place_of(one), place_of(other)]
-    if None in places or not view.flow.returns or view.flow.yields:
+    mine, theirs = places_of(one), places_of(other)
+    if mine is None or theirs is None or not view.flow.returns or view.flow.yields:
         return None
     found: list[tuple[ast.expr, ast.expr]] = []
     for end in view.flow.returns:
-        value = end.value
-        if not isinstance(value, ast.Tuple | ast.List):
+        first, second = element(end.value, mine), element(end.value, theirs)
+        if first is None or second is None:
             return None
-        if any(isinstance(e, ast.Starred) for e in value.elts):
-            return None
-        chosen = [value.elts[p] for p in places if p is not None and p < len(value.elts)]
-        if len(chosen) < 2:
-            return None
-        found.append((chosen[0], chosen[1]))
+        found.append((first, second))
     return found
 
 
