@@ -154,3 +154,46 @@ def test_a_name_of_values_is_no_function_that_asks_for_a_collection() -> None:
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
     assert finding.fix is not None
     assert "collection" not in finding.message
+
+
+SETTINGS_FIRST = """
+import tensorflow as tf
+
+
+def attack(logits, x, labels, FLAGS):
+    loss = tf.reduce_sum(labels * logits) * FLAGS.scale
+    return tf.gradients(loss, x)[0]
+"""
+
+TAKEN_FROM_ONE = """
+import tensorflow as tf
+
+
+def cam(classes, network, layer):
+    loss = tf.reduce_mean(network.layers["out"] * tf.one_hot(3, classes))
+    return tf.gradients(loss, network.layers[layer])[0]
+"""
+
+ONLY_AN_INDEX = """
+import tensorflow as tf
+
+
+def slope(feature):
+    loss = tf.reduce_mean(logits[:, feature])
+    return tf.gradients(loss, image)[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (SETTINGS_FIRST, "the target `loss` is computed from `logits`, a parameter"),
+        (TAKEN_FROM_ONE, "the target `loss` is computed from `network`, a parameter"),
+        (ONLY_AN_INDEX, "the target `loss` is computed outside this function, or not from"),
+    ],
+)
+def test_the_reason_names_what_the_forward_pass_comes_by(text: str, reason: str) -> None:
+    files = {"a.py": SourceFile("a.py", text)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert finding.fix is None
+    assert reason in finding.message

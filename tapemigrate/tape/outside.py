@@ -11,6 +11,7 @@ from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.recipes import SOURCE, THREAD
 from tapemigrate.tape.request import Refusal, Request
 
@@ -70,7 +71,12 @@ def together(name: str) -> Refusal:
 
 
 def elsewhere(
-    request: Request, target: frozenset[Use], kinds: Kinds, sources: Set[Def] = frozenset()
+    request: Request,
+    target: frozenset[Use],
+    flow: Flow,
+    kinds: Kinds,
+    ops: Ops,
+    sources: Set[Def] = frozenset(),
 ) -> Refusal:
     """That no tape of this scope sees the target being computed, and where one might.
 
@@ -106,14 +112,21 @@ def elsewhere(
             keeps=_attribute(request.target) or keeps,
             own=True,
         )
-    passed = {d.path[0] for d in backward(target).made if d.kind is Kind.PARAM and d.path != me}
-    if passed:
+    passed = {d for d in backward(target).made if d.kind is Kind.PARAM and d.path != me}
+    carriers = _carriers(request, passed, behind, flow, ops)
+    if carriers:
+        own = entered if _is_of_object(flow.uses_in(request.sources), kinds) else ()
+        also = [f"`{text_of(path)}`" for path in sorted(own, key=text_of)[:3]]
+        first = f"{', '.join(also)} and " if also else ""
         return Refusal(
-            f"the target `{what}` is computed from `{min(passed)}`, a parameter: its forward "
-            "pass begins in the callers",
+            f"the target `{what}` is computed from {first}`{carriers[0]}`, a parameter: its "
+            f"forward pass begins {'before this method runs' if also else 'in the callers'}",
             THREAD,
             threads=True,
         )
+    if passed:
+        reason = f"the target `{what}` is computed outside this function, or not from the source"
+        return Refusal(reason, THREAD, threads=True)
     if entered or not _is_made_here(request.target, made):
         kept = min(map(text_of, entered), default=what) if not whole else what
         of = "" if kept == what else f"is made of `{kept}`, which "
@@ -126,6 +139,34 @@ def elsewhere(
         passed_on = passed_on.elts[0]  # what stands in the call
     whence = ast.unparse(passed_on)
     return Refusal(f"nothing here shows that `{what}` is computed from `{whence}`", SOURCE)
+
+
+def _carriers(
+    request: Request, passed: Set[Def], behind: Set[Def], flow: Flow, ops: Ops
+) -> list[str]:
+    """Of the parameters ``passed``, those by which the forward pass may come here, likeliest first.
+
+    What the source is taken out of as well, and then what is read as a value, and by itself: an
+    index or a name only says what is to be done, and a setting hardly more.
+    """
+    beside = {d for d in backward(flow.uses_in(request.sources)).made if d in passed}
+    read = ops.paths_read([request.target, *(d.value for d in behind)])
+
+    def rank(made: Def) -> tuple[bool, bool, int]:
+        parts = [path[1:2] for path in read if path[0] == made.path[0]]
+        whole = any(not part or part[0].startswith("[") for part in parts)
+        return made not in beside, not whole, made.order
+
+    carrying = {d for d in passed if d in beside or any(path[0] == d.path[0] for path in read)}
+    return list(dict.fromkeys(d.path[0] for d in sorted(carrying, key=rank)))
+
+
+def _is_of_object(uses: Set[Use], kinds: Kinds) -> bool:
+    """Whether all of it is kept on the object whose method this is."""
+    made = origins(uses)
+    return bool(made) and all(
+        d.kind is Kind.ENTRY and len(d.path) > 1 and d.path[0] == kinds.self_name for d in made
+    )
 
 
 def _functions(request: Request, behind: Set[Def]) -> Iterator[ast.expr]:

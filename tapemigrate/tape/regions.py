@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import permutations
 
@@ -142,13 +142,13 @@ class RegionFinder:
         if not statements and self._is_apart(target, sources):
             inline = True
         if not (statements or inline):
-            return elsewhere(request, target, self._kinds)
+            return self._elsewhere(request, target)
         if not (inline or recorded) and self._is_from_before(target, sources, nodes):
-            return elsewhere(request, target, self._kinds)
+            return self._elsewhere(request, target)
         if not recorded and not self._between.connects(request, sources, stops, others):
             cut = {d for leaf in sources.leaves for d in leaf.defs}
             asked = {u.made for q in lower for u in self._flow.uses_in(q.sources)}
-            return elsewhere(request, target, self._kinds, cut | asked)
+            return self._elsewhere(request, target, cut | asked)
         if early:
             statements |= self._before(
                 request, statements | {request.stmt} if inline else statements
@@ -276,15 +276,20 @@ class RegionFinder:
         unmade = not any(d.stmt or d in cut for d in origins(below))
         if below and below != target and unmade and not recorded:
             # Only the index is made here.
-            return elsewhere(request, below, self._kinds)
+            return self._elsewhere(request, below)
         for part in () if recorded else request.alone:
             used = self._flow.uses_in(part)
             made = backward(used).made
             if used and not made & cut and not any(map(self._computes, made)):
-                return elsewhere(replace(request, target=part), used, self._kinds)
+                return self._elsewhere(replace(request, target=part), used)
         if itself and len(sources.leaves) > 1 and any(u.made.kind in _OUTSIDE for u in target):
-            return elsewhere(request, target, self._kinds)
+            return self._elsewhere(request, target)
         return None
+
+    def _elsewhere(
+        self, request: Request, target: frozenset[Use], sources: Set[Def] = frozenset()
+    ) -> Refusal:
+        return elsewhere(request, target, self._flow, self._kinds, self._ops, sources)
 
     def _computes(self, made: Def) -> bool:
         """Whether it is no mere name of what came from outside."""

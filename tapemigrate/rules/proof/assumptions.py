@@ -309,7 +309,10 @@ class Judge:
                 if any(step in _STATIC for step in root.path):
                     continue
                 if not all(step.startswith("[") for step in root.path[1:]):
-                    return wrong(text_of(root.path), "made out of sight", "the source")
+                    setting = self._setting(root, region.sources.leaves)
+                    if isinstance(setting, Refusal):
+                        return setting
+                    continue
                 targets.add(root.path[0])
                 continue
             if self._is_itself(root, region):
@@ -352,6 +355,13 @@ class Judge:
         if not targets and not own:
             return NOTHING_PASSED
         return Given(frozenset(targets), frozenset(own), assumptions)
+
+    def _setting(self, root: Def, leaves: list[Leaf]) -> Refusal | None:
+        """Why a part of what is passed is no mere setting of the program's."""
+        if not self._is_plain(root) or self._holds_source(root, leaves):
+            return wrong(text_of(root.path), "made out of sight", "the source")
+        told = self._given_by_name(root, leaves)
+        return told if isinstance(told, Refusal) else None
 
     def _before(self, root: Def, sentence: str | None) -> str | None:
         """``sentence`` of what an attribute held until, on some ways, the method set it."""
