@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from enum import Enum, auto
+from itertools import islice
 from typing import NamedTuple
 
 from tapemigrate.patterns import late
@@ -79,6 +80,7 @@ class Filling:
         self._modules = modules
         self._held: dict[str, _Held] = {}
         self._texts: dict[str, bytes] = {}
+        self._filling: dict[tuple[str, str], list[str]] = {}
 
     def words(self, files: Collection[str]) -> frozenset[str]:
         """What has to be looked for to know who fills what ``files``, read together, hold."""
@@ -88,19 +90,25 @@ class Filling:
     def of(self, files: Collection[str], places: Find) -> Iterator[str]:
         """The files that fill it, that hold it, and those of ``files`` that name it.
 
-        ``places`` tells where the words stand.
+        ``places`` tells where the words stand, and always the same.
         """
         for path in files:
             for name in self._state(path, files):
-                homes = [home_of(name, anchor) for anchor in anchors_of(path)]
-                found = dict.fromkeys(p for home in homes for p in places.get(home, ()))
-                near = [p for p in self._projects.near(path, found) if p != path]
-                filling = [p for p in near if self._fills(p, name, path)]
+                if (path, name) not in self._filling:
+                    self._filling[path, name] = self._filling_of(path, name, places)
+                filling = self._filling[path, name]
                 if len(filling) > _MOST_FILES:
                     continue
                 if filling or self._fills_its_own(path, name):
                     yield from (path, *filling)
                     yield from (each for each in files if self._names(each, name, path))
+
+    def _filling_of(self, path: str, name: str, places: Find) -> list[str]:
+        """The other files that fill it; one more than are looked at where there are more."""
+        homes = [home_of(name, anchor) for anchor in anchors_of(path)]
+        found = dict.fromkeys(p for home in homes for p in places.get(home, ()))
+        near = (p for p in self._projects.near(path, found) if p != path)
+        return list(islice((p for p in near if self._fills(p, name, path)), _MOST_FILES + 1))
 
     def _names(self, path: str, name: str, home: str) -> bool:
         """Whether a file has a name for what has ``name`` in the module at ``home``."""

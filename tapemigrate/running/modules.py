@@ -40,21 +40,28 @@ class Modules:
         self._named: dict[str, list[str]] = {}
         self._tables: dict[str, _Table] = {}
         self._arguments: dict[str, Arguments] = {}
+        # By the module that imports, and the one that is imported; by a module, and a name there.
+        self._found: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._led_to: dict[tuple[str, str], frozenset[str]] = {}
 
     def meant(self, user: str, givers: Iterable[str]) -> Iterator[str]:
         """The files that the one at ``user`` may mean by ``givers``: see ``Links``."""
-        pending = [(user, *each.partition(":")[::2], 0) for each in sorted(givers)]
+        named = [each.partition(":")[::2] for each in sorted(givers)]
+        return self._followed(
+            [(path, name, 0) for module, name in named for path in self._files(user, module)]
+        )
+
+    def _followed(self, pending: list[tuple[str, str, int]]) -> Iterator[str]:
+        """The files that names of modules lead to, these first, after so many steps."""
         seen: set[tuple[str, str]] = set()
-        while pending:
-            at, module, name, steps = pending.pop(0)
-            for path in self._files(at, module):
-                if (path, name) in seen:
-                    continue
-                seen.add((path, name))
-                yield path
-                if name and steps < _MOST_STEPS:
-                    led = _origins(self._table(path), name)
-                    pending += [(path, of, further, steps + 1) for of, further in led]
+        for path, name, steps in pending:  # which grows meanwhile
+            if (path, name) in seen:
+                continue
+            seen.add((path, name))
+            yield path
+            if name and steps < _MOST_STEPS:
+                for module, further in _origins(self._table(path), name):
+                    pending += [(p, further, steps + 1) for p in self._files(path, module)]
 
     def used(self, user: str) -> Iterator[str]:
         """The files of all that the one at ``user`` imports by name.
@@ -69,16 +76,25 @@ class Modules:
         """What the one at ``user`` may have a name of ``home`` by: ``REGISTRY``, ``u.REGISTRY``."""
         table, anchors = self._table(user), set(anchors_of(home))
         for local, (module, last) in table.imported.items():
-            if last == name and home in self.meant(user, [f"{module}:{name}"]):
+            if last == name and self._may_be_in(home, user, module, name):
                 yield local
-            path = module if not last else f"{module}{'' if module.endswith('.') else '.'}{last}"
             # Told first by the names alone: what they mean takes long.
-            if not anchors.isdisjoint(path.split(".")) and home in self.meant(
-                user, [f"{path}:{name}"]
-            ):
+            path, steps = table.modules[local]
+            if not anchors.isdisjoint(steps) and self._may_be_in(home, user, path, name):
                 yield f"{local}.{name}"
-        if any(home in self.meant(user, [f"{module}:{name}"]) for module in table.wholesale):
+        if any(self._may_be_in(home, user, module, name) for module in table.wholesale):
             yield name
+
+    def _may_be_in(self, home: str, user: str, module: str, name: str) -> bool:
+        """Whether the one at ``user`` may mean by ``name`` of a module what ``home`` has."""
+        return any(home in self._led(path, name) for path in self._files(user, module))
+
+    def _led(self, path: str, name: str) -> frozenset[str]:
+        """The files that a name of the module at ``path`` leads to, and this."""
+        key = path, name
+        if key not in self._led_to:
+            self._led_to[key] = frozenset(self._followed([(path, name, 0)]))
+        return self._led_to[key]
 
     def read(self, user: str) -> Iterator[str]:
         """The files of what the one at ``user`` imports, and reads parts of: ``CACHE["h"]``."""
@@ -111,7 +127,13 @@ class Modules:
             self._tables[path] = _table_of(path)
         return self._tables[path]
 
-    def _files(self, user: str, module: str) -> Iterator[str]:
+    def _files(self, user: str, module: str) -> tuple[str, ...]:
+        key = user, module
+        if key not in self._found:
+            self._found[key] = tuple(self._look_for(user, module))
+        return self._found[key]
+
+    def _look_for(self, user: str, module: str) -> Iterator[str]:
         from tapemigrate.rules.callgraph.places import is_module, nearness, steps_of
 
         if not self._named:
@@ -131,12 +153,14 @@ class _Table(NamedTuple):
     """Where the names of a module come from.
 
     ``imported`` are modules and the names there, empty where it is the module itself that has the
-    name; ``wholesale`` are those of which all names are imported, ``handed_on`` if they are a
-    package's; ``made`` the imported classes that are called, ``extended`` the bases of classes,
-    and what decorates these; ``parts_read`` names behind which a dot stands, or a bracket.
+    name; ``modules`` the paths that these would have as modules, and their steps; ``wholesale`` are
+    those of which all names are imported, ``handed_on`` if they are a package's; ``made`` the
+    imported classes that are called, ``extended`` the bases of classes, and what decorates these;
+    ``parts_read`` names behind which a dot stands, or a bracket.
     """
 
     imported: Mapping[str, tuple[str, str]]
+    modules: Mapping[str, tuple[str, frozenset[str]]]
     wholesale: Sequence[str]
     handed_on: bool
     made: Sequence[str]
@@ -166,7 +190,7 @@ def _table_of(path: str) -> _Table:
                 wholesale.append(module)
             elif words:
                 imported[words[-1]] = (module, words[0])
-    called = set(map(_decoded, CALLED.findall(data)))
+    called = set(map(_decoded, set(CALLED.findall(data))))
     made = [each for each in called & imported.keys() if each.lstrip("_")[:1].isupper()]
     extended: dict[str, list[str]] = {}
     for match in EXTENDS.finditer(data):
@@ -176,8 +200,16 @@ def _table_of(path: str) -> _Table:
         decorators = map(_decoded, _DECORATOR.findall(match[1]))
         extended.setdefault(_decoded(match[2]), []).extend(decorators)
     package = os.path.basename(path) == "__init__.py"
-    parts = set(map(_decoded, _PART.findall(data))) & imported.keys()
-    return _Table(imported, wholesale, package, sorted(made), extended, parts)
+    parts = set(map(_decoded, set(_PART.findall(data)))) & imported.keys()
+    paths = {local: _path_of(*each) for local, each in imported.items()}
+    modules = {local: (each, frozenset(each.split("."))) for local, each in paths.items()}
+    return _Table(imported, modules, wholesale, package, sorted(made), extended, parts)
+
+
+def _path_of(module: str, name: str) -> str:
+    if not name:
+        return module
+    return f"{module}{'' if module.endswith('.') else '.'}{name}"
 
 
 def _origins(table: _Table, name: str) -> tuple[tuple[str, str], ...]:
