@@ -176,26 +176,6 @@ class Choice:
             ]
         return found
 
-    def naming(
-        self,
-        callers: Iterable[str],
-        hidden: Mapping[str, frozenset[str]],
-        passing: Mapping[str, Passing],
-    ) -> Iterator[str]:
-        """The files whose functions that make such ops the callers name: they may hand them in.
-
-        And those through which they have them from others.
-        """
-        made = {path: Passing(names, ()) for path, names in hidden.items()}
-        given = {**passing, **made}
-        for caller in filter(None, callers) if hidden else ():
-            near_by = self._projects.near(caller, given)
-            text = _text(caller) if near_by else Text(b"")
-            for path in near_by:
-                each = given[path]
-                if path != caller and _may_name(text, frozenset(map(_encoded, each.names))):
-                    yield from (path, *self._projects.near(caller, each.through))
-
     def _tops_of(self, path: str) -> frozenset[bytes] | None:
         """The names of a module's own functions and classes; None where its bytes do not tell."""
         if path not in self._tops:
@@ -205,6 +185,41 @@ class Choice:
                 tops = None
             self._tops[path] = tops
         return self._tops[path]
+
+
+class Naming:
+    """The files whose functions that make such ops callers name: they may hand them in.
+
+    And those through which they have them from others. ``hidden`` are such functions of files.
+    """
+
+    def __init__(
+        self,
+        projects: Projects,
+        hidden: Mapping[str, frozenset[str]],
+        passing: Mapping[str, Passing],
+    ) -> None:
+        self._projects = projects
+        self._given = dict(passing) if hidden else {}
+        self._given |= {path: Passing(names, ()) for path, names in hidden.items()}
+        self._names = {
+            path: frozenset(map(_encoded, each.names)) for path, each in self._given.items()
+        }
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def by(self, callers: Iterable[str]) -> Iterator[str]:
+        """What the files at ``callers`` name."""
+        for caller in filter(None, callers):
+            if caller not in self._found:
+                self._found[caller] = tuple(self._by(caller))
+            yield from self._found[caller]
+
+    def _by(self, caller: str) -> Iterator[str]:
+        near_by = self._projects.near(caller, self._given)
+        text = _text(caller) if near_by else Text(b"")
+        for path in near_by:
+            if path != caller and _may_name(text, self._names[path]):
+                yield from (path, *self._projects.near(caller, self._given[path].through))
 
 
 def _may_name(text: Text, names: frozenset[bytes] | None) -> bool:

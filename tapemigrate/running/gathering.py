@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.running import facts
-from tapemigrate.running.context import Choice, may_import, words
+from tapemigrate.running.context import Choice, Naming, may_import, words
 from tapemigrate.running.facts import Question
 from tapemigrate.running.filling import Filling
 from tapemigrate.running.grouping import grouped
@@ -94,6 +94,7 @@ def with_others(
     hidden = {path: h.names for path, h in held if h is not None}
     passed = passing(hidden, find, running)
     reached = choice.reached(links, passed)
+    naming = Naming(projects, hidden, passed)
     modules = Modules(paths, projects)
     found: dict[str, tuple[Task, dict[str, None], set[str]]] = {}
     for task in tasks:
@@ -109,7 +110,7 @@ def with_others(
                 calling = list(choice.callers(member, each))
                 called = each.names | {handed.name for handed in each.handed}
                 context.update(dict.fromkeys([*calling, *modules.handed(calling, called)]))
-                context.update(dict.fromkeys(choice.naming(calling, hidden, passed)))
+                context.update(dict.fromkeys(naming.by(calling)))
             context.update(dict.fromkeys(marked.get(member, ())))
             context.update(dict.fromkeys(reached.get(member, ())))
             context.update(dict.fromkeys(choice.changing(member) if member in links else ()))
@@ -137,7 +138,7 @@ def with_others(
     places = find(frozenset().union(*(filling.words(run) for _, _, run in found.values())))
     whole: list[Task] = []
     for task, context, run in found.values():
-        context.update(dict.fromkeys(filling.of(run, places)))
+        context.update(dict.fromkeys(filling.of(sorted(run, key=rank.__getitem__), places)))
         others = tuple(path for path in context if path not in task.filenames)
         whole.append(replace(task, context=others))
     return whole, not lost
