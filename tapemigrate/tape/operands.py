@@ -41,6 +41,8 @@ _PLACES: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("boolean_mask", "gather_nd"), (1,)),
     **dict.fromkeys(("max_pool", "avg_pool", "conv1d", "conv2d"), (2, 3)),
 }
+# What reads names that do not stand there.
+_READING_ALL = frozenset({"locals", "vars", "eval", "exec"})
 # How deep calls of the user's own functions are looked into.
 _DEPTH = 3
 
@@ -121,6 +123,8 @@ class Operands:
         key = (function, name)
         if key not in self._carried:
             self._carried[key] = True  # a function that calls itself takes nothing for granted
+            if any(_reads_all_names(n) for n in ast.walk(function)):
+                return True
             names = {name}
             before = 0
             while before != len(names) and not (
@@ -184,3 +188,9 @@ def values_in(node: ast.AST) -> list[ast.AST]:
         case ast.Assert() | ast.Raise():
             return []
     return children(node)
+
+
+def _reads_all_names(node: ast.AST) -> bool:
+    """``locals()``, ``eval(text)``: any parameter may be among what these give."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return isinstance(func, ast.Name) and func.id in _READING_ALL

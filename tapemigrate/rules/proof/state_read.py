@@ -9,6 +9,7 @@ from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.evaluated import evaluated
 from tapemigrate.rules.proof.put_aside import found_aside
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.filled_state import filled_state
@@ -22,6 +23,7 @@ def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]
     unit, effects = view.unit, project.effects(view.unit)
     pending = list(run)
     read: set[str] = set()
+    unseen: set[str] = set()
     loaded, filled = unit.once(_loaded), unit.once(filled_state)
     while pending:
         node = pending.pop()
@@ -31,12 +33,15 @@ def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]
             if filled:
                 loaded[node] |= run_by_other_names(unit, node)
         new = loaded[node] - read
+        if "eval" in loaded[node]:
+            unseen |= evaluated(node).unseen
+            new |= evaluated(node).names - read
         read |= new
         pending += [s for name in new for f in effects.functions(name) for s in f.body]
         given = (value for name in new for value in global_values(unit, name))
         pending += [value for value in given if is_function_of_parts(value)]
     shared = shared_state(project).read_by(project, unit, run)
-    return (read & filled) | shared | found_aside(project, view, run)
+    return (read & filled) | unseen | shared | found_aside(project, view, run)
 
 
 def finds_state(project: Project, view: View, run: Sequence[ast.AST]) -> bool:
