@@ -14,10 +14,12 @@ from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.constructor_above import constructors_elsewhere
 from tapemigrate.rules.proof.handed_later import may_be_tensors
 from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
 from tapemigrate.rules.proof.independence import attribute_of
-from tapemigrate.rules.proof.kept_results import KeptResults
+from tapemigrate.rules.proof.kept_results import KeptResults, method_of
+from tapemigrate.rules.proof.kept_results import above as above_of
 from tapemigrate.rules.proof.kept_values import KeptValues
 from tapemigrate.rules.proof.replacements import is_written_below, replacements
 from tapemigrate.rules.proof.state_read import state_read
@@ -55,8 +57,12 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
         made = (d.value for d in backward(inner.flow.uses_in(value)).made)
         kept |= _stored(project, inner, [value, *(v for v in made if v is not None)])
     # A variable's value may change, but no gradient goes through what was assigned to it.
-    names = (name for name in sorted(kept) if not are_variables(project, view.unit, name))
-    return [said for name in names if (said := _said(name, leaves))]
+    names = [name for name in sorted(kept) if not are_variables(project, view.unit, name)]
+    for above in constructors_elsewhere(project, view, run):
+        inner = project.view(above.unit, above.method)
+        more = _stored(project, inner, [above.method, *own_methods(project, inner, [above.method])])
+        names += [n for n in sorted(more) if not are_variables(project, above.unit, n)]
+    return [said for name in dict.fromkeys(names) if (said := _said(name, leaves))]
 
 
 def _said(name: str, leaves: list[Leaf]) -> str:
@@ -139,6 +145,7 @@ class HiddenReads:
                 continue
             if isinstance(node, ast.Call) and means_above(view, used):
                 found += self._read_above(region, used, leaves)
+                found += self._read_elsewhere(region, node, leaves)
             if path_of(used.value) != (view.kinds.self_name,) or path_of(used) in recorded:
                 continue
             method = self._project.effects(view.unit).method(view.cls, used.attr)
@@ -182,6 +189,34 @@ class HiddenReads:
         what = ast.unparse(used)
         # The class itself has another method of that name, or of those that it calls.
         return [*found, f"`{what}` reads nothing that was computed from {names_of(leaves)}"]
+
+    def _read_elsewhere(
+        self, region: Region, call: ast.Call, leaves: list[Leaf]
+    ) -> list[str | Refusal]:
+        """The same for constructors of other files: what is no part of the object itself yet."""
+        found: list[str | Refusal] = []
+        for above in constructors_elsewhere(self._project, self._view, [call]):
+            me = above.method.args.args[0].arg
+            nodes = (n for n in walk(above.method) if isinstance(n, ast.Attribute))
+            read = {
+                n.attr for n in nodes if isinstance(n.ctx, ast.Load) and path_of(n.value) == (me,)
+            }
+            for name in sorted(read):
+                settled = self._steps is not None and self._steps.settle(name)
+                if settled or self._is_set_here(region, name) or self._is_method(name):
+                    continue
+                traced = self._tracer.attribute(self._view, name)
+                verdict = self._kept.judge(f"self.{name}", name, traced, leaves)
+                if verdict is not None:
+                    found.append(verdict)
+        return found
+
+    def _is_method(self, name: str) -> bool:
+        """Whether a class above, in whatever file, has a method of that name."""
+        view = self._view
+        assert view.cls is not None
+        method = method_of([*above_of(self._project, view.unit, view.cls)], name)[1]
+        return method is not None and not method.decorator_list
 
     def only_calls(self, region: Region) -> bool:
         """Whether all that the region does with the object as a whole is to call it, as seen."""

@@ -14,7 +14,9 @@ from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import runs_of_setters, runs_once
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.constructor_above import Above, constructor_above
 from tapemigrate.rules.proof.not_set_yet import is_first_to_run, of_class
 from tapemigrate.rules.proof.properties import asked_for_within
 from tapemigrate.rules.proof.replacements import in_its_place
@@ -46,9 +48,13 @@ class Steps:
         self._anew = asked_for_within(project, view, region)
         self._region = region
         self._confined: dict[str, bool] = {}
+        # The file and the class whose constructor is gone through, which may be one above.
+        self._at: tuple[Unit, ast.ClassDef] | None = None
         me = view.kinds.self_name
         if me is None or view.cls is None or view.flow.yields or region.given or region.resumes:
             return
+        if isinstance(view.scope, ast.FunctionDef) and view.scope.name == "__init__":
+            self._at = view.unit, view.cls
         self._run(me, rows, self._given, self._before, _DEPTH)
         target = [region.request.target, region.request.stmt]
         self._before |= self._read(me, target, _DEPTH) - self._given
@@ -201,17 +207,24 @@ class Steps:
     def _is_plain(self, item: ast.withitem) -> bool:
         """Whether a context of TensorFlow's own is entered, which lets every error pass."""
         call = item.context_expr
+        if self._at is not None and self._at[0] is not self._view.unit:
+            return False
         return isinstance(call, ast.Call) and self._view.kinds.tensorflow(call.func) is not None
 
     def _read(self, me: str, nodes: Iterable[ast.AST], depth: int) -> set[str]:
         """The attributes that may be read, by methods as well, before these nodes give them."""
         found: set[str] = set()
-        parents = self._view.unit.parents
+        parents = (self._at[0] if self._at is not None else self._view.unit).parents
         owners: set[ast.AST] = set()  # also of what does not stand in the file
+        known: set[ast.AST] = set()
         for node in (n for root in nodes for n in walk(root)):
+            above = self._above(node) if depth else None
+            if above is not None and isinstance(node, ast.Call):
+                self._run_method(above, set(), found, depth)
+                known |= {*walk(node.func), *(a for a in node.args if path_of(a) == (me,))}
             if isinstance(node, ast.Attribute):
                 owners.add(node.value)
-            if isinstance(node, ast.Name):
+            if isinstance(node, ast.Name) and node not in known:
                 part = node in owners or isinstance(parents.get(node), ast.Attribute)
                 whole = node.id == me and not part
                 if whole or node.id == "super":
@@ -223,7 +236,7 @@ class Steps:
                 continue
             method = self._method(node.attr)
             if isinstance(method, ast.FunctionDef) and depth:
-                self._run(_self_of(method), method.body, set(), found, depth - 1)
+                self._run_method(method, set(), found, depth)
             elif method is None and (self._is_kept(node.attr) or not _is_called(node, parent)):
                 found.add(node.attr)
             else:
@@ -245,12 +258,29 @@ class Steps:
         }
         call = stmt.value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and depth:
-            method = self._method(call.func.attr)
-            if isinstance(method, ast.FunctionDef) and path_of(call.func.value) == (me,):
+            method = self._above(call) or self._method(call.func.attr)
+            own = isinstance(method, Above) or path_of(call.func.value) == (me,)
+            if isinstance(method, ast.FunctionDef | Above) and own:
                 given: set[str] = set()
-                self._run(_self_of(method), method.body, given, set(), depth - 1)
+                self._run_method(method, given, set(), depth)
                 found |= given
         return found
+
+    def _above(self, node: ast.AST) -> Above | None:
+        """The constructor of a class above that a call of the constructor runs."""
+        if self._at is None or not isinstance(node, ast.Call):
+            return None
+        return constructor_above(self._project, *self._at, node)
+
+    def _run_method(
+        self, method: ast.FunctionDef | Above, given: set[str], before: set[str], depth: int
+    ) -> None:
+        """Goes through what a method does, or a constructor above."""
+        at = self._at
+        self._at = (method.unit, method.cls) if isinstance(method, Above) else None
+        body = method.method if isinstance(method, Above) else method
+        self._run(_self_of(body), body.body, given, before, depth - 1)
+        self._at = at
 
     def _method(self, name: str) -> ast.FunctionDef | str | None:
         """The method of the class that runs, and can be no other, when its name is called.
