@@ -23,10 +23,11 @@ from tapemigrate.rules.handing.threads import Threads
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.rules.unseen.elsewhere import dangers
+from tapemigrate.rules.unseen.put_out import put_out
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter
-from tapemigrate.tape.plan import AddParameter, Op
+from tapemigrate.tape.plan import AddParameter, Insert, Op
 from tapemigrate.tape.planner import Layout, Tape, life
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -34,6 +35,7 @@ from tapemigrate.tape.surroundings import Surroundings
 
 # Tapes are laid out against each other; beyond this many that takes too long to be of use.
 _MOST_CALLS = 1000
+_CONTROL_FLOW = "enable_control_flow_v2"
 # What an inner function asks is asked until the outer one is forgotten.
 _TOO_MANY = Refusal(
     f"more than {_MOST_CALLS} gradient calls stand in one function",
@@ -143,7 +145,10 @@ class Tapes:
             given = [t for t in part.layout.tapes if t.name == part.placed.tape and t.given]
             for tape in given:
                 tape.optional = helper is not None and bool(helper.without)
-            here += [*self._ops(part), *dangers(self.project, unit).ops()]
+            switches = dangers(self.project, unit).ops()
+            here += [*self._ops(part), *switches]
+            if any(isinstance(op, Insert) and _CONTROL_FLOW in op.code for op in switches):
+                assumptions += [a for a in put_out(unit) if a not in assumptions]
             for region in part.regions:
                 for home, op in threads.lendings.ops(region):
                     ops.setdefault(home.filename, []).append(op)
