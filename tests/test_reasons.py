@@ -197,3 +197,38 @@ def test_the_reason_names_what_the_forward_pass_comes_by(text: str, reason: str)
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
     assert finding.fix is None
     assert reason in finding.message
+
+
+NUMBER_OF_THE_MODULE = """
+import tensorflow as tf
+
+BATCH_SIZE = 4
+
+
+class Explainer:
+    def samples(self, images):
+        mixed = tf.cond(tf.constant(True), lambda: 0.5 * images, lambda: images)
+        return tf.reshape(mixed, [-1, 2]), tf.constant(0.5)
+
+
+def inputs(x, size):
+    return x[:size], tf.constant([1.0, 2.0])
+
+
+def run(x):
+    images, labels = inputs(x, BATCH_SIZE)
+    explainer = Explainer()
+    mixed, share = explainer.samples(images)
+    chosen = tf.reduce_sum(labels * tf.tanh(mixed), 1)
+    return tf.gradients(chosen, mixed)[0] * share
+"""
+
+
+def test_no_number_of_the_module_is_taken_for_a_tensor() -> None:
+    files = {"a.py": SourceFile("a.py", NUMBER_OF_THE_MODULE)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert "BATCH_SIZE" not in finding.message
+    # Where the name may be given something else, that is not known.
+    text = NUMBER_OF_THE_MODULE.replace("def run(x):", "def run(x, BATCH_SIZE):")
+    (finding,) = analyse({"a.py": SourceFile("a.py", text)}, Settings(), rewrite=False).diagnostics
+    assert "`mixed` is another tensor than `BATCH_SIZE`" in finding.message

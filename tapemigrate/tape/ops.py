@@ -154,6 +154,11 @@ class Ops:
             return runs_code(value)
         return True
 
+    def is_number(self, made: Def) -> bool:
+        """Whether it certainly is a number, or another value without tensors."""
+        number = self._is_number_from_elsewhere(made)
+        return self._is_all_numbers(made) if number is None else number
+
     def computes_parts(self, value: ast.expr) -> bool:
         """Whether objects compute parts of theirs where the value is read: ``[net.u, net.v]``."""
         return any(self._deferred.reads(n) for n in walk(value) if isinstance(n, ast.Attribute))
@@ -203,17 +208,13 @@ class Ops:
             if isinstance(node, ast.Name) and gives_no_tensors(self._kinds.name(node) or "")
         }
         return all(
-            u.made.path[0] in libraries or self._is_number(u.made)
+            u.made.path[0] in libraries or self.is_number(u.made)
             for u in (*reads, *self._flow.uses_in(value))
         )
 
     def _is_made_of_numbers(self, made: Def) -> bool:
         plain = made.kind is Kind.ASSIGN and isinstance(made.value, ast.Call)
         return plain and isinstance(made.value, ast.Call) and self._gives_numbers(made.value)
-
-    def _is_number(self, made: Def) -> bool:
-        number = self._is_number_from_elsewhere(made)
-        return self._is_all_numbers(made) if number is None else number
 
     def _is_number_from_elsewhere(self, made: Def) -> bool | None:
         if made.kind is Kind.ENTRY:

@@ -90,6 +90,7 @@ class SecondNames:
                 if looped or (made.value is not None and self._makes_variable(made.value)):
                     continue
                 names = may_be(made, self._flow, self._kinds) - leaf.defs
+                names = frozenset(d for d in names if not self._ops.is_number(d))
                 owners = asked_for(made, self._flow, self._kinds) - leaf.defs
                 elements = self._aliases.elements(made)
                 for user in behind if names or owners or elements else ():

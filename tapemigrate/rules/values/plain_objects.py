@@ -15,16 +15,24 @@ from tapemigrate.tape.plain_calls import makes_none
 
 
 def is_plain_object(unit: Unit, name: str) -> bool:
-    """Whether the module gives it its name, and nothing else may, of a library without tensors."""
+    """Whether the module gives it its name, and nothing else may, of a library without tensors.
+
+    Or of a number or text that is written there.
+    """
     values = global_values(unit, name)
     if not values or any(arg.arg == name for arg in unit.nodes(ast.arg)):
         return False
     stored = (n for n in unit.nodes(ast.Name) if not isinstance(n.ctx, ast.Load))
-    calls = [v for v in values if isinstance(v, ast.Call)]
-    made = [(unit.names.qualified(call.func), call) for call in calls]
-    return sum(n.id == name for n in stored) == len(values) == len(made) and all(
-        known is not None and makes_none(known, call) for known, call in made
+    return sum(n.id == name for n in stored) == len(values) and all(
+        _is_plain(unit, value) for value in values
     )
+
+
+def _is_plain(unit: Unit, value: ast.expr) -> bool:
+    if isinstance(value, ast.Constant):
+        return value.value is not None
+    known = unit.names.qualified(value.func) if isinstance(value, ast.Call) else None
+    return known is not None and isinstance(value, ast.Call) and makes_none(known, value)
 
 
 def gives_numbers(project: Project, view: View, call: ast.Call) -> bool:
