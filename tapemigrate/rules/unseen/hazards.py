@@ -14,6 +14,7 @@ from tapemigrate.rules.unseen.methods import may_be_of
 from tapemigrate.rules.unseen.objects import is_called, is_used_whole, runs_unnamed, standing_for
 from tapemigrate.rules.unseen.reasons import (
     BY_NAME,
+    CACHING,
     CHANGED,
     DEFUN,
     HUB_MODULE,
@@ -200,6 +201,8 @@ class Hazards:
         """Why a tape would miss what ``node`` runs, wherever the tape opens."""
         if isinstance(node, ast.FunctionDef):
             return DEFUN if any(map(is_defun, node.decorator_list)) else None
+        if isinstance(node, ast.keyword):
+            return CACHING if _caches(node) else None
         if isinstance(node, ast.Call):
             if is_defun(node):
                 return DEFUN
@@ -387,3 +390,10 @@ def _modules(unit: Unit) -> Iterator[str]:
 def _may_make_ops(unit: Unit) -> bool:
     """Whether a call may be one for which ``_call`` gives ``RAW_OPS``."""
     return may_hold(unit, MAKING_OPS)
+
+
+def _caches(node: ast.keyword) -> bool:
+    """Whether variables are made with copies; what hands on what it is handed may have none."""
+    if node.arg != "caching_device" or last_of(node.value) == "caching_device":
+        return False
+    return not (isinstance(node.value, ast.Constant) and node.value.value is None)

@@ -17,6 +17,11 @@ WHOLE_FILE = {
         "the file makes variables with `caching_device`, whose cached copies a tape does not see",
         "Drop `caching_device`; a tape then watches the variables themselves.",
     ),
+    "set_caching_device": Refusal(
+        "the file sets the `caching_device` of a variable scope, whose cached copies a tape does "
+        "not see",
+        "Drop `set_caching_device()`; a tape then watches the variables themselves.",
+    ),
     "use_resource": Refusal(
         "the file makes reference variables (`use_resource=False`), which no tape can watch",
         "Drop `use_resource=False`: TensorFlow 2 makes resource variables.",
@@ -107,6 +112,10 @@ DEFUN = Refusal(
     "it calls what is defined with `Defun`, and a tape does not see through that",
     "Turn the `Defun` into a `tf.function` (with `@tf.custom_gradient` for its own gradient).",
 )
+CACHING = Refusal(
+    "it makes variables with `caching_device`, whose cached copies a tape does not see",
+    "Drop `caching_device`; a tape then watches the variables themselves.",
+)
 # What makes a function that holds it dangerous for the files that import that function.
 SPREADING = {
     "gradient_override_map": Refusal(
@@ -116,6 +125,7 @@ SPREADING = {
     ),
     **dict.fromkeys(IMPORTING, IMPORTED),
     **dict.fromkeys(LOOKING_UP, BY_NAME),
+    "set_caching_device": CACHING,
 }
 OVERRIDE = "gradient_override_map"
 #: What is said of a function that is called where a ``with`` statement does such a thing.
@@ -134,7 +144,7 @@ MARKS = (
     | REWIRING_WORDS
     | {
         *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
-        *("graph_replace", "copy_with_input_replacements"),
+        *("graph_replace", "copy_with_input_replacements", "caching_device"),
         *ASKING,
     }
 )
@@ -153,7 +163,7 @@ TAINTING = (
     *(word for word, why in UNSEEN.items() if why is not KERAS),
 )
 BY_HAND = (
-    *(*MAKING_OPS, *SPREADING, *CHANGED, *IN_LIBRARIES, *REWIRING_WORDS, "Defun"),
+    *(*MAKING_OPS, *SPREADING, *CHANGED, *IN_LIBRARIES, *REWIRING_WORDS, "Defun", "caching_device"),
     *(word for word, why in UNSEEN.items() if why is RAW_OPS),
 )
 PATCHED = ("gradients", "hessians", "tensorflow.gradients", "tensorflow.compat.v1.gradients")
