@@ -37,10 +37,12 @@ def backward(
     uses: Iterable[Use],
     cut: frozenset[Def] = frozenset(),
     rounds: frozenset[ast.stmt] = frozenset(),
+    passed: frozenset[Def] = frozenset(),
 ) -> Backward:
     """Everything that ``uses`` were made of, in this scope.
 
-    But for what was carried there round one of the loops in ``rounds``.
+    But for what was carried there round one of the loops in ``rounds``. Changes made in place that
+    are in ``passed`` put nothing in: only what was there before counts.
     """
     edges: list[tuple[Def | None, Use]] = [
         (None, u) for u in uses if not rounds or rounds.isdisjoint(u.carried)
@@ -54,7 +56,7 @@ def backward(
         made.add(current)
         if current in cut:
             continue
-        for use in current.uses:
+        for use in current.before if current in passed else current.uses:
             if rounds and not rounds.isdisjoint(use.carried):
                 continue
             edges.append((current, use))

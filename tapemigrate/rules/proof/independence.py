@@ -45,6 +45,7 @@ from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.put_by_calls import put_in_argument
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.same import value_may_be
@@ -503,6 +504,9 @@ class Independence:
     ) -> bool | CallSite | None:
         """Whether what is passed beside the source was made from it."""
         value = self._tracer.value(caller, other)
+        if asked.parameter is not None:
+            put = put_in_argument(self._project, caller, other, view, asked.parameter)
+            value.add(self._tracer.put_in(put))
         behind = self._tracer.behind(caller, other)
         if given is None and cut & behind:
             return False if cut & self._certain(caller, other) else None
@@ -528,7 +532,7 @@ class Independence:
                 or self._is_of_variables(caller, asked.source, value, run)
             ):
                 return False
-            elif value.calls and not asked.above:
+            elif (value.calls and not asked.above) or self._is_filled(caller, value):
                 return None
             for each in sorted(value.parameters):
                 if depth == 0:
@@ -609,6 +613,12 @@ class Independence:
             (computed or not are_variables(self._project, caller.unit, name))
             and self._tracer.global_name(caller, name).network
             for name in names
+        )
+
+    def _is_filled(self, caller: View, value: Provenance) -> bool:
+        """Whether calls may have put into it what cannot be seen."""
+        return value.filled or any(
+            self._tracer.global_name(caller, name).filled for name in sorted(value.globals)
         )
 
     def _is_called_by_none(self, caller: View) -> bool:

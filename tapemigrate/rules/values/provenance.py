@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
@@ -28,6 +28,12 @@ from tapemigrate.rules.values.attributes import (
 from tapemigrate.rules.values.containers import is_filled_in_sight
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.operators import is_operator, is_whole, operators
+from tapemigrate.rules.values.put_by_calls import (
+    Put,
+    put_by,
+    put_in_attribute,
+    put_in_name,
+)
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.whole_objects import read_of_whole
 from tapemigrate.source.trees import arguments_of, walk
@@ -52,7 +58,8 @@ class Provenance:
     ``attributes`` of ``self``, ``parameters`` of the function at hand, ``globals``; ``network``:
     it passes through variables or layers; ``calls``: through calls that may use some; ``outside``:
     it was passed to another function; ``blind``: something on the way cannot be seen; ``foreign``:
-    it is set on the object from outside of its class. ``defs`` are all definitions that were met,
+    it is set on the object from outside of its class; ``filled``: a call may have put into it what
+    cannot be seen. ``defs`` are all definitions that were met,
     ``values`` what was assigned to the attributes among them.
     """
 
@@ -64,6 +71,7 @@ class Provenance:
     outside: bool = False
     blind: bool = False
     foreign: bool = False
+    filled: bool = False
     defs: set[Def] = field(default_factory=set)
     values: set[ast.expr] = field(default_factory=set)
 
@@ -76,6 +84,7 @@ class Provenance:
         self.outside |= other.outside or bool(other.parameters)
         self.blind |= other.blind
         self.foreign |= other.foreign
+        self.filled |= other.filled
         self.defs |= other.defs
         self.values |= other.values
 
@@ -113,6 +122,7 @@ class Tracer:
         self._places: dict[_Key, _Steps] = {}
         self._values: dict[tuple[View, ast.expr], _Steps] = {}
         self._behind: dict[tuple[ast.AST, ast.expr], frozenset[Def]] = {}
+        self._looking: set[int] = set()
 
     def value(self, view: View, node: ast.expr) -> Provenance:
         """Where the value of ``node``, an expression of the scope of ``view``, comes from."""
@@ -122,7 +132,7 @@ class Tracer:
         steps = self._values.get((view, node))
         if steps is None:
             steps = self._values[view, node] = _Steps()
-            made = self.behind(view, node)
+            made = self._behind_puts(view, node, steps)
             steps.own.defs |= made
             for each in made:
                 self._definition(view, each, steps)
@@ -145,6 +155,50 @@ class Tracer:
         for key in steps.further:
             found.add(self._traced.of(key, self._trace))
         return found
+
+    def _behind_puts(self, view: View, node: ast.expr, steps: _Steps) -> frozenset[Def]:
+        """All behind a value but for calls of which it is seen what they put in, if anything."""
+        made = self.behind(view, node)
+        idle = frozenset(d for d in made if self._is_shown(view, d, steps))
+        if not idle:
+            return made
+        rest = backward((Use(d) for d in self._first(view, node)), passed=idle).made
+        return (made & rest) - idle
+
+    def _first(self, view: View, node: ast.expr) -> Iterator[Def]:
+        for path in Operands(view.kinds).paths(node):
+            yield from (use.made for use in view.flow.uses_in(path))
+
+    def _is_shown(self, view: View, made: Def, steps: _Steps) -> bool:
+        """Whether all is seen that the call at ``made`` puts in; takes in what that is made of."""
+        put = put_by(self._project, view, made)
+        return put is not None and self._is_taken(put, steps)
+
+    def _is_taken(self, put: Put, steps: _Steps) -> bool:
+        """Takes in what calls put in; whether that is all."""
+        if not put.unseen and not put.values:
+            return True
+        if id(put) in self._looking:
+            return False
+        self._looking.add(id(put))
+        found = [self._steps_of(at, value) for at, value in put.values]
+        self._looking.discard(id(put))
+        for each in found:
+            steps.take(each)
+        # What the caller of somebody else passes is not followed.
+        unseen = put.unseen or any(each.own.parameters for each in found)
+        steps.own.calls |= unseen
+        steps.own.filled |= unseen
+        return not unseen
+
+    def _handed_to_objects(self, put: Put, steps: _Steps) -> None:
+        steps.own.filled |= put.unseen or any(at.kinds.make(v) not in PLAIN for at, v in put.values)
+
+    def put_in(self, put: Put) -> Provenance:
+        """What comes into a list or dict by what calls put in."""
+        steps = _Steps()
+        self._is_taken(put, steps)
+        return self._followed(steps)
 
     def behind(self, view: View, node: ast.expr) -> frozenset[Def]:
         """All definitions of which a gradient could flow into the value of ``node``."""
@@ -325,6 +379,7 @@ class Tracer:
         for inner, value in [*filled, *put_in_by_methods(self._project, view, name)]:
             if not is_variable(inner, value):
                 steps.take(self._steps_of(inner, value))
+        self._handed_to_objects(put_in_attribute(self._project, view, name), steps)
         return steps
 
     def holds_variables(self, view: View, name: str) -> bool:
@@ -412,12 +467,16 @@ class Tracer:
         """Where a name of the module comes from, whichever of its statements set or fill it."""
         steps = _Steps()
         module = self._project.view(view.unit, view.unit.tree)
+        self._handed_to_objects(put_in_name(self._project, module, name), steps)
         for made in module.flow.given(name):
             value = made.value if made.kind is not Kind.MUTATE else None
             if value is not None and module.kinds.make(value) in PLAIN:
                 continue
             if value is not None and made.kind is Kind.ASSIGN:
                 steps.take(self._steps_of(module, value))
+                continue
+            put = put_by(self._project, module, made)
+            if put is not None and not put.unseen and not put.values:
                 continue
             behind = backward([Use(made), *made.uses]).made
             steps.own.defs |= behind
