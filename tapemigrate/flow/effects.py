@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from tapemigrate.flow.callables import Callables
 from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
@@ -58,6 +58,8 @@ class Effects:
     ) -> None:
         self._harmless = harmless
         self._classes: dict[str, ast.ClassDef] = {}
+        self._lineages: dict[ast.ClassDef, Sequence[ast.ClassDef]] = {}
+        self._below: dict[ast.ClassDef, Sequence[ast.ClassDef]] = {}
         self._functions: dict[str, list[NamedFunction]] = {}
         self._tree = tree
         self._reuses_variables: bool | None = None
@@ -216,18 +218,24 @@ class Effects:
 
     def lineage(self, cls: ast.ClassDef) -> Iterator[ast.ClassDef]:
         """``cls`` and those of its bases that this file shows."""
-        seen: set[str] = set()
-        stack = [cls]
-        while stack:
-            current = stack.pop(0)
-            if current.name in seen:
-                continue
-            seen.add(current.name)
-            yield current
-            for base in current.bases:
-                found = self._classes.get(base.id) if isinstance(base, ast.Name) else None
-                if found is not None:
-                    stack.append(found)
+        if cls not in self._lineages:
+            found: dict[str, ast.ClassDef] = {}
+            stack = [cls]
+            for current in stack:  # which grows meanwhile
+                if current.name not in found:
+                    found[current.name] = current
+                    names = [base.id for base in current.bases if isinstance(base, ast.Name)]
+                    stack += [self._classes[name] for name in names if name in self._classes]
+            self._lineages[cls] = tuple(found.values())
+        return iter(self._lineages[cls])
+
+    def _heirs(self, cls: ast.ClassDef) -> Sequence[ast.ClassDef]:
+        """The classes of this file that are ``cls``, or extend it."""
+        if cls not in self._below:
+            self._below[cls] = tuple(
+                each for each in self._classes.values() if each is cls or cls in self.lineage(each)
+            )
+        return self._below[cls]
 
     def method(self, cls: ast.ClassDef, name: str) -> NamedFunction | None:
         """The method that ``self.name`` means in ``cls``, if this file shows it."""
@@ -240,10 +248,10 @@ class Effects:
     def is_overridden(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether a class of this file that extends ``cls`` has a method of that name."""
         return any(
-            cls in self.lineage(other)
-            and any(getattr(stmt, "name", None) == name for stmt in other.body)
-            for other in self._classes.values()
+            getattr(stmt, "name", None) == name
+            for other in self._heirs(cls)
             if other is not cls
+            for stmt in other.body
         )
 
     def writes_self(self, cls: ast.ClassDef, name: str) -> bool:
@@ -262,11 +270,10 @@ class Effects:
 
     def _meant(self, cls: ast.ClassDef, name: str) -> Iterator[tuple[ast.ClassDef, NamedFunction]]:
         """The methods that ``self.name`` may mean in ``cls``, and in what extends it here."""
-        for each in self._classes.values():
-            if each is cls or cls in self.lineage(each):
-                method = self.method(each, name)
-                if method is not None:
-                    yield each, method
+        for each in self._heirs(cls):
+            method = self.method(each, name)
+            if method is not None:
+                yield each, method
 
     def _changes_self(self, cls: ast.ClassDef, method: ast.AST) -> bool:
         args = getattr(method, "args", None)
@@ -324,11 +331,7 @@ class Effects:
 
     def writes_above(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether ``super().name(…)``, in a method of ``cls``, may change ``self``."""
-        return any(
-            self._writes_above(each, cls, name)
-            for each in self._classes.values()
-            if each is cls or cls in self.lineage(each)
-        )
+        return any(self._writes_above(each, cls, name) for each in self._heirs(cls))
 
     def _writes_above(self, cls: ast.ClassDef, home: ast.ClassDef, name: str) -> bool:
         """The same of an object of ``cls``, in a method that it has from ``home``."""
