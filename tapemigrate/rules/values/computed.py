@@ -19,7 +19,7 @@ from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.operators import is_operator
 from tapemigrate.rules.values.optional import default_of
 from tapemigrate.rules.values.put_in import calls_of
-from tapemigrate.source.trees import arguments_of, calls_in
+from tapemigrate.source.trees import arguments_of, calls_in, kept
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import short
 from tapemigrate.tape.syntax import own_nodes
@@ -213,9 +213,7 @@ class Computed:
         functions = self._functions(view, call)
         for home, function in functions:
             inner = self._project.view(home, function)
-            nodes = (n for stmt in function.body for n in own_nodes(stmt))
-            ends = [n.value for n in nodes if isinstance(n, ast.Return) and n.value]
-            if any(self._holds(inner, end, given) for end in ends):
+            if any(self._holds(inner, end, given) for end in kept(function, _given_back)):
                 return True
         passed = arguments_of(call)
         if isinstance(call.func, ast.Attribute):
@@ -240,6 +238,13 @@ class Computed:
             for unit in self._project.units.defining(name)
             for each in self._project.effects(unit).functions(name)
         ]
+
+
+def _given_back(function: ast.AST) -> tuple[ast.expr, ...]:
+    """What the function returns."""
+    body: list[ast.stmt] = getattr(function, "body", [])
+    nodes = (n for stmt in body for n in own_nodes(stmt))
+    return tuple(n.value for n in nodes if isinstance(n, ast.Return) and n.value)
 
 
 def _defaults(made: Def) -> list[ast.expr]:
