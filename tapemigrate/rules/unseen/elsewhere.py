@@ -20,7 +20,7 @@ from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
 from tapemigrate.rules.unseen.around import called_under
 from tapemigrate.rules.unseen.by_text import ByText
-from tapemigrate.rules.unseen.given import Given, Handed, given_to, names_for, takers
+from tapemigrate.rules.unseen.given import Given, Handed, given_to, names_for, objects, takers
 from tapemigrate.rules.unseen.hazards import Hazards, hazards, opens
 from tapemigrate.rules.unseen.importing import modules
 from tapemigrate.rules.unseen.methods import CALLED, asked_of_parameters, methods_of, named_in
@@ -43,6 +43,7 @@ class Elsewhere:
     def __init__(self, project: Project) -> None:
         self._by_name: dict[str, list[tuple[str, Refusal]]] = {}
         self._given: dict[tuple[str, int], Handed] = {}
+        self._made: dict[str, Mapping[str, Refusal]] = {}
         files = project.units.files()
         self._files = dict(files)
         for name, file in files:
@@ -155,20 +156,26 @@ class Elsewhere:
     def _given_by(self, project: Project, unit: Unit, steps: int) -> Handed:
         taking = unit.once(takers) if self._by_name else {}
         functions: Given = {}
-        objects: Given = {}
+        handed: Given = {}
         methods: dict[str, Refusal] = {}
         for user in project.units.having(*taking) if taking else ():
             further = steps if user is not unit else 0
             above = partial(self._given_objects, project, user, further)
-            called, having = given_to(project, unit, user, partial(self._runs, user), above)
+            made = partial(self._made_in, user)
+            called, having = given_to(project, unit, user, partial(self._runs, user), made, above)
             functions |= called
-            objects |= having
+            handed |= having
             if having:
                 own = self._methods_of(user)
                 methods |= {**self.given(project, user, further).methods, **own} if further else own
-        named = names_for(unit, objects)
-        run = {**functions, **(objects if any(map(runs_unnamed, methods)) else {})}
+        named = names_for(unit, handed)
+        run = {**functions, **(handed if any(map(runs_unnamed, methods)) else {})}
         return Handed(names_for(unit, run), named, methods)
+
+    def _made_in(self, user: Unit) -> Mapping[str, Refusal]:
+        if user.filename not in self._made:
+            self._made[user.filename] = objects(user, partial(self._runs, user))
+        return self._made[user.filename]
 
     def _given_objects(self, project: Project, unit: Unit, steps: int) -> Mapping[str, Refusal]:
         return self.given(project, unit, steps).objects if steps else {}

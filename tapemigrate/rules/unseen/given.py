@@ -52,13 +52,14 @@ def given_to(
     unit: Unit,
     user: Unit,
     refuses: Refuses,
+    made: Callable[[], Mapping[str, Refusal]],
     handed: Callable[[], Mapping[str, Refusal]],
 ) -> tuple[Given, Given]:
     """Which parameters in ``unit`` the file ``user`` gives such a thing, and which such an object.
 
-    By the functions that have the parameters, as calls name them. ``handed`` gives such objects
-    that the functions of ``user`` are given themselves, by their last names there; it is asked
-    where one of them may be handed on.
+    By the functions that have the parameters, as calls name them. ``made`` gives what ``objects``
+    does, ``handed`` such objects that the functions of ``user`` are given themselves, by their last
+    names there; it is asked where one of them may be handed on.
     """
     taking = unit.once(takers)
     called = user.once(_calls_by_name)
@@ -68,16 +69,20 @@ def given_to(
     calls = [all_calls[n] for n in named if may_mean(project, unit, user, all_calls[n].func)]
     if not calls:
         return {}, {}
-    made = _objects(user, refuses)
-    parameters_there = {n.arg for n in user.nodes(ast.arg)} - {"self", "cls"}
+    having = made()
+    parameters_there = user.once(_parameters)
     passed = (each for call in calls for each in arguments_of(call))
     if any(last_name(each) in parameters_there for each in passed):
-        made = {**handed(), **made}
+        having = {**handed(), **having}
 
     def an_object(value: ast.expr) -> Refusal | None:
-        return refuses(value.func) if isinstance(value, ast.Call) else made.get(last_name(value))
+        return refuses(value.func) if isinstance(value, ast.Call) else having.get(last_name(value))
 
     return dict(_given(calls, taking, refuses)), dict(_given(calls, taking, an_object))
+
+
+def _parameters(unit: Unit) -> frozenset[str]:
+    return frozenset(n.arg for n in unit.nodes(ast.arg)) - {"self", "cls"}
 
 
 def _calls_by_name(unit: Unit) -> dict[str, list[int]]:
@@ -147,7 +152,7 @@ def _given(
                     yield from (((last_name(call.func), name), refusal) for name in names)
 
 
-def _objects(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
+def objects(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
     """The last names of what such functions and classes make in the file."""
     found: dict[str, Refusal] = {}
     for stmt in user.nodes(ast.Assign):

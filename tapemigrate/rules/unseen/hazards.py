@@ -42,6 +42,9 @@ from tapemigrate.tape.plan import Insert, Op
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.symbols import short
 
+# What beside definitions and calls tells what is done by hand.
+_TELLING = (ast.Name, ast.Attribute, ast.Constant)
+
 #: Why a tape would miss what a name of another file runs.
 Foreign = Callable[[ast.expr], Refusal | None]
 
@@ -209,6 +212,8 @@ class Hazards:
             if not self.unit.once(_may_make_ops):
                 return None
             return RAW_OPS if self._call(node) is RAW_OPS else None
+        if not isinstance(node, _TELLING):
+            return None
         word = last_of(node) or ""
         if UNSEEN.get(word) is RAW_OPS and self._is_meant(word, node):
             return RAW_OPS
@@ -222,6 +227,8 @@ class Hazards:
     def of_library(self, node: ast.AST) -> Refusal | None:
         """Why a tape would miss what ``node`` runs, if it is such a function of a library."""
         if not isinstance(node, ast.Name | ast.Attribute):
+            return None
+        if not self.unit.once(_may_use_libraries):
             return None
         path = self.unit.names.qualified(node) or ""
         does = done_by(path)
@@ -385,6 +392,11 @@ def _modules(unit: Unit) -> Iterator[str]:
         value = node.value
         if isinstance(value, ast.Call) and unit.names.qualified(value.func) == HUB_MODULE:
             yield from filter(None, map(last_of, node.targets))
+
+
+def _may_use_libraries(unit: Unit) -> bool:
+    """Whether something may be one of the functions that ``done_by`` tells of."""
+    return may_hold(unit, IN_LIBRARIES)
 
 
 def _may_make_ops(unit: Unit) -> bool:
