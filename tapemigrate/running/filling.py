@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from enum import Enum, auto
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ from tapemigrate.source.decoding import SourceError
 
 # A name that more files seem to fill is one of a library, in all likelihood: ``nn.relu(h)``.
 _MOST_FILES = 20
+
+# So many texts are kept.
+_TEXTS = 256
 
 # A name of a module, and how its value begins.
 _GIVEN = late(rb"(?m)^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=(?!=)[ \t\\\n]*([^\s#][^\n]{0,80})")
@@ -79,7 +83,8 @@ class Filling:
         self._projects = projects
         self._modules = modules
         self._held: dict[str, _Held] = {}
-        self._texts: dict[str, bytes] = {}
+        # The same files are asked about one name after the other; all at once take much memory.
+        self._text = lru_cache(maxsize=_TEXTS)(_without_imports)
         self._filling: dict[tuple[str, str], list[str]] = {}
 
     def words(self, files: Collection[str]) -> frozenset[str]:
@@ -126,11 +131,9 @@ class Filling:
         return sorted(name.decode("utf-8", "replace") for name in read)
 
     def _fills(self, path: str, name: str, home: str) -> bool:
-        if path not in self._texts:
-            self._texts[path] = _IMPORTS.sub(b"", _data(path))
-        text, kind = self._texts[path], _kind(self._of(home), name.encode())
+        kind = _kind(self._of(home), name.encode())
         names = self._modules.names_of(path, home, name)
-        return any(fills(text, each.encode(), kind) for each in names)
+        return any(fills(self._text(path), each.encode(), kind) for each in names)
 
     def _fills_its_own(self, path: str, name: str) -> bool:
         """Whether functions of the module put something into it, or set it anew."""
@@ -237,6 +240,10 @@ def _closed(data: bytes, start: int) -> int:
         if not depth:
             return place + 1
     return -1
+
+
+def _without_imports(path: str) -> bytes:
+    return _IMPORTS.sub(b"", _data(path))
 
 
 def _data(path: str) -> bytes:

@@ -79,8 +79,9 @@ class Modules:
             if last == name and self._may_be_in(home, user, module, name):
                 yield local
             # Told first by the names alone: what they mean takes long.
-            path, steps = table.modules[local]
-            if not anchors.isdisjoint(steps) and self._may_be_in(home, user, path, name):
+            path = module if not last else f"{module}{'' if module.endswith('.') else '.'}{last}"
+            found = not anchors.isdisjoint(path.split("."))
+            if found and self._may_be_in(home, user, path, name):
                 yield f"{local}.{name}"
         if any(self._may_be_in(home, user, module, name) for module in table.wholesale):
             yield name
@@ -153,14 +154,12 @@ class _Table(NamedTuple):
     """Where the names of a module come from.
 
     ``imported`` are modules and the names there, empty where it is the module itself that has the
-    name; ``modules`` the paths that these would have as modules, and their steps; ``wholesale`` are
-    those of which all names are imported, ``handed_on`` if they are a package's; ``made`` the
-    imported classes that are called, ``extended`` the bases of classes, and what decorates these;
-    ``parts_read`` names behind which a dot stands, or a bracket.
+    name; ``wholesale`` are those of which all names are imported, ``handed_on`` if they are a
+    package's; ``made`` the imported classes that are called, ``extended`` the bases of classes,
+    and what decorates these; ``parts_read`` names behind which a dot stands, or a bracket.
     """
 
     imported: Mapping[str, tuple[str, str]]
-    modules: Mapping[str, tuple[str, frozenset[str]]]
     wholesale: Sequence[str]
     handed_on: bool
     made: Sequence[str]
@@ -201,15 +200,7 @@ def _table_of(path: str) -> _Table:
         extended.setdefault(_decoded(match[2]), []).extend(decorators)
     package = os.path.basename(path) == "__init__.py"
     parts = set(map(_decoded, set(_PART.findall(data)))) & imported.keys()
-    paths = {local: _path_of(*each) for local, each in imported.items()}
-    modules = {local: (each, frozenset(each.split("."))) for local, each in paths.items()}
-    return _Table(imported, modules, wholesale, package, sorted(made), extended, parts)
-
-
-def _path_of(module: str, name: str) -> str:
-    if not name:
-        return module
-    return f"{module}{'' if module.endswith('.') else '.'}{name}"
+    return _Table(imported, wholesale, package, sorted(made), extended, parts)
 
 
 def _origins(table: _Table, name: str) -> tuple[tuple[str, str], ...]:
