@@ -39,3 +39,35 @@ def test_what_is_said_of_a_source_without_a_name(target: str, source: str, reaso
     ).diagnostics
     assert found.fix is None
     assert reason in found.message
+
+
+_MADE = """\
+import tensorflow as tf
+import tf_util as U
+
+
+class Tower:
+    def __init__(self, x):
+        self.x = x
+
+
+def run():
+    x = {maker}(1.0)
+    return tf.gradients(tf.square(x), x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("maker", "reason"),
+    [
+        ("Tower", "`x` is an object of `Tower`, and"),
+        ("U.Input", "`x` is, by the name, an object that is made by `U.Input`, and"),
+    ],
+)
+def test_an_object_is_one_by_what_is_seen_or_by_its_name(maker: str, reason: str) -> None:
+    text = _MADE.format(maker=maker)
+    (found,) = analyse(
+        {"a.py": decode(text.encode(), "a.py")}, Settings(), rewrite=False
+    ).diagnostics
+    assert found.fix is None
+    assert reason in found.message

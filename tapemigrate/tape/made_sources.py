@@ -100,9 +100,12 @@ class MadeSources:
             single = None if many is None else not many
             return Sources([Leaf(defs, text, outside=False, many=many)], single)
         if isinstance(value, ast.Call) and self._kinds.makes_object(value):
+            maker = ast.unparse(value.func)
+            known = self._kinds.effects.class_named(maker.rpartition(".")[2]) is not None
+            what = "is an object of" if known else "is, by the name, an object that is made by"
             return Sources(
-                refusal=f"`{text}` is an object of `{ast.unparse(value.func)}`, and a tape watches "
-                "nothing but tensors and variables"
+                refusal=f"`{text}` {what} `{maker}`, and a tape watches nothing but tensors and "
+                "variables"
             )
         if isinstance(value, ast.Call) and _is_builtin_container(value):
             return Sources([Leaf(defs, text, outside=False, many=True)], False)
