@@ -232,3 +232,20 @@ def test_no_number_of_the_module_is_taken_for_a_tensor() -> None:
     text = NUMBER_OF_THE_MODULE.replace("def run(x):", "def run(x, BATCH_SIZE):")
     (finding,) = analyse({"a.py": SourceFile("a.py", text)}, Settings(), rewrite=False).diagnostics
     assert "`mixed` is another tensor than `BATCH_SIZE`" in finding.message
+
+
+def test_what_is_looked_up_beside_the_source_is_named() -> None:
+    text = "\n".join(
+        (
+            "import tensorflow as tf",
+            "def steps(kept):",
+            "    label, x = kept['label'], kept['x']",
+            "    for _ in range(3):",
+            "        y = tf.reduce_sum(x * label)",
+            "        x = x - tf.gradients(y, x)[0]",
+            "    return x",
+        )
+    )
+    (finding,) = analyse({"a.py": SourceFile("a.py", text)}, Settings(), rewrite=False).diagnostics
+    assert "`kept['label']` enters the forward pass and was put there before" in finding.message
+    assert "so it may depend on `kept['x']`" in finding.message

@@ -411,11 +411,15 @@ class Judge:
                 return wrong(text, "computed where its object was made", f"`{whole.watch}`")
         sources = [d for x in leaves for d in x.defs]
         variables = any(x.variables for x in leaves)
-        if root.path[0] != view.kinds.self_name and any(
-            len(d.path) > 1 and d.path[0] == root.path[0] and not _is_below(root, d)
+        parts = [
+            d.path
             for d in sources
-        ):
-            return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
+            if len(d.path) > 1 and d.path[0] == root.path[0] and not _is_below(root, d)
+        ]
+        if root.path[0] != view.kinds.self_name and parts:
+            looked_up = root.path[1:2] and root.path[1].startswith("[")
+            how = "put there before" if looked_up else "computed where its object was made"
+            return wrong(text, how, f"`{text_of(min(parts))}`")
         if len(root.path) > 1 and not any(map(_is_size, root.path[1:])):
             beside = [x for x in leaves if any(d.path == root.path[:1] for d in x.defs)]
             taken = [x for x in beside if x.watch and x.watch.split(".")[0] != root.path[0]]
