@@ -249,3 +249,48 @@ def test_what_is_looked_up_beside_the_source_is_named() -> None:
     (finding,) = analyse({"a.py": SourceFile("a.py", text)}, Settings(), rewrite=False).diagnostics
     assert "`kept['label']` enters the forward pass and was put there before" in finding.message
     assert "so it may depend on `kept['x']`" in finding.message
+
+
+NAMED = """
+import tensorflow as tf
+
+
+class Layer:
+    def __init__(self, w):
+        self.w = w
+        self.{0} = ""
+
+    def fprop(self, x):
+        return tf.matmul(x, self.w)
+
+
+def label(layers):
+    for i, layer in enumerate(layers):
+        layer.{0} = "layer%d" % i
+
+
+def forward(layers, x):
+    for layer in layers:
+        if layer.{0} == "layer1":
+            x = layer.fprop(x)
+    return x
+
+
+LAYERS = [Layer(tf.ones([2, 2])), Layer(tf.ones([2, 2]))]
+
+
+def slope(x):
+    label(LAYERS)
+    y = forward(LAYERS, x)
+    return tf.gradients(y, x)[0]
+
+
+slope(tf.placeholder(tf.float32, [None, 2]))
+"""
+
+
+@pytest.mark.parametrize(("attribute", "assumed"), [("name", False), ("kept", True)])
+def test_nothing_is_assumed_of_names(attribute: str, assumed: bool) -> None:
+    files = {"a.py": SourceFile("a.py", NAMED.format(attribute))}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert (f"`layer.{attribute}` holds nothing" in finding.message) == assumed

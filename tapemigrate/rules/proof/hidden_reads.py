@@ -38,6 +38,9 @@ from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 
+# What tensors, layers and variables know of themselves without an op.
+_STATIC = (".dtype", ".name", ".shape")
+
 
 def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf]) -> list[str]:
     """What functions that are called in the region read that outlives their calls."""
@@ -62,7 +65,8 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
         inner = project.view(above.unit, above.method)
         more = _stored(project, inner, [above.method, *own_methods(project, inner, [above.method])])
         names += [n for n in sorted(more) if not are_variables(project, above.unit, n)]
-    return [said for name in dict.fromkeys(names) if (said := _said(name, leaves))]
+    names = [name for name in dict.fromkeys(names) if not name.endswith(_STATIC)]
+    return [said for name in names if (said := _said(name, leaves))]
 
 
 def _said(name: str, leaves: list[Leaf]) -> str:
