@@ -46,6 +46,8 @@ from tapemigrate.tape.symbols import short
 PLAIN = (Make.PYTHON, Make.LEAF)
 # What of ``tf.contrib`` makes no variables.
 _NO_NETWORKS = ("nest.", "contrib.staging.")
+# Methods that texts alone have: ``parser.register("type", "bool", lambda v: v.lower() == "true")``.
+_OF_TEXTS = frozenset({"lower", "upper", "strip", "lstrip", "rstrip", "startswith", "endswith"})
 _ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
 #: What is a variable, or several.
 VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
@@ -263,6 +265,8 @@ class Tracer:
         if root is not None and self._is_plain_object(view, root):
             return
         if isinstance(func, ast.Attribute) and _is_of_plain_library(view, func.value):
+            return
+        if isinstance(func, ast.Attribute) and func.attr in _OF_TEXTS:
             return
         if isinstance(func, ast.Attribute) and owner == (view.kinds.self_name,) and view.cls:
             self._look_up(_Traced.METHOD, view, func.attr, steps)
