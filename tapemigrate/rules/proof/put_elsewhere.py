@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
+from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, put_into
 from tapemigrate.flow.functions import NamedFunction, named_defaults
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -318,6 +318,8 @@ def puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]:
             values = _given_to(unit, node)
         elif isinstance(node, ast.Call) and (node.args or node.keywords):
             owners, values = [*put_into(node), *changed_by_handed(node)], arguments_of(node)
+            if unit.names.qualified(node.func) in INSERTING:
+                owners += values[:1]
         if owners and not all(kinds.make(value) in INDEPENDENT for value in values):
             yield from ((owner, _scope_of(unit, node)) for owner in owners)
 

@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from tapemigrate.flow.changers import CHANGERS, changed_by_handed
+from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import (
     Function,
@@ -25,12 +25,15 @@ from tapemigrate.source.trees import arguments_of, parts_of_target, top_level, w
 from tapemigrate.tape.kinds import Kinds, Make
 
 # What ``filled_state`` looks at.
-_FILLING = frozenset({ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef, ast.For, ast.withitem})
+_FILLING = frozenset(
+    {ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef, ast.For, ast.withitem, ast.NamedExpr}
+)
+_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # What a call makes into which something may be put.
 _CONTAINERS = frozenset(
     {"dict", "list", "set", "defaultdict", "OrderedDict", "deque", "fromkeys", "ChainMap", "local"}
     | {"Queue", "LifoQueue", "PriorityQueue", "SimpleNamespace", "Namespace", "WeakValueDictionary"}
-    | {"WeakKeyDictionary", "empty", "full", "partial"}
+    | {"WeakKeyDictionary", "empty", "full", "partial", "UserDict", "UserList"}
 )
 #: What looks into a container.
 LOOKING = frozenset({"get", "setdefault", "values", "items"})
@@ -40,10 +43,6 @@ HANDING_ON = (
     *(("next",), ("filter",), ("itertools", ".chain"), ("chain",)),
 )
 _TYPES = (("list",), ("dict",), ("set",))
-_INSERTING = frozenset(
-    {"heapq.heappush", "heapq.heappushpop", "heapq.heapreplace", "operator.setitem"}
-    | {"bisect.insort", "bisect.insort_left", "bisect.insort_right"}
-)
 # Ahead of a name that is set on the module: no name of Python's holds it.
 _OF_MODULE = "."
 
@@ -82,8 +81,8 @@ def filled_state(unit: Unit) -> frozenset[str]:
         name: root
         for name, values in unit.once(given_at_top).items()
         for value in values
-        if isinstance(value, ast.Attribute) and value.attr in CHANGERS
-        if (root := root_of(value)) in names and root is not None
+        for root in _pushes_into(value)
+        if root in names
     }
     found = {
         stmt.name
@@ -96,16 +95,25 @@ def filled_state(unit: Unit) -> frozenset[str]:
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
-        other_names = _other_names(function, names)
+        found |= {d.name for d in walk(function) if isinstance(d, _DEFINING) and d.name in shared}
+        other_names = _other_names(function, names, unit.once(_handed_out))
+        pushes = pushing | {
+            target.id: root
+            for stmt in walk(function)
+            if isinstance(stmt, ast.Assign)
+            for root in _pushes_into(stmt.value)
+            for target in stmt.targets
+            if isinstance(target, ast.Name)
+            for root in other_names.get(root, {root}) & names
+        }
         free = free_names(function)
         for node in walk(function):
             if node.__class__ not in _FILLING:
                 continue
-            if isinstance(node, ast.Assign | ast.AugAssign) and shared:
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if kinds.make(node.value) not in (*VARIABLE, *PLAIN):
-                    parts = (part for target in targets for part in parts_of_target(target))
-                    found |= {t.id for t in parts if isinstance(t, ast.Name)} & shared
+            for target, value in _targets_of(node) if shared else ():
+                if kinds.make(value) not in (*VARIABLE, *PLAIN):
+                    names_given = (t.id for t in parts_of_target(target) if isinstance(t, ast.Name))
+                    found |= shared.intersection(names_given)
             if isinstance(function, ast.ClassDef) and any(
                 not _is_uncomputed(unit, value, function, shared, kinds)
                 for value in _put_into_class(node)
@@ -115,8 +123,8 @@ def filled_state(unit: Unit) -> frozenset[str]:
                 continue  # what it puts into the class stands in its own body
             filled = list(_filled(unit, node))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                if node.func.id in pushing:
-                    filled.append((_OF_MODULE + pushing[node.func.id], arguments_of(node)))
+                if node.func.id in pushes:
+                    filled.append((_OF_MODULE + pushes[node.func.id], arguments_of(node)))
             for named, values in filled:
                 meant = {named}
                 if named in other_names and _changes(node):
@@ -151,7 +159,46 @@ def _put_into_class(node: ast.AST) -> Iterator[ast.expr]:
                 yield node.value
 
 
-def _other_names(function: ast.AST, names: set[str]) -> dict[str, set[str]]:
+def _targets_of(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """What the node gives values, and which."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            return [(target, value) for target in targets]
+        case ast.AugAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
+            return [(target, value)]
+        case ast.For(target=target, iter=value):
+            return [(target, value)]
+        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+            return [(target, value)]
+    return []
+
+
+def _pushes_into(value: ast.expr) -> Iterator[str]:
+    """Into what a call of the value puts something: ``ROWS.append``, ``lambda h: ROWS.add(h)``"""
+    partial = isinstance(value, ast.Call) and (path_of(value.func) or ("",))[-1].endswith("partial")
+    for node in walk(value) if partial or isinstance(value, ast.Attribute | ast.Lambda) else ():
+        if isinstance(node, ast.Attribute) and node.attr in CHANGERS:
+            root = root_of(node)
+            if root is not None:
+                yield root
+
+
+def _handed_out(unit: Unit) -> dict[str, set[str]]:
+    """By functions of the module: the names of the module that they may give back as they are."""
+    given = unit.once(given_at_top)
+    found: dict[str, set[str]] = {}
+    for function in top_level(unit.tree):
+        if isinstance(function, ast.FunctionDef):
+            ends = (n.value for n in walk(function) if isinstance(n, ast.Return))
+            names = {end.id for end in ends if isinstance(end, ast.Name)} & given.keys()
+            if names:
+                found[function.name] = names
+    return found
+
+
+def _other_names(
+    function: ast.AST, names: set[str], handed_out: dict[str, set[str]]
+) -> dict[str, set[str]]:
     """Names by which a function has what ``names`` stand for, or what is in there."""
     found: dict[str, set[str]] = {}
     inner = {each.name: each for each in walk(function) if isinstance(each, NamedFunction)}
@@ -173,7 +220,9 @@ def _other_names(function: ast.AST, names: set[str]) -> dict[str, set[str]]:
             case _:
                 continue
         for name, value in given:
-            for root in _roots(value):
+            func = value.func if isinstance(value, ast.Call) else None
+            out = handed_out.get(func.id, ()) if isinstance(func, ast.Name) else ()
+            for root in (*_roots(value), *out):
                 meant = found.get(root, {root}) & names
                 if meant:
                     found.setdefault(name, set()).update(meant)
@@ -286,7 +335,8 @@ def _is_container(value: ast.expr) -> bool:
 def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
     """The names of what is put into, and the values; those of the module itself are marked."""
     if isinstance(node, ast.Call):
-        yield from ((root_of(each) or "", node.args) for each in changed_by_handed(node))
+        handed = changed_by_handed(node)
+        yield from ((root_of(each) or "", arguments_of(node)) for each in handed)
     match node:
         case ast.AugAssign(target=ast.Name(id=name), value=ast.List() | ast.ListComp() as value):
             yield name, [value]  # a list is made longer, and no other one bound
@@ -301,10 +351,10 @@ def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=key), value]):
             yield _owner(owner, str(key)), [value]
         case ast.Call(func=ast.Attribute() as func) if node.args or node.keywords:
-            if _is_module(func.value):
+            if is_own_module(func.value):
                 for keyword in node.keywords:
                     yield _owner(func.value, keyword.arg or ""), [keyword.value]
-            elif unit.names.qualified(func) in _INSERTING:
+            elif unit.names.qualified(func) in INSERTING:
                 yield root_of(node.args[0]) or "", node.args[1:]
             elif path_of(func.value) in _TYPES:
                 yield root_of(arguments_of(node)[0]) or "", arguments_of(node)[1:]
@@ -364,18 +414,18 @@ def _key(target: ast.Subscript | ast.Attribute) -> str:
 
 def _owner(owner: ast.expr, key: str) -> str:
     """The name of what has ``key`` set: of the module, that is the key."""
-    return _OF_MODULE + key if _is_module(owner) else root_of(owner) or ""
+    return _OF_MODULE + key if is_own_module(owner) else root_of(owner) or ""
 
 
-def _is_module(owner: ast.expr) -> bool:
+def is_own_module(owner: ast.expr) -> bool:
     """``globals()``, ``sys.modules[__name__]``"""
     match owner:
         case ast.Call(func=ast.Name(id="globals")):
             return True
         case ast.Call(func=ast.Name(id="vars"), args=[inner]):
-            return _is_module(inner)
+            return is_own_module(inner)
         case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Name(id="__name__")):
             return True
         case ast.Attribute(attr="__dict__", value=inner):
-            return _is_module(inner)
+            return is_own_module(inner)
     return False

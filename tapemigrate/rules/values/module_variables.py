@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.filled_state import is_own_module
 from tapemigrate.rules.values.provenance import is_variable, parts
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -94,7 +95,10 @@ def may_be_set_unseen(project: Project, unit: Unit, name: str) -> bool:
     """Whether another file sets it, ``model.W = …``, or something that does not write its name."""
     if unit.once(_looks_up) or set_by_text(project, unit, name):
         return True
-    return any(user.names.qualified(node.value) for user, node in project.stores(name))
+    return any(
+        user.names.qualified(node.value) or (user is unit and is_own_module(node.value))
+        for user, node in project.stores(name)
+    )
 
 
 def is_only_looked_up(project: Project, unit: Unit, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.flow.changers import CHANGERS, changed_by_handed, is_of_class, put_into
+from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, is_of_class, put_into
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
@@ -241,6 +241,8 @@ def _put(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr]]]:
                 owners, values = [value], _put_by_name(unit, node)
                 if isinstance(above := unit.parents[node], ast.Call) and is_of_class(node):
                     owners = changed_by_handed(above)
+            case ast.Call(args=[owner, *values]) if unit.names.qualified(node.func) in INSERTING:
+                owners = [owner]
             case ast.Call(func=ast.Attribute(value=value, attr=method), args=args):
                 alone = isinstance(unit.parents[node], ast.Expr) and method not in QUIET
                 # ``package.model.Model.__init__(self)``: a module holds no part of an object.
@@ -327,6 +329,8 @@ def _given_to(unit: Unit, target: ast.expr) -> list[ast.expr]:
 def _put_by_name(unit: Unit, method: ast.Attribute) -> list[ast.expr]:
     """What a method puts that is not called where it stands: ``map(steps.append, found)``."""
     above = unit.parents[method]
+    if isinstance(above, ast.keyword):  # ``Thread(target=steps.append, args=(x,))``
+        above = unit.parents[above]
     match above:
         case ast.Call() if above.func is not method:
             return [each for each in arguments_of(above) if each is not method]
