@@ -71,6 +71,13 @@ def test_what_an_object_puts_in_counts(tmp_path: Path, gate: str, main: str) -> 
 
 
 @pytest.mark.parametrize("main", MAIN.values(), ids=MAIN)
+def test_methods_of_another_file_put_something_in(tmp_path: Path, main: str) -> None:
+    gate = HEAD.format(base="").replace("__init__", "fill") + f"        scales.append({MADE})\n"
+    sure, said = message(tmp_path, gate, main.replace("Gate(", "Gate().fill("))
+    assert sure != "safe" or "callers hand in" in said, said
+
+
+@pytest.mark.parametrize("main", MAIN.values(), ids=MAIN)
 @pytest.mark.parametrize("gate", IDLE.values(), ids=IDLE)
 def test_an_object_that_puts_nothing_in_is_no_matter(tmp_path: Path, gate: str, main: str) -> None:
     sure, said = message(tmp_path, gate, main)

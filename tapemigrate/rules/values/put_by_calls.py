@@ -127,7 +127,8 @@ class _Look:
         self._project = project
         self._put = Put()
         self._seen: set[object] = set()
-        # Whether what is put in counts where the code at hand runs, and not only in constructors.
+        # Whether what is put in counts where the code at hand runs, and not only in constructors
+        # and other files.
         self._counts = True
 
     def of(self, view: View, call: ast.Call, name: str) -> Put:
@@ -191,7 +192,9 @@ class _Look:
             if on_it:
                 named |= {a.arg for a in function.args.args[:1]}
             if named:
-                counted, self._counts = self._counts, self._counts or function.name == "__init__"
+                # What functions of the same file put in is told by what they change.
+                away = function.name == "__init__" or unit is not view.unit
+                counted, self._counts = self._counts, self._counts or away
                 self._names(self._project.view(unit, function), named, depth - 1)
                 self._counts = counted
 
