@@ -79,6 +79,28 @@ def gradients_of(self, loss, params):
 """
 
 
+IN_A_FUNCTION = """
+import tensorflow as tf
+
+
+class Net:
+    def __init__(self):
+        self.w = tf.Variable([1.0, 2.0])
+        self.k = tf.exp(self.w)
+
+
+def run(x, net):
+    def scaled(t):
+        return net.k * t
+
+    y = scaled(x)
+    return tf.gradients(y, net.w)
+
+
+def main(x):
+    return run(x, Net())
+"""
+
 STOPPED = """
 import tensorflow as tf
 
@@ -105,6 +127,10 @@ class Model:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        (
+            IN_A_FUNCTION,
+            "`net.k` enters the forward pass and was computed where its object was made",
+        ),
         (STOPPED, "handed in: `stop_gradients` would have to cut the forward pass where that runs"),
         (JACOBIAN, "handed on for gradients alone, not for a Jacobian of each example"),
         (BOTH_LOOKED_UP, "the source and the target both come out of `lowering.tensors`"),

@@ -87,6 +87,9 @@ def computed_when_made(
             continue
         if all(d.kind in _OUTSIDE for d in made) and all(x.is_new for x in leaves):
             continue
+        named = [d for d in made if d.path == path]
+        if named and all(map(_is_function, named)):
+            continue  # what is in it is gone through by itself
         own = [(view.unit, view.cls)] if whole and view.cls is not None else []
         inner = Contents(own) if own else contents_of(project, view, node, made_here)
         passed = bool(made) and all(d.kind is Kind.PARAM for d in made)
@@ -107,6 +110,15 @@ def computed_when_made(
     text = _read_in_methods(project, keeping, view, run, made_here)
     text = text or _read_of_module(project, keeping, view, region, made_here)
     return _wrong(text, leaves) if text else list(dict.fromkeys(assumed))
+
+
+def _is_function(made: Def) -> bool:
+    """Whether it is a ``def`` of the scope, and nothing that a decorator made of one."""
+    return (
+        made.kind is Kind.FUNCTION
+        and isinstance(made.stmt, NamedFunction)
+        and not made.stmt.decorator_list
+    )
 
 
 def _elsewhere(view: View, node: ast.expr) -> str:
