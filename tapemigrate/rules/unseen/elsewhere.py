@@ -25,7 +25,7 @@ from tapemigrate.rules.unseen.hazards import Hazards, hazards, opens
 from tapemigrate.rules.unseen.importing import modules
 from tapemigrate.rules.unseen.methods import CALLED, asked_of_parameters, methods_of, named_in
 from tapemigrate.rules.unseen.objects import runs_unnamed
-from tapemigrate.rules.unseen.reasons import MARKS, OVERRIDE, UNDER
+from tapemigrate.rules.unseen.reasons import CACHING, MARKS, OVERRIDE, UNDER
 from tapemigrate.rules.unseen.spread import hidden, hidden_methods, uses_of_own, with_users
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import gives_no_tensors
@@ -144,7 +144,7 @@ class Elsewhere:
             before = len(found)
             for home in sorted(homes):
                 found = self._with_users(home, found) | found
-        return found
+        return {name: r for name, r in found.items() if not _is_cached_unnamed(name, r)}
 
     def given(self, project: Project, unit: Unit, steps: int = _MOST_CALLERS) -> Handed:
         """What of the kind the functions of ``unit`` are handed, by ``steps`` of callers."""
@@ -296,6 +296,14 @@ def _uses(unit: Unit) -> _Uses:
     ends = {*first.values(), *last.values()}
     kept = (use for number, use in enumerate(found) if number in ends)
     return _Uses(tuple(kept), uses_of_own(unit))
+
+
+def _is_cached_unnamed(method: str, refusal: Refusal) -> bool:
+    """Whether it makes copies of variables, where no name tells that it runs.
+
+    Any value could be an object that does so when it is called.
+    """
+    return refusal.recipe == CACHING.recipe and runs_unnamed(method)
 
 
 def _of(filename: str, refusal: Refusal) -> Refusal:

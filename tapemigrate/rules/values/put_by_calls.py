@@ -21,6 +21,7 @@ from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
+from tapemigrate.rules.values.tensors_looked_up import only_looks_up_tensors
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import puts_nothing
 
@@ -80,7 +81,7 @@ def put_in_attribute(project: Project, view: View, name: str) -> Put:
 
 def put_in_argument(project: Project, caller: View, given: ast.expr, view: View, name: str) -> Put:
     """What a function puts in by its calls that is handed it as the parameter ``name``."""
-    if not is_container(caller, given):
+    if not is_container(caller, given) or only_looks_up_tensors(caller, given, view, name):
         return Put()
     return _kept(project, (view.scope, name), lambda look: look.of_parameter(view, name))
 
