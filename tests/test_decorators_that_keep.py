@@ -77,7 +77,8 @@ def applicability(decorator: str, name: str = "keep") -> str | None:
 )
 def test_a_function(before: str, body: str, gives: str) -> None:
     decorator = FUNCTION.format(before=before or "pass", body=body, gives=gives)
-    assert applicability(decorator) == "unsafe"
+    # What is put into a dict of the module is seen, and stands in the way.
+    assert applicability(decorator) == (None if "KEPT" in body + gives else "unsafe")
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,8 @@ def _carriers(
     What the source is taken out of as well, and then what is read as a value, and by itself: an
     index or a name only says what is to be done, and a setting hardly more.
     """
-    beside = {d for d in backward(flow.uses_in(request.sources)).made if d in passed}
+    sources = flow.uses_in(request.sources)
+    beside = {d for d in backward(sources).made if d in passed}
     read = ops.paths_read([request.target, *(d.value for d in behind)])
 
     def rank(made: Def) -> tuple[bool, bool, int]:
@@ -158,6 +159,8 @@ def _carriers(
         return made not in beside, not whole, made.order
 
     carrying = {d for d in passed if d in beside or any(path[0] == d.path[0] for path in read)}
+    # The source itself is where the forward pass begins only if nothing else is.
+    carrying = carrying - origins(sources) or carrying
     return list(dict.fromkeys(d.path[0] for d in sorted(carrying, key=rank)))
 
 

@@ -22,7 +22,9 @@ def is_rebound_before(unit: Unit, node: ast.Name) -> bool:
     child: ast.AST = node
     parent = unit.parents.get(child)
     while parent is not None:
-        block = next((b for f in _BLOCKS if child in (b := getattr(parent, f, None) or [])), [])
+        # A conditional expression has a body, too.
+        blocks = (getattr(parent, field, None) for field in _BLOCKS)
+        block = next((b for b in blocks if isinstance(b, list) and child in b), [])
         for stmt in reversed(block[: block.index(child)] if block else []):
             if _assigns(stmt, node.id):
                 return True
