@@ -568,6 +568,9 @@ class Independence:
             return around if isinstance(around, CallSite) else None
         if not self.apart_above(caller, (d for d in upward if d.kind is Kind.ENTRY), behind, depth):
             return None
+        kept = self._kept_apart(caller, asked, upward, value.attributes, depth)
+        if kept is not True:
+            return kept or None
         if path_of(other) is None or any(
             d.kind not in _OUTSIDE for d in origins(caller.flow.uses_in(other))
         ):
@@ -591,6 +594,23 @@ class Independence:
         if self._finds(caller, other, behind):
             return None
         return True if not value.blind or value.parameters else None
+
+    def _kept_apart(
+        self, caller: View, asked: Asked, upward: list[Def], names: set[str], depth: int
+    ) -> bool | CallSite:
+        """Whether what the caller's object keeps was made of nothing that it is passed as well."""
+        passed = [d for d in upward if d.kind is Kind.PARAM and d.path[0] != caller.kinds.self_name]
+        for name in sorted(names) if caller.cls is not None and depth > 0 else ():
+            traced = self._tracer.attribute(caller, name)
+            for above in passed if traced.outside or traced.parameters else ():
+                further = self._of_callers(
+                    caller,
+                    replace(asked, source=above, parameter=None, attribute=name, traced=traced),
+                    depth - 1,
+                )
+                if further is not True:
+                    return further
+        return True
 
     def _is_of_variables(
         self, caller: View, source: Def, value: Provenance, run: list[ast.expr]

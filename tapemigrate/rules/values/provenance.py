@@ -196,6 +196,13 @@ class Tracer:
     def _handed_to_objects(self, put: Put, steps: _Steps) -> None:
         steps.own.filled |= put.unseen or any(at.kinds.make(v) not in PLAIN for at, v in put.values)
 
+    def _is_of_texts(self, name: str) -> bool:
+        """Whether texts alone have a method of that name, and no class at hand."""
+        return name in _OF_TEXTS and not any(
+            self._project.effects(unit).functions(name)
+            for unit in self._project.units.defining(name)
+        )
+
     def put_in(self, put: Put) -> Provenance:
         """What comes into a list or dict by what calls put in."""
         steps = _Steps()
@@ -266,7 +273,7 @@ class Tracer:
             return
         if isinstance(func, ast.Attribute) and _is_of_plain_library(view, func.value):
             return
-        if isinstance(func, ast.Attribute) and func.attr in _OF_TEXTS:
+        if isinstance(func, ast.Attribute) and self._is_of_texts(func.attr):
             return
         if isinstance(func, ast.Attribute) and owner == (view.kinds.self_name,) and view.cls:
             self._look_up(_Traced.METHOD, view, func.attr, steps)
