@@ -9,7 +9,9 @@ from tapemigrate.flow.functions import NamedFunction, named_defaults
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import walk
 
-_MAKING = frozenset({"dict", "list", "set", "OrderedDict", "defaultdict", "deque", "ChainMap"})
+_MAKING = frozenset(
+    {"dict", "list", "set", "OrderedDict", "defaultdict", "deque", "ChainMap", "copy"}
+)
 
 
 def common_to_all(cls: ast.ClassDef) -> Iterator[str]:

@@ -20,6 +20,7 @@ from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.common_to_all import is_container
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.tensors_looked_up import only_looks_up_tensors
 from tapemigrate.source.trees import walk
@@ -27,7 +28,6 @@ from tapemigrate.tape.kinds import puts_nothing
 
 # Through how many functions it is followed.
 _DEPTH = 6
-_CONTAINERS = frozenset({"list", "dict", "set", "OrderedDict", "defaultdict", "deque", "copy"})
 _SETTING = frozenset({"setattr", "delattr", "vars"})
 
 # Whether an expression is what is looked for, by itself and not as a part.
@@ -53,7 +53,9 @@ def put_by(project: Project, view: View, made: Def) -> Put | None:
         return None  # what it is handed is put in
     if len(made.path) == 2 and made.path[0] == view.kinds.self_name and view.cls is not None:
         return put_in_attribute(project, view, made.path[1].lstrip("."))
-    if len(made.path) != 1 or not any(is_container(view, d.value) for d in origins([Use(made)])):
+    if len(made.path) != 1 or not any(
+        may_be_container(view, d.value) for d in origins([Use(made)])
+    ):
         return None
     name = made.path[0]
     return _kept(project, (view.scope, call, name), lambda look: look.of(view, call, name))
@@ -64,7 +66,7 @@ def put_in_name(project: Project, module: View, name: str) -> Put:
 
     What the functions put in themselves is told by what they change.
     """
-    if not any(is_container(module, d.value) for d in module.flow.given(name)):
+    if not any(may_be_container(module, d.value) for d in module.flow.given(name)):
         return Put()
     return _kept(project, (module.scope, name), lambda look: look.of_module(module, name))
 
@@ -74,14 +76,14 @@ def put_in_attribute(project: Project, view: View, name: str) -> Put:
     assert view.cls is not None
     given = attribute_values(project, view, name)
     scopes = (project.view(view.unit, project.scope_of(view.unit, value)) for value in given)
-    if not any(map(is_container, scopes, given)):
+    if not any(map(may_be_container, scopes, given)):
         return Put()
     return _kept(project, (view.cls, name), lambda look: look.of_attribute(view, name))
 
 
 def put_in_argument(project: Project, caller: View, given: ast.expr, view: View, name: str) -> Put:
     """What a function puts in by its calls that is handed it as the parameter ``name``."""
-    if not is_container(caller, given) or only_looks_up_tensors(caller, given, view, name):
+    if not may_be_container(caller, given) or only_looks_up_tensors(caller, given, view, name):
         return Put()
     return _kept(project, (view.scope, name), lambda look: look.of_parameter(view, name))
 
@@ -97,23 +99,18 @@ def _known(_: Project) -> dict[object, Put]:
     return {}
 
 
-def is_container(view: View, value: ast.expr | None) -> bool:
+def may_be_container(view: View, value: ast.expr | None) -> bool:
     """Whether the value may be a list, a dict or a set that is made in sight."""
     pending = [value] if value is not None else []
     for each in pending:  # which grows meanwhile
         further: list[ast.expr] = []
         match each:
-            case ast.List() | ast.Dict() | ast.Set():
-                return True
-            case ast.ListComp() | ast.DictComp() | ast.SetComp():
+            case _ if is_container(each):
                 return True
             case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other):
                 further = [one, other]
             case ast.BoolOp(values=parts):
                 further = parts
-            case ast.Call(func=func):
-                if (path_of(func) or ("",))[-1].lstrip(".") in _CONTAINERS:
-                    return True
             case ast.Name():
                 made = origins(view.flow.uses_in(each))
                 further = [d.value for d in made if d.value is not None]
