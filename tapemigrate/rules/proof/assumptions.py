@@ -15,6 +15,7 @@ from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
+from tapemigrate.rules.proof.asked import attribute_of
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
 from tapemigrate.rules.proof.called_objects import computed_when_made
 from tapemigrate.rules.proof.elements import Elements
@@ -23,7 +24,7 @@ from tapemigrate.rules.proof.globals_read import called_here, globals_read, obje
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
 from tapemigrate.rules.proof.imported_beside import imported_beside
-from tapemigrate.rules.proof.independence import Independence, attribute_of
+from tapemigrate.rules.proof.independence import Independence
 from tapemigrate.rules.proof.kept_by_calls import kept_by_calls
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues

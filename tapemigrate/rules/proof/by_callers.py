@@ -5,7 +5,8 @@ from __future__ import annotations
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import text_of
 from tapemigrate.rules.project import CallSite, View
-from tapemigrate.rules.proof.independence import Asked, Independence
+from tapemigrate.rules.proof.asked import Asked
+from tapemigrate.rules.proof.independence import Independence
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.provenance import Provenance
 from tapemigrate.tape.leaf import Leaf

@@ -14,10 +14,10 @@ from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.asked import attribute_of
 from tapemigrate.rules.proof.constructor_above import constructors_elsewhere
 from tapemigrate.rules.proof.handed_later import may_be_tensors
 from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
-from tapemigrate.rules.proof.independence import attribute_of
 from tapemigrate.rules.proof.kept_results import KeptResults, method_of
 from tapemigrate.rules.proof.kept_results import above as above_of
 from tapemigrate.rules.proof.kept_values import KeptValues

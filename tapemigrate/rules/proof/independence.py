@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.execution import reads_all
-from tapemigrate.flow.functions import NamedFunction, defaults, free_names, parameters
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for
-from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import is_called_by_python, of_class
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.decorated import may_change_arguments
+from tapemigrate.rules.callgraph.enclosing import enclosing
 from tapemigrate.rules.callgraph.reached import is_reached_otherwise
-from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Mentions, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.ancestry import Ancestry
-from tapemigrate.rules.proof.code_handed import is_function
+from tapemigrate.rules.proof.asked import Asked, attribute_of
+from tapemigrate.rules.proof.called_back import handed_to_tensorflow, hands_in
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
+from tapemigrate.rules.proof.of_variables import is_filled, is_of_variables, may_be_variables
 from tapemigrate.rules.proof.one_object import tensors_in
 from tapemigrate.rules.proof.own_methods import certainly_behind
 from tapemigrate.rules.proof.passed import (
@@ -38,62 +39,26 @@ from tapemigrate.rules.proof.passed import (
     reads_beside,
 )
 from tapemigrate.rules.proof.put_aside import reads_aside
+from tapemigrate.rules.proof.put_into_object import put_into_object
 from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.captured import outer_definitions
-from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.put_by_calls import put_in_argument
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.same import value_may_be
-from tapemigrate.tape.symbols import short
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
-_VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
+
+
 # Through how many callers two values are followed.
 _DEPTH = 4
 # Where a function calls itself, what it was handed is not followed up again.
 _HERE = -1
-# What calls the functions that it is given, with tensors of its own.
-_CALLS_BACK = frozenset(
-    {"while_loop", "map_fn", "scan", "foldl", "foldr", "vectorized_map", "cond", "case"}
-)
-# Of these, those whose functions get parts of what is handed in, by ops that a gradient goes back
-# through. What goes round a loop is cut off from what it began as.
-_TAKES_APART = _CALLS_BACK - {"while_loop", "cond", "case"}
-# What stands where ops may be made.
-_COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Two values of one function: ``source``, and another that may have been made from it.
-
-    The other is a ``parameter``; or an ``attribute`` of ``self``, of which ``traced`` tells where
-    it comes from; or made of what a ``closure`` holds, in which ``same`` is the very tensor.
-    ``linear``: the target is linear in the other. ``computed``: the other is no plain argument.
-    ``part``: the source is a part of the object that ``source`` is. ``above``: it is a caller's
-    value, where what functions give that are not followed is taken for data.
-    """
-
-    source: Def
-    parameter: str | None = None
-    attribute: str | None = None
-    traced: Provenance | None = None
-    closure: frozenset[Def] | None = None
-    same: frozenset[Def] = frozenset()
-    linear: bool = False
-    computed: bool = False
-    part: bool = False
-    above: bool = False
-
-    def of(self, source: Def, parameter: str) -> Asked:
-        """The same of two values of a caller."""
-        return replace(self, source=source, parameter=parameter, closure=None)
 
 
 class Independence:
@@ -108,10 +73,10 @@ class Independence:
         """True: independent at all calls. False: not all can be seen. A call: dependent there."""
         scope = view.scope
         if isinstance(scope, ast.Lambda):
-            handed = self._handed_to_tensorflow(view.unit, scope)
+            handed = handed_to_tensorflow(view.unit, scope)
             if handed is None:
                 return False
-            met = self._hands_in(view, handed, asked)
+            met = hands_in(self._project, self._tracer, view, handed, asked)
             return handed if met else met is False
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
@@ -123,10 +88,12 @@ class Independence:
         if view.cls is not None and scope.name != "__init__":
             seen &= not classes(self._project).may_be_called_back(view.unit, view.cls)
         for unit, node in mentions.others:
-            handed = self._handed_to_tensorflow(unit, node)
-            met = None if handed is None else self._hands_in(view, handed, asked)
-            if handed is not None and met:
-                return handed
+            handed = handed_to_tensorflow(unit, node)
+            met = None
+            if handed is not None:
+                met = hands_in(self._project, self._tracer, view, handed, asked)
+                if met:
+                    return handed
             seen = met is False and (seen or not sites)
         own = self._own_calls(view, mentions.calls, asked)
         if any(self._makes_more(view, site, asked) for site in own):
@@ -241,89 +208,6 @@ class Independence:
             return False
         return self.apart_above(holder, mine, behind, depth)
 
-    def _handed_to_tensorflow(self, unit: Unit, node: ast.AST) -> CallSite | None:
-        """The ``tf.while_loop``, ``tf.map_fn``, … that a function is handed to."""
-        parent = unit.parents.get(node)
-        if isinstance(parent, ast.keyword):
-            parent = unit.parents.get(parent)
-        if not isinstance(parent, ast.Call):
-            return None
-        name = short(unit.names.qualified(parent.func))
-        return CallSite(unit, parent) if name in _CALLS_BACK else None
-
-    def _reads(self, site: CallSite, closure: frozenset[Def]) -> bool:
-        """Whether the call hands in something of which the other value is made."""
-        caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
-        for argument in arguments_of(site.call):
-            if isinstance(argument, ast.Lambda):
-                continue
-            if _may_be(argument, caller) & closure:
-                return True
-            for node in walk(argument):
-                if isinstance(node, ast.expr) and path_of(node) is not None:
-                    met = origins(caller.flow.reads.get(node, frozenset()))
-                    # Reading a function's name reads what the function captures as well.
-                    if met & closure and not is_function(caller, node):
-                        return True
-        return False
-
-    def _hands_in(self, view: View, site: CallSite, asked: Asked) -> bool | None:
-        """Whether TensorFlow hands a function what was made of a source that it has from around.
-
-        None: only if a method that is called with the source has set it anew.
-        """
-        source = asked.source
-        if asked.closure is not None and self._reads(site, asked.same):
-            return True
-        name = short(site.unit.names.qualified(site.call.func))
-        if asked.parameter is None or source.kind is not Kind.ENTRY:
-            return False
-        caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
-        if name not in _TAKES_APART:
-            # Executed eagerly, what goes round a loop is at first the very tensor handed in.
-            return any(
-                d.path == source.path
-                for argument in arguments_of(site.call)
-                for d in _may_be(argument, caller)
-            )
-        attribute = attribute_of(source, view)
-        perhaps: bool | None = False
-        for argument in arguments_of(site.call):
-            if isinstance(argument, ast.Lambda):
-                continue
-            # Reading a function's name reads what the function captures as well.
-            if is_function(caller, argument):
-                continue
-            behind = self._tracer.behind(caller, argument)
-            if any(d.path == source.path for d in (*behind, *self._further(caller, behind))):
-                plain = self._certain(caller, argument)
-                if all(d.path != source.path for d in (*plain, *self._further(caller, plain))):
-                    perhaps = None
-                    continue
-                return True
-            if attribute is not None and view.cls is not None:
-                value = self._tracer.value(caller, argument)
-                if attribute in value.attributes or (
-                    share(self._project, self._tracer, caller, attribute, value)
-                ):
-                    return True
-        return perhaps
-
-    def _certain(self, caller: View, value: ast.expr) -> frozenset[Def]:
-        """What the value is made of, whatever methods that the caller calls do out of sight."""
-        return certainly_behind(self._project, caller, caller.flow.uses_in(value))
-
-    def _further(self, view: View, behind: Iterable[Def]) -> frozenset[Def]:
-        """What values of the function around, or of the module, are made of."""
-        module = self._project.view(view.unit, view.unit.tree)
-        found: set[Use] = set()
-        for each in behind:
-            if each.kind is Kind.ENTRY:
-                around = outer_definitions(self._project, view, each.path)
-                made = module.flow.given(each.path[0]) if around is None else around[1]
-                found |= {use for d in made for use in (Use(d), *d.uses)}
-        return backward(found).made
-
     def _site(self, view: View, site: CallSite, asked: Asked, depth: int) -> bool | CallSite | None:
         """True: independent at this call. False or a call: dependent. None: it cannot be seen."""
         scope = view.scope
@@ -347,7 +231,9 @@ class Independence:
                 if d.path == source.path
                 or (source.path[0] != view.kinds.self_name and d.path == source.path[: len(d.path)])
             )
-            cut = with_aliases(own, caller) | self._put_into(view, source, caller)
+            cut = with_aliases(own, caller) | put_into_object(
+                self._project, self._tracer, view, source, caller
+            )
         if asked.part and given is not None:
             cut |= tensors_in(caller, self._tracer.behind(caller, given))
         verdict = self._apart(view, site, asked, caller, given, cut, depth)
@@ -386,7 +272,7 @@ class Independence:
                 return None
             return self._argument(view, site, asked, caller, given, other, cut, depth)
         if traced is not None and attribute is not None and given is not None:
-            if traced.network and self._holds_variables(caller, given):
+            if traced.network and may_be_variables(self._project, caller, given):
                 return False
             held = _held_against(traced, attribute, caller, given, cut)
             if held is not True or view.cls is None:
@@ -441,56 +327,6 @@ class Independence:
                     return None
         return True
 
-    def _put_into(self, view: View, source: Def, caller: View) -> frozenset[Def]:
-        """What the caller handed to the object for the attribute that is the source."""
-        name = attribute_of(source, view)
-        if view.cls is None or name is None:
-            return frozenset()
-        made = self._tracer.attribute(view, name).defs
-        passed = {d for d in made if d.kind is Kind.PARAM and d.path != (view.kinds.self_name,)}
-        found: frozenset[Def] = frozenset()
-        for method in self._methods(view, passed) if passed else ():
-            called = view.cls.name if method.name == "__init__" else method.name
-            for site in self._project.mentions(called).calls:
-                if self._project.scope_of(site.unit, site.call) is not caller.scope:
-                    continue
-                for each in passed:
-                    given = argument_for(site.call, method, each.path[0], True)
-                    if given is not None:
-                        found |= with_aliases(origins(caller.flow.uses_in(given)), caller)
-        return found
-
-    def _methods(self, view: View, passed: set[Def] | None) -> list[ast.FunctionDef]:
-        """The other methods of the class: those that have one of the parameters, or all."""
-        assert view.cls is not None
-        names = None if passed is None else {d.path[0] for d in passed}
-        found = [
-            stmt
-            for cls in self._project.effects(view.unit).lineage(view.cls)
-            for stmt in cls.body
-            if isinstance(stmt, ast.FunctionDef) and stmt is not view.scope
-            if names is None or names & {a.arg for a in parameters(stmt.args)}
-        ]
-        if passed is None:
-            return found
-        return [
-            method
-            for method in found
-            if passed & set(self._project.view(view.unit, method).flow.defs.values())
-        ]
-
-    def _holds_variables(self, caller: View, given: ast.expr) -> bool:
-        """Whether what a caller passes as source may be variables, which networks read unseen."""
-        values: list[ast.expr] = [given]
-        path = path_of(given)
-        if path is not None:
-            made = origins(caller.flow.uses_in(given))
-            values = [d.value for d in made if d.value is not None]
-            if len(path) > 1 and path[0] == caller.kinds.self_name and not values:
-                values = attribute_values(self._project, caller, path[1].lstrip("."))
-        makes = {caller.kinds.make(v) for v in values if path_of(v) is None}
-        return bool(makes & _VARIABLE_MAKES)
-
     def _argument(
         self,
         view: View,
@@ -509,7 +345,11 @@ class Independence:
             value.add(self._tracer.put_in(put))
         behind = self._tracer.behind(caller, other)
         if given is None and cut & behind:
-            return False if cut & self._certain(caller, other) else None
+            return (
+                False
+                if cut & certainly_behind(self._project, caller, caller.flow.uses_in(other))
+                else None
+            )
         run = [other, *(d.value for d in behind if d.value is not None)]
         if found_in_graph(self._project, caller.unit, run):
             return None
@@ -529,10 +369,10 @@ class Independence:
             elif (
                 value.network
                 or is_output_of_object(self._project, caller, other)
-                or self._is_of_variables(caller, asked.source, value, run)
+                or is_of_variables(self._project, self._tracer, caller, asked.source, value, run)
             ):
                 return False
-            elif (value.calls and not asked.above) or self._is_filled(caller, value):
+            elif (value.calls and not asked.above) or is_filled(self._tracer, caller, value):
                 return None
             for each in sorted(value.parameters):
                 if depth == 0:
@@ -548,10 +388,10 @@ class Independence:
             return None if value.blind or unseen else True
         name = path_of(given)
         if name is not None and len(name) > 1 and name[0] != caller.kinds.self_name:
-            if reads_beside(name, other) or _is_read_beside(name, behind):
+            if reads_beside(name, other, behind):
                 return None
         if cut & behind:
-            if not cut & self._certain(caller, other):
+            if not cut & certainly_behind(self._project, caller, caller.flow.uses_in(other)):
                 return None
             if asked.computed or asked.part or not is_passed_twice(cut, caller, given, other):
                 return False
@@ -585,7 +425,7 @@ class Independence:
                         return further
                     if not further:
                         return None
-        if value.network and self._holds_variables(caller, given):
+        if value.network and may_be_variables(self._project, caller, given):
             return False
         if handed_on_together(self._tracer, site, caller, other, cut):
             return None
@@ -612,35 +452,6 @@ class Independence:
                     return further
         return True
 
-    def _is_of_variables(
-        self, caller: View, source: Def, value: Provenance, run: list[ast.expr]
-    ) -> bool:
-        """Whether it is computed from variables of the module, and not one of them itself.
-
-        Of a ``source`` that has a name it is known which variable it is.
-        """
-        if source.kind in _OUTSIDE:
-            return False
-        computed = any(isinstance(n, _COMPUTING) for each in run for n in walk(each))
-        effects = self._project.effects(caller.unit)
-        names = sorted(value.globals)
-        for name in names:
-            for function in effects.functions(name):
-                made = (n for d in defaults(function.args) for n in walk(d))
-                read = {*free_names(function), *(n.id for n in made if isinstance(n, ast.Name))}
-                names += sorted(read - set(names))
-        return any(
-            (computed or not are_variables(self._project, caller.unit, name))
-            and self._tracer.global_name(caller, name).network
-            for name in names
-        )
-
-    def _is_filled(self, caller: View, value: Provenance) -> bool:
-        """Whether calls may have put into it what cannot be seen."""
-        return value.filled or any(
-            self._tracer.global_name(caller, name).filled for name in sorted(value.globals)
-        )
-
     def _is_called_by_none(self, caller: View) -> bool:
         """Whether nothing at hand calls the scope: what it is handed there, users hand in."""
         if not isinstance(caller.scope, NamedFunction):
@@ -657,18 +468,6 @@ class Independence:
         if any(caller.kinds.effect(call).reads_hidden or reads_all(call) for call in calls):
             return True
         return finds_state(self._project, caller, run) or reads_aside(self._project, caller, run)
-
-
-def enclosing(view: View) -> tuple[Unit, ast.AST] | None:
-    """The function in which the scope is nested; its name means nothing outside of that."""
-    node = view.unit.parents.get(view.scope)
-    while node is not None:
-        if isinstance(node, ast.ClassDef):
-            return None
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return view.unit, node
-        node = view.unit.parents.get(node)
-    return None
 
 
 def _held_against(
@@ -691,30 +490,5 @@ def _held_against(
     return None if traced.blind else True
 
 
-def _may_be(argument: ast.expr, caller: View) -> frozenset[Def]:
-    """What the tensors are that a call hands in; none where it hands in a function."""
-    if isinstance(argument, ast.Lambda) or is_function(caller, argument):
-        return frozenset()
-    return value_may_be(argument, caller.flow, caller.kinds)
-
-
-def _is_read_beside(part: Path, behind: frozenset[Def]) -> bool:
-    """Whether another part of what came in whole was read: one may be made of the other."""
-    return any(
-        d.kind is Kind.ENTRY
-        and len(d.path) > 1
-        and d.path[0] == part[0]
-        and d.path[: len(part)] != part[: len(d.path)]
-        for d in behind
-    )
-
-
 def _elements(node: ast.expr) -> list[ast.expr]:
     return node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
-
-
-def attribute_of(made: Def, view: View) -> str | None:
-    """The attribute of ``self`` that is read or set there, if it is one."""
-    if made.kind is Kind.ENTRY and len(made.path) > 1 and made.path[0] == view.kinds.self_name:
-        return made.path[1].lstrip(".")
-    return None

@@ -10,8 +10,8 @@ from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
-from tapemigrate.rules.proof.independence import Asked, attribute_of
 from tapemigrate.rules.proof.kept_elements import made_of_element
 from tapemigrate.rules.proof.one_object import holders
 from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share

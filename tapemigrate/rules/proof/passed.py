@@ -75,10 +75,21 @@ def _names(caller: View, node: ast.expr) -> set[tuple[Path, frozenset[Def]]]:
     return found
 
 
-def reads_beside(name: Path, other: ast.expr) -> bool:
-    """Whether another part is read of the object, or the dict, of which the source is one."""
+def reads_beside(name: Path, other: ast.expr, behind: frozenset[Def]) -> bool:
+    """Whether another part is read of the object, or the dict, of which the source is one.
+
+    By the argument, or by what was computed for it: one part may be made of the other.
+    """
     paths = [path for n in walk(other) if isinstance(n, ast.expr) and (path := path_of(n))]
-    return any(len(path) > 1 and path[0] == name[0] and path[: len(name)] != name for path in paths)
+    if any(len(path) > 1 and path[0] == name[0] and path[: len(name)] != name for path in paths):
+        return True
+    return any(
+        d.kind is Kind.ENTRY
+        and len(d.path) > 1
+        and d.path[0] == name[0]
+        and d.path[: len(name)] != name[: len(d.path)]
+        for d in behind
+    )
 
 
 def is_output_of_object(

@@ -9,8 +9,8 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
+from tapemigrate.rules.callgraph.enclosing import enclosing
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.independence import enclosing
 from tapemigrate.rules.values.nones import Nones, is_none
 from tapemigrate.tape.arguments import NONE_AMONG_SEEDS, lists_none, may_list_none
 from tapemigrate.tape.request import Refusal, Request

@@ -1,0 +1,70 @@
+"""Whether what callers pass may be variables, or is computed from variables of the module."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import defaults, free_names
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.module_variables import are_variables
+from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Make
+
+_VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
+
+# What stands where ops may be made.
+_COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp)
+
+
+def may_be_variables(project: Project, caller: View, given: ast.expr) -> bool:
+    """Whether what a caller passes as source may be variables, which networks read unseen."""
+    values: list[ast.expr] = [given]
+    path = path_of(given)
+    if path is not None:
+        made = origins(caller.flow.uses_in(given))
+        values = [d.value for d in made if d.value is not None]
+        if len(path) > 1 and path[0] == caller.kinds.self_name and not values:
+            values = attribute_values(project, caller, path[1].lstrip("."))
+    makes = {caller.kinds.make(v) for v in values if path_of(v) is None}
+    return bool(makes & _VARIABLE_MAKES)
+
+
+def is_of_variables(
+    project: Project,
+    tracer: Tracer,
+    caller: View,
+    source: Def,
+    value: Provenance,
+    run: list[ast.expr],
+) -> bool:
+    """Whether it is computed from variables of the module, and not one of them itself.
+
+    Of a ``source`` that has a name it is known which variable it is.
+    """
+    if source.kind in (Kind.PARAM, Kind.ENTRY):
+        return False
+    computed = any(isinstance(n, _COMPUTING) for each in run for n in walk(each))
+    effects = project.effects(caller.unit)
+    names = sorted(value.globals)
+    for name in names:
+        for function in effects.functions(name):
+            made = (n for d in defaults(function.args) for n in walk(d))
+            read = {*free_names(function), *(n.id for n in made if isinstance(n, ast.Name))}
+            names += sorted(read - set(names))
+    return any(
+        (computed or not are_variables(project, caller.unit, name))
+        and tracer.global_name(caller, name).network
+        for name in names
+    )
+
+
+def is_filled(tracer: Tracer, caller: View, value: Provenance) -> bool:
+    """Whether calls may have put into it what cannot be seen."""
+    return value.filled or any(
+        tracer.global_name(caller, name).filled for name in sorted(value.globals)
+    )
