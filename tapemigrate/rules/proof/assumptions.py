@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import attribute_of
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
+from tapemigrate.rules.proof.by_name import (
+    called_paths,
+    is_loss,
+    is_of_container,
+    is_plain,
+    is_size,
+    is_static,
+)
 from tapemigrate.rules.proof.called_objects import computed_when_made
 from tapemigrate.rules.proof.elements import Elements
 from tapemigrate.rules.proof.found_sources import made_of_found
@@ -51,33 +58,18 @@ from tapemigrate.rules.values.captured import (
     outer_definitions,
 )
 from tapemigrate.rules.values.computed import Computed
-from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
 from tapemigrate.rules.values.counts import Counts
 from tapemigrate.rules.values.estimators import is_fed_data
 from tapemigrate.rules.values.given_tensors import may_give_tensor
 from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.owners import is_part_of_owner
-from tapemigrate.rules.values.plain_objects import is_plain_object
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.source.trees import calls_in, kept
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import short
 
-# Names by which configuration is passed about everywhere; it holds no tensors.
-_CONFIGURATION = frozenset(
-    {"args", "FLAGS", "flags", "config", "hps", "hparams", "hp", "conf", "cfg", "options", "opts"}
-    | {"opt", "params", "settings", "env", "ob_space", "ac_space", "mode", "np", "FLAG", "arg"}
-    | {"observation_space", "action_space"}
-)
-
-# What is differentiated by parameters, and so was made of them.
-_LOSS = late(r"(^|_)(loss|losses|cost|objective|nll|elbo)$")
-_READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})
-# What a tensor knows of itself without an op.
-_STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 
 
@@ -91,6 +83,23 @@ class Given:
     parameters: frozenset[str]
     attributes: frozenset[str]
     assumptions: list[str]
+
+
+@dataclass(slots=True)
+class _Told:
+    """The assumptions found so far, each once."""
+
+    assumptions: list[str]
+
+    def note(self, sentences: Iterable[str]) -> None:
+        self.assumptions += [s for s in dict.fromkeys(sentences) if s not in self.assumptions]
+
+    def take(self, verdict: str | Refusal | None) -> Refusal | None:
+        """A refusal is given back."""
+        if isinstance(verdict, Refusal):
+            return verdict
+        self.note([verdict] if verdict else [])
+        return None
 
 
 class Judge:
@@ -121,8 +130,56 @@ class Judge:
 
         ``recorded`` are attributes that the tape has recorded elsewhere.
         """
+        told = _Told(list(region.assumptions))
+        return self._refusal(region, recorded, told) or told.assumptions
+
+    def _refusal(self, region: Region, recorded: frozenset[Path], told: _Told) -> Refusal | None:
+        """Why it would be wrong; what it rests on is ``told``."""
+        leaves = region.sources.leaves
+        sources = self._entering(region)
+        for x in leaves:
+            if x.variables and not x.defs and (source := self._tensor_among(region)) is not None:
+                return unnamed_tensor(source)
+        if (beside := kept_together(region, self._view)) is not None:
+            return beside
+        listed = Elements(self._project, self._calls, self._view).judge(region)
+        if isinstance(listed, Refusal):
+            return listed
+        told.note(listed)
+        self._steps = Steps(self._project, self._view, region)
+        if (late := self._steps.made_late()) is not None:
+            return late
+        told.assumptions += self._steps.set_out_of_sight()
+        if opens_with_graph(self._project, region, self._view):
+            return None
+        called = computed_when_made(
+            self._project, self._results, self._parts, self._view, region, leaves, recorded
+        )
+        if isinstance(called, Refusal):
+            return called
+        told.assumptions += called
+        told.assumptions += kept_by_calls(self._project, self._view, region, leaves)
+        if not sources:
+            given = [x for x in leaves if self._is_made_by_the_user(x)]
+            put = stored_reads(self._project, self._view, region, given) if given else []
+            found = made_of_found(self._project, self._view, region)
+            told.note([*put, *found, *parts_beside(region, self._view)])
+            return None
+        hidden = [
+            replace(x, variables=x.variables or x.found or self._may_be_variables(x))
+            for x in sources
+        ]
+        return (
+            self._of_roots(region, hidden, recorded, told)
+            or self._of_code(region, hidden, told)
+            or self._of_each_other(sources, told)
+            or self._of_what_is_read(region, hidden, recorded, told)
+        )
+
+    def _entering(self, region: Region) -> list[Leaf]:
+        """The sources that come into the scope, by all names that they come by."""
         also_named = {x: aliased(x, self._view) for x in region.sources.leaves}
-        sources = [
+        return [
             replace(
                 x,
                 defs=x.defs
@@ -133,45 +190,11 @@ class Judge:
             if (x.outside or x.found or also_named[x])
             and not (x.fresh or begins_here(x, self._view))
         ]
-        hidden = [
-            replace(x, variables=x.variables or x.found or self._may_be_variables(x))
-            for x in sources
-        ]
-        assumptions = list(region.assumptions)
-        for x in region.sources.leaves:
-            if x.variables and not x.defs and (source := self._tensor_among(region)) is not None:
-                return unnamed_tensor(source)
-        if (beside := kept_together(region, self._view)) is not None:
-            return beside
-        listed = Elements(self._project, self._calls, self._view).judge(region)
-        if isinstance(listed, Refusal):
-            return listed
-        assumptions += [s for s in listed if s not in assumptions]
-        self._steps = Steps(self._project, self._view, region)
-        if (late := self._steps.made_late()) is not None:
-            return late
-        assumptions += self._steps.set_out_of_sight()
-        if opens_with_graph(self._project, region, self._view):
-            return assumptions
-        called = computed_when_made(
-            self._project,
-            self._results,
-            self._parts,
-            self._view,
-            region,
-            region.sources.leaves,
-            recorded,
-        )
-        if isinstance(called, Refusal):
-            return called
-        assumptions += called
-        assumptions += kept_by_calls(self._project, self._view, region, region.sources.leaves)
-        if not hidden:
-            given = [x for x in region.sources.leaves if self._is_made_by_the_user(x)]
-            put = stored_reads(self._project, self._view, region, given) if given else []
-            found = made_of_found(self._project, self._view, region)
-            more = [*put, *found, *parts_beside(region, self._view)]
-            return assumptions + [s for s in more if s not in assumptions]
+
+    def _of_roots(
+        self, region: Region, hidden: list[Leaf], recorded: frozenset[Path], told: _Told
+    ) -> Refusal | None:
+        """What the values that enter the region have to do with its sources."""
         self._by_callers.linear = is_linear(region)
         counted = self._counts.before(region.request.stmt)
         roots = [*region.roots, *captured(region, self._view)]
@@ -192,53 +215,55 @@ class Judge:
                 return wrong(
                     text_of(root.path), "computed where its object was made", names_of(others)
                 )
-            if isinstance(verdict, str) and self._is_loss(root):
+            if isinstance(verdict, str) and is_loss(self._project, self._view, root):
                 how = "computed by the caller, who calls it a loss"
                 verdict = wrong(text_of(root.path), how, names_of(others))
-            if isinstance(verdict, Refusal):
-                return verdict
-            verdict = self._before(root, verdict)
-            if verdict and verdict not in assumptions:
-                assumptions.append(verdict)
+            if not isinstance(verdict, Refusal):
+                verdict = self._before(root, verdict)
+            if (refusal := told.take(verdict)) is not None:
+                return refusal
+        return None
+
+    def _of_code(self, region: Region, hidden: list[Leaf], told: _Told) -> Refusal | None:
+        """What functions and objects that the region calls by name read, or were made with."""
         called_by_name = objects_called(self._project, region, self._view)
         for root in (*called_by_name, *globals_read(self._project, region, self._view)):
-            if isinstance(verdict := self._root(root, hidden), Refusal):
-                return verdict
+            verdict = self._root(root, hidden)
             # What methods read of a function round their class, nothing else tells of.
-            told = self._is_of_class_inside(root) or self._is_set_inside(root)
-            if verdict and verdict not in assumptions and told:
-                assumptions.append(verdict)
+            if isinstance(verdict, str) and not (
+                self._is_of_class_inside(root) or self._is_set_inside(root)
+            ):
+                continue
+            if (refusal := told.take(verdict)) is not None:
+                return refusal
         for name in called_here(region, self._view):
-            verdict = self._outer.called(name, hidden)
-            if isinstance(verdict, Refusal):
-                return verdict
-            if verdict and verdict not in assumptions:
-                assumptions.append(verdict)
-        verdict = made_with(self._project, self._tracer, region, self._view, hidden)
-        if isinstance(verdict, Refusal):
-            return verdict
-        if verdict and verdict not in assumptions:
-            assumptions.append(verdict)
+            if (refusal := told.take(self._outer.called(name, hidden))) is not None:
+                return refusal
+        return told.take(made_with(self._project, self._tracer, region, self._view, hidden))
+
+    def _of_each_other(self, sources: list[Leaf], told: _Told) -> Refusal | None:
+        """Whether one source was made of another."""
         for one, other in permutations(sources, 2):
             made_elsewhere = () if other.variables else other.defs - one.defs
             for made in sorted(made_elsewhere, key=lambda d: d.path):
                 verdict = self._root(made, [one]) if made.kind in _OUTSIDE else None
-                if isinstance(verdict, Refusal):
-                    return verdict
-                if verdict and not one.variables and verdict not in assumptions:
-                    assumptions.append(verdict)
-        stored = stored_reads(self._project, self._view, region, hidden)
-        imported = imported_beside(self._project, self._view, region)
-        found = made_of_found(self._project, self._view, region)
-        for sentence in (*stored, *found, *imported, *parts_beside(region, self._view)):
-            if sentence not in assumptions:
-                assumptions.append(sentence)
-        for verdict in self._methods().of(region, hidden, recorded):
-            if isinstance(verdict, Refusal):
-                return verdict
-            if verdict not in assumptions:
-                assumptions.append(verdict)
-        return assumptions
+                if isinstance(verdict, str) and one.variables:
+                    continue
+                if (refusal := told.take(verdict)) is not None:
+                    return refusal
+        return None
+
+    def _of_what_is_read(
+        self, region: Region, hidden: list[Leaf], recorded: frozenset[Path], told: _Told
+    ) -> Refusal | None:
+        """What the region finds that no name of the scope shows."""
+        told.note(stored_reads(self._project, self._view, region, hidden))
+        told.note(made_of_found(self._project, self._view, region))
+        told.note(imported_beside(self._project, self._view, region))
+        told.note(parts_beside(region, self._view))
+        verdicts = self._methods().of(region, hidden, recorded)
+        refusals = (told.take(verdict) for verdict in verdicts)
+        return next((each for each in refusals if each is not None), None)
 
     def _as_passed(self, root: Def, leaf: Leaf, region: Region) -> Leaf | None:
         """What of a source another value may have been made from; None where it is the source.
@@ -249,7 +274,11 @@ class Judge:
         if root not in leaf.defs or comes_with(root, leaf, self._view):
             return leaf
         own = {d for x in region.sources.leaves for d in x.defs if x.watch == leaf.watch}
-        named = {d for d in aliased(leaf, self._view) - {root} if not self._is_plain(d)}
+        named = {
+            d
+            for d in aliased(leaf, self._view) - {root}
+            if not is_plain(self._project, self._view, d)
+        }
         if root not in own and named and not leaf.variables:
             return replace(leaf, defs=leaf.defs - {root})
         passed = frozenset(d for d in own & leaf.defs if d.kind in _OUTSIDE)
@@ -307,7 +336,7 @@ class Judge:
         assumptions: list[str] = []
         for root in sorted(region.roots, key=lambda d: d.path):
             if root.path[0] in self._parameters:
-                if any(step in _STATIC for step in root.path):
+                if is_static(root.path):
                     continue
                 if not all(step.startswith("[") for step in root.path[1:]):
                     setting = self._setting(root, region.sources.leaves)
@@ -359,7 +388,7 @@ class Judge:
 
     def _setting(self, root: Def, leaves: list[Leaf]) -> Refusal | None:
         """Why a part of what is passed is no mere setting of the program's."""
-        if not self._is_plain(root) or self._holds_source(root, leaves):
+        if not is_plain(self._project, self._view, root) or self._holds_source(root, leaves):
             return wrong(text_of(root.path), "made out of sight", "the source")
         told = self._given_by_name(root, leaves)
         return told if isinstance(told, Refusal) else None
@@ -371,21 +400,6 @@ class Judge:
         again = any(d.path == root.path and d.kind in (Kind.ASSIGN, Kind.ELEMENT) for d in defs)
         return f"{sentence} before this method" if sentence and again else sentence
 
-    def _is_loss(self, root: Def) -> bool:
-        """Whether a parameter that an op is applied to is a loss by its name."""
-        if root.kind is not Kind.PARAM or len(root.path) > 1 or not _LOSS.search(root.path[0]):
-            return False
-        unit = self._view.unit
-        for node in self._project.uses_of(unit, self._view.scope, root.path):
-            above = unit.parents.get(node)
-            if isinstance(above, ast.BinOp | ast.AugAssign):
-                return True
-            # An op makes something of it, and so it is no function.
-            if isinstance(above, ast.Call) and node in above.args:
-                if self._view.kinds.make(above) is Make.TENSOR:
-                    return True
-        return False
-
     def _is_own(self, root: Def) -> bool:
         """Whether it is an attribute of the object of the method, or an element of such a one."""
         path = root.path
@@ -396,10 +410,10 @@ class Judge:
 
     def _root(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         view = self._view
-        while len(root.path) > 1 and self._is_of_container(root.path):
+        while len(root.path) > 1 and is_of_container(self._project, view, root.path):
             root = replace(root, path=root.path[:-1])  # what the method is called on
         text = text_of(root.path)
-        if self._is_plain(root) and not self._holds_source(root, leaves):
+        if is_plain(self._project, self._view, root) and not self._holds_source(root, leaves):
             imported = root.kind is Kind.ENTRY and root.path[0] in self._project.imported(view.unit)
             if imported:
                 return self._descent(root, leaves, called=True)
@@ -407,8 +421,8 @@ class Judge:
             verdict = self._given_by_name(root, leaves)
             return verdict if isinstance(verdict, Refusal) else None
         whole = next((x for x in leaves if comes_with(root, x, view)), None)
-        if whole is not None and not any(map(_is_size, root.path[1:])):
-            if root.path not in _called_paths(view.scope):
+        if whole is not None and not any(map(is_size, root.path[1:])):
+            if root.path not in called_paths(view.scope):
                 return wrong(text, "computed where its object was made", f"`{whole.watch}`")
         sources = [d for x in leaves for d in x.defs]
         variables = any(x.variables for x in leaves)
@@ -421,14 +435,14 @@ class Judge:
             looked_up = root.path[1:2] and root.path[1].startswith("[")
             how = "put there before" if looked_up else "computed where its object was made"
             return wrong(text, how, f"`{text_of(min(parts))}`")
-        if len(root.path) > 1 and not any(map(_is_size, root.path[1:])):
+        if len(root.path) > 1 and not any(map(is_size, root.path[1:])):
             beside = [x for x in leaves if any(d.path == root.path[:1] for d in x.defs)]
             taken = [x for x in beside if x.watch and x.watch.split(".")[0] != root.path[0]]
-            if taken and root.path not in _called_paths(view.scope):
+            if taken and root.path not in called_paths(view.scope):
                 # ``model.get_layer("conv").output`` and ``model.output``.
                 return wrong(text, "computed where its object was made", f"`{taken[0].watch}`")
         is_of_object = len(root.path) > (2 if root.path[0] == view.kinds.self_name else 1)
-        if variables and is_of_object and root.path in _called_paths(view.scope):
+        if variables and is_of_object and root.path in called_paths(view.scope):
             if self._results.gives_kept(view, root.path):
                 return wrong(text, "computed where its object was made", "the variables")
         if root.kind is Kind.PARAM or root.path[0] in self._parameters:
@@ -451,7 +465,7 @@ class Judge:
         if len(root.path) > 1:
             if any(d.path[0] == root.path[0] for d in sources):
                 return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
-            if len(root.path) == 2 and root.path in _called_paths(view.scope):
+            if len(root.path) == 2 and root.path in called_paths(view.scope):
                 root = replace(root, path=root.path[:1])  # a method runs where it is called
                 if self._is_object_around(root):
                     return self._descent(root, leaves)
@@ -459,19 +473,12 @@ class Judge:
                 return wrong(text, "computed where its object was made", "the variables")
         return self._outer.judge(root, leaves) or self._descent(root, leaves)
 
-    def _is_of_container(self, path: Path) -> bool:
-        """Whether it is a method of lists or dicts: an object may have ``values`` of its own."""
-        name = path[-1].lstrip(".")
-        if name not in CHANGERS | _READERS:
-            return False
-        return path in _called_paths(self._view.scope) or not any(self._project.stores(name))
-
     def _descent(
         self, root: Def, leaves: list[Leaf], keeps: str = "", called: bool = False
     ) -> str | Refusal | None:
         """What is known of a value that comes of a source by another way, or another name."""
         text = text_of(root.path)
-        if called and root.path in _called_paths(self._view.scope):
+        if called and root.path in called_paths(self._view.scope):
             text = f"{text}(…)"
         for leaf in leaves if not self._by_callers.linear else ():
             found = self._ancestry.leads_to(self._view, root, leaf.defs)
@@ -500,26 +507,6 @@ class Judge:
             step.startswith("[") for step in root.path[1:]
         )
 
-    def _is_plain(self, root: Def) -> bool:
-        """Whether the root is an import, or configuration by its name."""
-        steps = [s.lstrip(".") for s in root.path]
-        if steps[0] == self._view.kinds.self_name:
-            steps = steps[1:]
-        if len(steps) > 1 and steps[0] in _CONFIGURATION:
-            return not self._takes_the_rest(root.path[0])
-        if not steps:
-            return False
-        if steps[0] in ("FLAGS", "flags", "hps", "hparams"):
-            return True
-        if is_constant_of_class(self._project, self._view.unit, root.path):
-            return True
-        if function_of_class(self._project, self._view.unit, root.path) is not None:
-            return True
-        if root.kind is not Kind.ENTRY:
-            return False
-        imported = root.path[0] in self._project.imported(self._view.unit)
-        return imported or self._gives_no_tensors(root.path)
-
     def _given_by_name(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         """What is seen of a value that is configuration by its name."""
         path = root.path
@@ -543,17 +530,6 @@ class Judge:
             for leaf in leaves
             for d in leaf.defs
         )
-
-    def _takes_the_rest(self, name: str) -> bool:
-        """Whether it is what else is passed, ``*args`` or ``**params``: no configuration."""
-        scope = self._view.scope
-        rest = () if isinstance(scope, ast.Module) else (scope.args.vararg, scope.args.kwarg)
-        return any(each is not None and each.arg == name for each in rest)
-
-    def _gives_no_tensors(self, path: Path) -> bool:
-        """Whether it is a method of an object without such: ``parser.parse_args``."""
-        called = len(path) == 2 and path in _called_paths(self._view.scope)
-        return called and is_plain_object(self._view.unit, path[0])
 
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:
@@ -582,19 +558,6 @@ class Judge:
             if told:
                 return told
         return None
-
-
-def _called_paths(scope: ast.AST) -> frozenset[Path | None]:
-    """What is called, of what stands in the scope: methods are code, and no tensors."""
-    return kept(scope, _called_in)
-
-
-def _called_in(scope: ast.AST) -> frozenset[Path | None]:
-    return frozenset(path_of(call.func) for call in calls_in(scope))
-
-
-def _is_size(step: str) -> bool:
-    return step in _STATIC or any(word in step for word in ("shape", "size", "dim", "num_"))
 
 
 def is_linear(region: Region) -> bool:

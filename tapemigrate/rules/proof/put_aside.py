@@ -18,7 +18,6 @@ from tapemigrate.flow.memory import is_cached, remembers_objects, stores_beyond
 from tapemigrate.flow.paths import looked_up, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import PARTS
-from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
 from tapemigrate.rules.callgraph.places import is_module
@@ -27,6 +26,15 @@ from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.bound_alone import bound_alone
 from tapemigrate.rules.proof.kept_results import above
+from tapemigrate.rules.proof.parts_read import (
+    is_of_shape,
+    is_of_size,
+    is_only_filled,
+    is_own,
+    is_part_of_part,
+    name_at_root,
+    set_before,
+)
 from tapemigrate.rules.proof.put_elsewhere import Setters, put_elsewhere, put_through, puts
 from tapemigrate.rules.units import Later, parsed
 from tapemigrate.rules.values.common_to_all import common_to_all
@@ -47,8 +55,8 @@ _NAMESAKES = 6
 _UNKNOWN: Setters = frozenset()
 _Called = tuple[Unit, NamedFunction, str]
 _GIVEN = (Kind.ASSIGN, Kind.ELEMENT)
-# Names of sizes, which are no tensors, and of what has only such parts. ``h_reshaped`` is none.
-_SIZE = late(r"num_\w+|(?:\w+_)?(?:sizes?|dims?)|(?:get_)?shape")
+
+
 _OF_MODULES = "__getattr__"
 # One of these stands in a file that has properties.
 _PROPERTIES = ("property", ".setter", ".getter")
@@ -114,7 +122,7 @@ class PutAside:
             found.inner |= _kept_by_inner(root)
             if root.name in unit.once(filled_state):
                 found.names[root.name] = _UNKNOWN
-        own = _set_before(unit, root) if owner else frozenset[ast.Attribute]()
+        own = set_before(unit, root) if owner else frozenset[ast.Attribute]()
         inner = frozenset[str]()
         if isinstance(root, NamedFunction):
             inner = bound & _made(unit.once(kinds_of), [root])
@@ -140,7 +148,7 @@ class PutAside:
                 found.called += _functions(unit, node.id)
             elif node.attr in unit.once(_of_classes) or (
                 isinstance(root, NamedFunction)
-                and _is_part_of_part(node)
+                and is_part_of_part(node)
                 and any(
                     node.attr in each.once(set_by_methods)
                     for each in project.units.having(node.attr)
@@ -164,19 +172,19 @@ class PutAside:
 
         What has an ``inner`` name of a function that is called is made in there.
         """
-        own = _is_own(node.value)
+        own = is_own(node.value)
         holder = owner if own else ast.unparse(node.value)
         parent = unit.parents.get(node)
         if not isinstance(parent, ast.Call) or parent.func is not node:
-            local = _base(node.value) in inner
-            known = not holder or local or _is_size(node) or _is_only_filled(unit, node)
+            local = name_at_root(node.value) in inner
+            known = not holder or local or is_of_size(node) or is_only_filled(unit, node)
             if not known and self._is_set_later(project, node.attr):
-                found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
-            if not _is_of_shape(node):
+                found.parts[f"{holder}.{node.attr}"] = owner if own else name_at_root(node.value)
+            if not is_of_shape(node):
                 run = self._run_for(project, node.attr)
                 found.called += [(u, f, holder or "self") for u, f in run]
         else:
-            own_class = effects_of(unit).class_named(_base(node.value)) is not None
+            own_class = effects_of(unit).class_named(name_at_root(node.value)) is not None
             common = node.attr in QUIET or node.attr in CHANGERS
             called = self._methods_named(project, node.attr)
             if common and not (own or own_class):
@@ -185,7 +193,9 @@ class PutAside:
             if called or own or own_class or not common:
                 if not called:
                     if holder and self._is_set_later(project, node.attr):
-                        found.parts[f"{holder}.{node.attr}"] = owner if own else _base(node.value)
+                        found.parts[f"{holder}.{node.attr}"] = (
+                            owner if own else name_at_root(node.value)
+                        )
                     # What is called is an object, and reads parts of its own.
                     called, holder = self._methods_named(project, "__call__"), ast.unparse(node)
                 found.called += [(home, function, holder) for home, function, _ in called]
@@ -421,12 +431,6 @@ def _of_classes(unit: Unit) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_part_of_part(node: ast.Attribute) -> bool:
-    """``self.encoder.skip``: what another object has, and may be given in between."""
-    path = path_of(node)
-    return path is not None and len(path) > 2 and path[0] == "self"
-
-
 def _stored(nodes: Iterable[ast.AST]) -> set[str]:
     inside = (n for root in nodes for n in walk(root) if isinstance(n, ast.Name))
     return {n.id for n in inside if isinstance(n.ctx, ast.Store)}
@@ -457,64 +461,6 @@ def _is_result(kinds: Kinds, value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return not kinds.gives_what_was(value)
     return isinstance(value, ast.BinOp)
-
-
-def _set_before(unit: Unit, function: ast.AST) -> frozenset[ast.Attribute]:
-    """The parts of its own object that a function reads below where it, or a method, sets them."""
-    first: dict[str, int] = {}
-    for stmt in getattr(function, "body", []):
-        match stmt:
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=own, attr=name))) if _is_own(own):
-                methods = effects_of(unit).functions(name)
-                inner = [s for method in methods[:1] for s in method.body]
-            case _:
-                inner = [stmt]
-        for target in (t for s in inner if isinstance(s, ast.Assign) for t in s.targets):
-            if isinstance(target, ast.Attribute) and _is_own(target.value):
-                first.setdefault(target.attr, stmt.lineno)
-    parts = (n for n in walk(function) if isinstance(n, ast.Attribute) and _is_own(n.value))
-    return frozenset(n for n in parts if n.lineno > first.get(n.attr, n.lineno))
-
-
-def _is_own(node: ast.expr) -> bool:
-    """``self``, ``super()``"""
-    named = node.func if isinstance(node, ast.Call) else node
-    return isinstance(named, ast.Name) and named.id in ("self", "super")
-
-
-def _is_size(node: ast.Attribute) -> bool:
-    """``net.batch_size``, ``h.get_shape()[-1].value``"""
-    names = (each.attr for each in walk(node) if isinstance(each, ast.Attribute))
-    return any(map(_SIZE.fullmatch, names))
-
-
-def _is_of_shape(node: ast.Attribute) -> bool:
-    """``h.shape[-1].value``: no class of the user's has that part."""
-    match node.value:
-        case ast.Subscript(value=ast.Attribute(attr="shape")):
-            return True
-        case ast.Subscript(value=ast.Call(func=ast.Attribute(attr="get_shape"))):
-            return True
-    return False
-
-
-def _is_only_filled(unit: Unit, node: ast.Attribute) -> bool:
-    """``self.rows.append(x)``, ``self.rows[i] = x``: what it held before is not read there."""
-    above = unit.parents.get(node)
-    match above:
-        case ast.Subscript():
-            return isinstance(above.ctx, ast.Store)
-        case ast.Attribute(attr=method) if method in CHANGERS:
-            call = unit.parents.get(above)
-            return isinstance(call, ast.Call) and isinstance(unit.parents.get(call), ast.Expr)
-    return False
-
-
-def _base(node: ast.expr) -> str:
-    """``s`` of ``s.parts[0]``"""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _keeping_objects(unit: Unit) -> frozenset[str]:

@@ -1,0 +1,105 @@
+"""What a value is by its name, or by how its name is used: configuration, a loss, a size, code."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.changers import CHANGERS
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.patterns import late
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
+from tapemigrate.rules.values.plain_objects import is_plain_object
+from tapemigrate.source.trees import calls_in, kept
+from tapemigrate.tape.kinds import Make
+
+# Names by which configuration is passed about everywhere; it holds no tensors.
+_CONFIGURATION = frozenset(
+    {"args", "FLAGS", "flags", "config", "hps", "hparams", "hp", "conf", "cfg", "options", "opts"}
+    | {"opt", "params", "settings", "env", "ob_space", "ac_space", "mode", "np", "FLAG", "arg"}
+    | {"observation_space", "action_space"}
+)
+
+# What is differentiated by parameters, and so was made of them.
+_LOSS = late(r"(^|_)(loss|losses|cost|objective|nll|elbo)$")
+_READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})
+# What a tensor knows of itself without an op.
+_STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
+
+
+def is_plain(project: Project, view: View, root: Def) -> bool:
+    """Whether the root is an import, or configuration by its name."""
+    steps = [s.lstrip(".") for s in root.path]
+    if steps[0] == view.kinds.self_name:
+        steps = steps[1:]
+    if len(steps) > 1 and steps[0] in _CONFIGURATION:
+        return not _takes_the_rest(view, root.path[0])
+    if not steps:
+        return False
+    if steps[0] in ("FLAGS", "flags", "hps", "hparams"):
+        return True
+    if is_constant_of_class(project, view.unit, root.path):
+        return True
+    if function_of_class(project, view.unit, root.path) is not None:
+        return True
+    if root.kind is not Kind.ENTRY:
+        return False
+    imported = root.path[0] in project.imported(view.unit)
+    return imported or _gives_no_tensors(view, root.path)
+
+
+def _takes_the_rest(view: View, name: str) -> bool:
+    """Whether it is what else is passed, ``*args`` or ``**params``: no configuration."""
+    scope = view.scope
+    rest = () if isinstance(scope, ast.Module) else (scope.args.vararg, scope.args.kwarg)
+    return any(each is not None and each.arg == name for each in rest)
+
+
+def _gives_no_tensors(view: View, path: Path) -> bool:
+    """Whether it is a method of an object without such: ``parser.parse_args``."""
+    called = len(path) == 2 and path in called_paths(view.scope)
+    return called and is_plain_object(view.unit, path[0])
+
+
+def is_loss(project: Project, view: View, root: Def) -> bool:
+    """Whether a parameter that an op is applied to is a loss by its name."""
+    if root.kind is not Kind.PARAM or len(root.path) > 1 or not _LOSS.search(root.path[0]):
+        return False
+    unit = view.unit
+    for node in project.uses_of(unit, view.scope, root.path):
+        above = unit.parents.get(node)
+        if isinstance(above, ast.BinOp | ast.AugAssign):
+            return True
+        # An op makes something of it, and so it is no function.
+        if isinstance(above, ast.Call) and node in above.args:
+            if view.kinds.make(above) is Make.TENSOR:
+                return True
+    return False
+
+
+def is_of_container(project: Project, view: View, path: Path) -> bool:
+    """Whether it is a method of lists or dicts: an object may have ``values`` of its own."""
+    name = path[-1].lstrip(".")
+    if name not in CHANGERS | _READERS:
+        return False
+    return path in called_paths(view.scope) or not any(project.stores(name))
+
+
+def is_size(step: str) -> bool:
+    """Whether a part of something is a number of how large it is, or static otherwise."""
+    return step in _STATIC or any(word in step for word in ("shape", "size", "dim", "num_"))
+
+
+def called_paths(scope: ast.AST) -> frozenset[Path | None]:
+    """What is called, of what stands in the scope: methods are code, and no tensors."""
+    return kept(scope, _called_in)
+
+
+def _called_in(scope: ast.AST) -> frozenset[Path | None]:
+    return frozenset(path_of(call.func) for call in calls_in(scope))
+
+
+def is_static(path: Path) -> bool:
+    """Whether it is something that a tensor knows of itself without an op."""
+    return any(step in _STATIC for step in path)
