@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.effects import HOOKS, Effects
+from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import Scope, parameters
+from tapemigrate.flow.members import HOOKS
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.getters import under_getters
