@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterable, Iterator
-from enum import IntEnum
 from functools import partial
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.holding import Held, of_object, of_op
 from tapemigrate.rules.proof.kept_results import (
     Class,
     above,
@@ -57,16 +57,6 @@ _HOLDING = frozenset(
     | {"_replace"}
 )
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
-
-
-class Held(IntEnum):
-    """What a value has to do with variables; of several, the highest counts."""
-
-    NOTHING = 0
-    OBJECTS = 1  # variables may be among them, or among what they hold
-    VARIABLE = 2
-    UNKNOWN = 3
-    COMPUTED = 4
 
 
 class _Place(NamedTuple):
@@ -155,7 +145,7 @@ class HeldValues:
                     unsure = given is not Held.NOTHING and _may_be_put(inner.unit, value)
                     held.append(Held.UNKNOWN if unsure else given)
                     if isinstance(inner.unit.parents.get(value), ast.AugAssign):
-                        held.append(_op(held))
+                        held.append(of_op(held))
             if is_descriptor(self._project, each, name):
                 met |= set(_set_in_body(each, name))
                 held.append(Held.UNKNOWN)
@@ -210,13 +200,13 @@ class HeldValues:
             case ast.Constant() | ast.JoinedStr() | ast.Compare():
                 return Held.NOTHING
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
-                return _objects(map(each, parts))
+                return of_object(map(each, parts))
             case ast.Dict(values=parts):
-                return _objects(map(each, parts))
+                return of_object(map(each, parts))
             case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.GeneratorExp(elt=part):
-                return _objects([each(part)])
+                return of_object([each(part)])
             case ast.DictComp(value=part):
-                return _objects([each(part)])
+                return of_object([each(part)])
             case ast.IfExp(body=one, orelse=other):
                 return max(each(one), each(other))
             case ast.BoolOp(values=parts):
@@ -226,9 +216,9 @@ class HeldValues:
             case ast.BinOp(left=one, right=other):
                 if isinstance(one, ast.List) or isinstance(other, ast.List):
                     return max(each(one), each(other))
-                return _op([each(one), each(other)])
+                return of_op([each(one), each(other)])
             case ast.UnaryOp(operand=part):
-                return _op([each(part)])
+                return of_op([each(part)])
             case ast.Lambda():
                 return self._captured(place, value)
             case ast.Call():
@@ -297,7 +287,7 @@ class HeldValues:
         if made.kind is Kind.AUGMENT and isinstance(made.stmt, ast.AugAssign):
             earlier = [d for d in _met(view.flow.uses_in(made.stmt.target)) if d is not made]
             both = [held, *(self._definition(place, d) for d in earlier)]
-            return max(both) if isinstance(made.value, ast.List) else _op(both)
+            return max(both) if isinstance(made.value, ast.List) else of_op(both)
         return held
 
     def _put(self, place: _Place, made: Def) -> Held:
@@ -305,7 +295,7 @@ class HeldValues:
         added = made.value if made.value is not None else getattr(made.stmt, "value", None)
         if not isinstance(added, ast.Call):
             if isinstance(made.stmt, ast.AugAssign):
-                return _op([self._value(place, added)])
+                return of_op([self._value(place, added)])
             return Held.UNKNOWN if added is None else self._value(place, added)
         own = (made.path, made.path[:-1])
         others = (each for each in arguments_of(added) if path_of(each) not in own)
@@ -379,26 +369,26 @@ class HeldValues:
             if name.endswith(_NO_TENSORS) or gives_no_tensors(path):
                 return Held.NOTHING
             if name.endswith("template"):
-                return _objects(given)
+                return of_object(given)
             if not path.startswith(_WITH_TENSORS):  # ``functools``, ``copy``: it hands them on
-                return _objects(given) if any(given) else Held.NOTHING
+                return of_object(given) if any(given) else Held.NOTHING
             if name[:1].isupper():
-                return _objects(given)
+                return of_object(given)
             if ".layers." in path or ".keras." in path or ".slim." in path:
                 return Held.COMPUTED
-            return _op(given)
+            return of_op(given)
         if name == "map" and len(call.args) > 1:
             function, *over = call.args
-            return _objects([self._call(place, ast.Call(function, over, []))])
+            return of_object([self._call(place, ast.Call(function, over, []))])
         if isinstance(call.func, ast.Name) and path is None and name in _BUILTIN | _HOLDING:
-            return _objects(given) if name in _HOLDING else _op(given)
+            return of_object(given) if name in _HOLDING else of_op(given)
         if name in _HOLDING:
-            return _objects(given)
+            return of_object(given)
         if name == "reduce" and Held.COMPUTED in given:
             return Held.COMPUTED  # an op of the elements, or a function that reads them
         if name.lstrip("_")[:1].isupper():
             seen = path is None or classes(self._project).named(name)
-            return _objects(given) if seen else Held.UNKNOWN
+            return of_object(given) if seen else Held.UNKNOWN
         if name in _WEIGHTS:
             return Held.VARIABLE
         found = list(self._called(place, call, path, name))
@@ -514,16 +504,6 @@ class HeldValues:
         return max((self._value(place, end) for end in ends), default=Held.NOTHING)
 
 
-def _may_be_put(unit: Unit, value: ast.expr) -> bool:
-    """Whether a call is handed the value that need not put it anywhere: ``Runner(env, h)``."""
-    call = unit.parents.get(value)
-    if isinstance(call, ast.keyword):
-        call = unit.parents.get(call)
-    if not isinstance(call, ast.Call) or value is call.func:
-        return False
-    return not _puts_as_it_is(call)
-
-
 def _is_number(made: Def, view: View) -> bool:
     """Whether it is a number or a text that is written out, or reckoned of such."""
     value = made.value
@@ -536,24 +516,19 @@ def _met(uses: Iterable[Use]) -> list[Def]:
     return list(dict.fromkeys(use.made for use in uses))
 
 
+def _may_be_put(unit: Unit, value: ast.expr) -> bool:
+    """Whether a call is handed the value that need not put it anywhere: ``Runner(env, h)``."""
+    call = unit.parents.get(value)
+    if isinstance(call, ast.keyword):
+        call = unit.parents.get(call)
+    if not isinstance(call, ast.Call) or value is call.func:
+        return False
+    return not _puts_as_it_is(call)
+
+
 def _puts_as_it_is(call: ast.Call) -> bool:
     """Whether the call puts what it is handed into an object, and computes nothing of it."""
     return (path_of(call.func) or ("",))[-1].lstrip(".") in CHANGERS | {"setattr"}
-
-
-def _op(given: Iterable[Held]) -> Held:
-    """What an op makes of values."""
-    of = list(given)
-    if Held.VARIABLE in of:
-        return Held.COMPUTED
-    most = max(of, default=Held.NOTHING)
-    return most if most in (Held.NOTHING, Held.UNKNOWN) else Held.COMPUTED
-
-
-def _objects(given: Iterable[Held]) -> Held:
-    """What an object holds, or a container, that is handed the values."""
-    most = max(given, default=Held.NOTHING)
-    return Held.OBJECTS if most <= Held.VARIABLE else most
 
 
 def _fields(cls: ast.ClassDef) -> Iterator[str]:

@@ -14,7 +14,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.contained import Contents
 from tapemigrate.rules.proof.handed_out import handed_out
-from tapemigrate.rules.proof.held_values import Held
+from tapemigrate.rules.proof.holding import Held
 from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, called_in
 from tapemigrate.rules.proof.objects_named import contents_of
 from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, PartsHeld

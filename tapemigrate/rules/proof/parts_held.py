@@ -22,7 +22,8 @@ from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.handed_out import parts_kept
-from tapemigrate.rules.proof.held_values import Held, HeldValues
+from tapemigrate.rules.proof.held_values import HeldValues
+from tapemigrate.rules.proof.holding import Held
 from tapemigrate.rules.proof.kept_results import (
     Class,
     above,
