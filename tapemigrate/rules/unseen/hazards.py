@@ -6,12 +6,14 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.collected import Collected
 from tapemigrate.rules.unseen.given import Handed, last_name
 from tapemigrate.rules.unseen.methods import may_be_of
 from tapemigrate.rules.unseen.objects import is_called, is_used_whole, runs_unnamed, standing_for
+from tapemigrate.rules.unseen.own_graphs import outside_own_graphs
 from tapemigrate.rules.unseen.reasons import (
     BY_NAME,
     CACHING,
@@ -357,7 +359,12 @@ def _taint(found: Hazards) -> None:
         rest = []
         for node in pending:
             around = [*node.decorator_list, *getattr(node, "bases", ())]
-            refusal = found.unseen([*node.body, *around])
+            body = (
+                outside_own_graphs(found.unit, node)
+                if isinstance(node, NamedFunction)
+                else node.body
+            )
+            refusal = found.unseen([*body, *around])
             if refusal is None or refusal is KERAS:
                 rest.append(node)
             else:

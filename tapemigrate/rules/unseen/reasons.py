@@ -154,7 +154,8 @@ MAKING = (
     MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub", "scale_gradient", "quantize"}
 )
 
-HUB_MODULE = "tensorflow_hub.Module"
+HUB = "tensorflow_hub"
+HUB_MODULE = f"{HUB}.Module"
 
 # In a file without one of these words ``_call``, ``_taint`` and ``hidden`` find nothing.
 MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")

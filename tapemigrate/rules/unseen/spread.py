@@ -9,6 +9,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.collected import COLLECTED, Collected
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.methods import methods_of, named_in
+from tapemigrate.rules.unseen.own_graphs import outside_own_graphs
 from tapemigrate.rules.unseen.reasons import BY_HAND, DEFUN, IN_LIBRARIES
 from tapemigrate.rules.unseen.words import is_defun, may_hold
 from tapemigrate.source.trees import top_level, walk
@@ -23,7 +24,7 @@ def hidden(unit: Unit) -> dict[str, Refusal]:
         top for top in top_level(unit.tree) if isinstance(top, ast.FunctionDef | ast.ClassDef)
     ]
     for top in defined if may_hold(unit, BY_HAND) else ():
-        for node in walk(top):
+        for node in _run_by(unit, top):
             refusal = here.made_by_hand(node)
             if refusal is not None:
                 found[top.name] = refusal
@@ -78,6 +79,13 @@ def with_users(found: dict[str, Refusal], uses: Mapping[str, frozenset[str]]) ->
             found[user] = found[name]
             pending.append(user)
     return found
+
+
+def _run_by(unit: Unit, top: ast.FunctionDef | ast.ClassDef) -> Iterator[ast.AST]:
+    if isinstance(top, ast.ClassDef):
+        return iter(walk(top))
+    roots = [top.args, *top.decorator_list, *outside_own_graphs(unit, top)]
+    return (node for root in roots for node in walk(root))
 
 
 def _giving(here: Hazards, call: ast.Call) -> Refusal | None:
