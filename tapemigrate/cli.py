@@ -12,7 +12,7 @@ import click
 
 import tapemigrate
 from tapemigrate.command.program import Program
-from tapemigrate.command.request import STDIN, Request, resolver_of
+from tapemigrate.command.request import STDIN, Request, is_top_of_project, resolver_of
 from tapemigrate.command.terminal import (
     emit,
     emit_bytes,
@@ -298,9 +298,9 @@ def why(place: str, paths: tuple[str, ...]) -> int:
 
 
 def _above_packages(filename: str) -> str:
-    """The folder of the file, or the one that holds the package in which the file lies."""
+    """The folder of the file, or the one of its project that holds the package of the file."""
     folder = os.path.dirname(os.path.abspath(filename))
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and not is_top_of_project(folder):
         folder = os.path.dirname(folder)
     return folder if os.path.isabs(filename) else os.path.relpath(folder)
 

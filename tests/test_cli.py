@@ -366,6 +366,14 @@ def test_why_finds_callers_wherever_it_is_called(
     assert "TM101    safe fix" in told
 
 
+def test_why_looks_no_further_than_the_project(tmp_path: Path) -> None:
+    test_why_finds_callers_wherever_it_is_called(tmp_path, ".", ("app/ops/grads.py:5",))
+    (tmp_path / "app" / "pyproject.toml").touch()
+    told = tapemigrate("why", "app/ops/grads.py:5", cwd=tmp_path).stdout.decode()
+    assert "main.py" not in told
+    assert "TM101    unsafe fix" in told
+
+
 def test_a_file_named_beside_its_folder_is_known_to_its_callers(tmp_path: Path) -> None:
     test_why_finds_callers_wherever_it_is_called(tmp_path, ".", ("app/ops/grads.py:5",))
     done = tapemigrate(

@@ -247,11 +247,14 @@ def _tale(result: FileResult, mode: Mode) -> str:
 def project_root() -> str:
     """The nearest folder above that looks like the top of a project, else the current one."""
     folder = os.getcwd()
-    while not any(
-        os.path.exists(os.path.join(folder, each)) for each in (".git", "pyproject.toml")
-    ):
+    while not is_top_of_project(folder):
         above = os.path.dirname(folder)
         if above == folder:
             return os.getcwd()
         folder = above
     return folder
+
+
+def is_top_of_project(folder: str) -> bool:
+    """Whether it looks like the top of a project, by what lies in it."""
+    return any(os.path.exists(os.path.join(folder, each)) for each in (".git", "pyproject.toml"))
