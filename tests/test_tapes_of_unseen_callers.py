@@ -43,6 +43,21 @@ def product(ys, xs, v):
     return tf.gradients(products, xs)
 """
 
+THROUGH = """
+import tensorflow as tf
+
+
+def grads_of(loss, var_list=None):
+    xs = var_list
+    if xs is None:
+        xs = tf.trainable_variables()
+    return tf.gradients(loss, xs)
+
+
+def minimize(loss, var_list=None):
+    return [-0.1 * grad for grad in grads_of(loss, var_list)]
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "told"),
@@ -68,3 +83,13 @@ def test_of_a_tape_that_still_records_one_thing_is_assumed() -> None:
         _, assumed = apart(each.message)
         assert assumed[0].startswith("every caller of `product` hands in a persistent tape that st")
         assert not any(sentence.startswith("still") for sentence in assumed)
+
+
+def test_what_the_callers_of_a_caller_owe_is_told_beside_an_assumption_of_the_call_itself() -> None:
+    file = {"a.py": SourceFile("a.py", THROUGH)}
+    (found,) = analyse(file, Settings(), rewrite=False).diagnostics
+    own, handed = apart(found.message)[1]
+    assert own == "`xs` holds trainable variables where it is passed"
+    assert handed == (
+        "every caller of `minimize` hands in a tape that has watched `var_list` and recorded `loss`"
+    )

@@ -6,6 +6,7 @@ Tapes that nest, and tapes that one function hands to another, land together or 
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Blocks
@@ -17,7 +18,7 @@ from tapemigrate.rules.conditions import right_if
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.handing.closures import adopt
 from tapemigrate.rules.handing.lending import tell
-from tapemigrate.rules.handing.placed import Placed
+from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.handing.placing import Places
 from tapemigrate.rules.handing.threads import Threads
 from tapemigrate.rules.project import CallSite, Project, View
@@ -171,11 +172,11 @@ class Tapes:
         for part in parts:
             helper = helpers.get(part.placed.view.scope)
             without = helper.without if helper is not None else []
-            told = [_told(part.placed.view, a, origins.get(a)) for a in assumptions]
-            asked = helper.assumptions if helper is not None else []
+            told = {a: _told(part.placed.view, a, origins.get(a)) for a in assumptions}
+            asked = _asked_of_callers(part.placed.view.scope, parts, helpers)
             for region in part.regions:
-                own = [*region.assumptions, *(asked if region.given else [])]
-                own = own if region.assumptions else told
+                own = [*region.assumptions, *(told[a] for a in asked if region.given)]
+                own = list(dict.fromkeys(own)) if region.assumptions else list(told.values())
                 self._tell(part, region, rewrite, own, without if region.given else [])
 
     def _ops(self, part: _Part) -> list[Op]:
@@ -225,6 +226,24 @@ class Tapes:
             Finding(calls.rules[request], unit.filename, span, message, "", rewrite),
             *arguments.dropped(unit, request, calls.readings[request], rewrite),
         )
+
+
+def _asked_of_callers(
+    scope: Scope, parts: list[_Part], helpers: Mapping[Scope, Helper]
+) -> list[str]:
+    """The assumptions on which it rests that a function is handed a tape, and the right one."""
+    found: dict[str, None] = {}
+    pending = [scope]
+    for each in pending:  # which grows meanwhile
+        found |= dict.fromkeys(helpers[each].assumptions if each in helpers else ())
+        for part in parts:
+            for region in part.regions:
+                if part.placed.handed.get(region.request) is each:
+                    found |= dict.fromkeys(region.assumptions)
+                    above = part.placed.view.scope
+                    if region.given and above not in pending:
+                        pending.append(above)
+    return list(found)
 
 
 def _told(home: View, assumption: str, origin: tuple[View, ast.stmt] | None) -> str:
