@@ -20,6 +20,8 @@ _DEFINED = (
     late(r"def(?<!\wdef)(?=[\s\\]+(\w+))"),
     late(r"class(?<!\wclass)(?=[\s\\]+(\w+))"),
 )
+# What brings names that do not stand in the file.
+_STAR = "import *"
 _UNASKED = object()
 # In place of a name: what may define whatever is asked about.
 _ANYTHING = ""
@@ -144,13 +146,13 @@ class Units(Mapping[str, Unit]):
         return _each(file for path, file in self._files.items() if is_place(path))
 
     def holding(self, module: str, name: str = "") -> Iterator[Unit]:
-        """Those in which ``name``, imported from ``module``, may be made."""
+        """Those in which ``name``, imported from ``module``, may be made, or brought by a star."""
         if module not in self._holding:
             files = self._files.items()
             self._holding[module] = [file for path, file in files if may_hold(path, module)]
         # In a text beyond ASCII the name may be written in another way.
         near = self._holding[module]
-        return _each(f for f in near if name in f.text or not f.text.isascii())
+        return _each(f for f in near if name in f.text or _STAR in f.text or not f.text.isascii())
 
     def _of(self, is_wanted: Callable[[Later], bool]) -> list[Unit | Later]:
         files = self._files.values()

@@ -132,7 +132,9 @@ class Filling:
 
     def _fills(self, path: str, name: str, home: str) -> bool:
         kind = _kind(self._of(home), name.encode())
-        names = self._modules.names_of(path, home, name)
+        names = list(self._modules.names_of(path, home, name))
+        if kind is Held.CONTAINER and any(each.rpartition(".")[2] != name for each in names):
+            return True  # others may import it there, by a name that does not stand at home
         return any(fills(self._text(path), each.encode(), kind) for each in names)
 
     def _fills_its_own(self, path: str, name: str) -> bool:

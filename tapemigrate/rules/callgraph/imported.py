@@ -1,9 +1,10 @@
-"""Whether an import path leads to a function or class of one file, and to no namesake of it."""
+"""Where an import path leads: whether to a function or class of one file, and to no namesake."""
 
 from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Iterator
 
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import (
@@ -13,7 +14,9 @@ from tapemigrate.rules.callgraph.places import (
     split_path,
     stem,
 )
+from tapemigrate.rules.callgraph.stars import own_stars
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import top_level
 
@@ -47,6 +50,45 @@ def leads_to(
             if last == (alias.asname or alias.name)
         ]
     return True if True in found else None if None in found else False
+
+
+def homes_of(project: Project, path: str) -> Iterator[tuple[Unit, str]]:
+    """The files in which what is imported by a path may be made, and its name there.
+
+    Files hand on what they import themselves, by its name or with all others.
+    """
+    paths, met = [path], set[tuple[str, str]]()
+    for each in paths:  # which grows meanwhile
+        module, name = split_path(each)
+        for unit in project.units.holding(module, name):
+            if (unit.filename, name) in met:
+                continue
+            met.add((unit.filename, name))
+            yield unit, name
+            if module.strip("."):
+                further = _handed_on(unit, name)
+                paths += [p for p in further if p not in paths and not is_of_library(p)]
+
+
+def _handed_on(unit: Unit, name: str) -> list[str]:
+    """The paths by which a file may import what others import from it."""
+    path = import_paths(unit).get(name)
+    if path is not None or name in bound_names(unit):
+        return [] if path is None else [path]
+    return [f"{star}{'' if star.endswith('.') else '.'}{name}" for star in own_stars(unit)]
+
+
+def import_paths(unit: Unit) -> dict[str, str]:
+    """The import paths of the names that a file imports."""
+    return unit.once(_import_paths)
+
+
+def _import_paths(unit: Unit) -> dict[str, str]:
+    found = {a.asname: a.name for s in unit.nodes(ast.Import) for a in s.names if a.asname}
+    found |= {a.name: a.name for s in unit.nodes(ast.Import) for a in s.names if "." not in a.name}
+    for stmt in unit.nodes(ast.ImportFrom):
+        found |= {each.asname or each.name: import_path(stmt, each.name) for each in stmt.names}
+    return found
 
 
 def missing_folders(project: Project, path: str, user: Unit, home: Unit) -> str:

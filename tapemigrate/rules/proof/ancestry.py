@@ -19,7 +19,7 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
-from tapemigrate.rules.callgraph.places import import_path
+from tapemigrate.rules.callgraph.imported import homes_of, import_paths
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View, self_name
@@ -285,8 +285,7 @@ class Ancestry:
         if isinstance(view.scope, ast.Module):
             return
         if (imported := self._imported(view, made)) is not None:
-            module, _, name = imported.rpartition(".")
-            for unit in self._project.units.holding(module, name):
+            for unit, name in homes_of(self._project, imported):
                 inner = self._project.view(unit, unit.tree)
                 yield from (_Step(inner, d, None, False) for d in inner.flow.given(name))
                 yield from self._returned(unit, name)
@@ -315,11 +314,15 @@ class Ancestry:
         """The import path of a value of the user's that is read there."""
         if made.kind is not Kind.ENTRY:
             return None
-        name = made.path[0]
-        path = view.unit.once(_imports).get(name) or brought_from(self._project, view.unit, name)
-        if path is None or is_of_library(path):
+        path = self._import_path(view.unit, made.path[0])
+        if path is None:
             return None
         return path + (made.path[1] if made.path[1:] and made.path[1][0] == "." else "")
+
+    def _import_path(self, unit: Unit, name: str) -> str | None:
+        """By which path a file imports a name, if that is no library's."""
+        path = import_paths(unit).get(name) or brought_from(self._project, unit, name)
+        return None if path is None or is_of_library(path) else path
 
 
 def _sharing(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
@@ -338,15 +341,6 @@ def _elements(unit: Unit) -> dict[Path, list[ast.Subscript]]:
         path = path_of(node) if isinstance(node.ctx, ast.Store) else None
         if path is not None:
             found[path].append(node)
-    return found
-
-
-def _imports(unit: Unit) -> dict[str, str]:
-    """The import paths of the names that a file imports."""
-    found = {a.asname: a.name for s in unit.nodes(ast.Import) for a in s.names if a.asname}
-    found |= {a.name: a.name for s in unit.nodes(ast.Import) for a in s.names if "." not in a.name}
-    for stmt in unit.nodes(ast.ImportFrom):
-        found |= {each.asname or each.name: import_path(stmt, each.name) for each in stmt.names}
     return found
 
 

@@ -173,7 +173,7 @@ class Judge:
             self._of_roots(region, hidden, recorded, told)
             or self._of_code(region, hidden, told)
             or self._of_each_other(sources, told)
-            or self._of_what_is_read(region, hidden, recorded, told)
+            or self._of_what_is_read(region, sources, hidden, recorded, told)
         )
 
     def _entering(self, region: Region) -> list[Leaf]:
@@ -254,10 +254,15 @@ class Judge:
         return None
 
     def _of_what_is_read(
-        self, region: Region, hidden: list[Leaf], recorded: frozenset[Path], told: _Told
+        self,
+        region: Region,
+        sources: list[Leaf],
+        hidden: list[Leaf],
+        recorded: frozenset[Path],
+        told: _Told,
     ) -> Refusal | None:
         """What the region finds that no name of the scope shows."""
-        told.note(stored_reads(self._project, self._view, region, hidden))
+        told.note(stored_reads(self._project, self._view, region, sources))
         told.note(made_of_found(self._project, self._view, region))
         told.note(imported_beside(self._project, self._view, region))
         told.note(parts_beside(region, self._view))

@@ -16,8 +16,8 @@ from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.callers import is_class_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descent import means_class
+from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.instances import Finder
-from tapemigrate.rules.callgraph.places import split_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
@@ -202,8 +202,7 @@ class _Contents(Finder):
 
     def _given_elsewhere(self, path: str, depth: int) -> None:
         """What a function of another module gives: ``net = nets.make()``."""
-        module, name = split_path(path)
-        for home in self._project.units.holding(module, name):
+        for home, name in homes_of(self._project, path):
             for function in self._project.effects(home).functions(name):
                 inner = self._project.view(home, function)
                 for end in inner.flow.returns if depth < self.depth else ():
@@ -212,8 +211,7 @@ class _Contents(Finder):
 
     def _imported(self, path: str, depth: int) -> None:
         """An object that another module holds: ``nets.net``."""
-        module, name = split_path(path)
-        for home in self._project.units.holding(module, name):
+        for home, name in homes_of(self._project, path):
             if depth < self.depth and global_values(home, name):
                 self._global(self._project.view(home, home.tree), name, depth + 1)
 

@@ -23,6 +23,7 @@ from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
+from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
@@ -409,13 +410,12 @@ class HeldValues:
         """The functions that the call may mean, and whether they are methods of its object."""
         view = place.view
         if path is not None:
-            module = path.rpartition(".")[0]
-            for home in self._project.units.holding(module, name):
+            for home, there in homes_of(self._project, path):
                 own = [s for s in top_level(home.tree) if isinstance(s, NamedFunction)]
                 yield from (
                     (_Place(self._project.view(home, each), None), False)
                     for each in own
-                    if each.name == name
+                    if each.name == there
                 )
             return
         if not isinstance(call.func, ast.Attribute):

@@ -6,6 +6,7 @@ import ast
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.stars import brought_from, own_stars
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -69,8 +70,7 @@ def _is_of_user(path: str) -> bool:
 
 def _is_plain(project: Project, path: str) -> bool:
     """Whether a file at hand shows that it is a function, a class or a Python value."""
-    module, _, name = path.rpartition(".")
-    for unit in project.units.holding(module, name):
+    for unit, name in homes_of(project, path):
         flow, kinds = (top := project.view(unit, unit.tree)).flow, top.kinds
         if made := [d for d in flow.defs.values() if d.path == (name,)]:
             return all(

@@ -10,6 +10,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
@@ -35,14 +36,11 @@ def contents_of(project: Project, view: View, node: ast.expr, inside: set[ast.AS
 
 def contents_of_module(project: Project, path: str, inside: set[ast.AST]) -> Contents:
     """What objects another module of the user's holds under an import path."""
-    module, _, name = path.rpartition(".")
-    if not module or is_of_library(path) or gives_no_tensors(path):
+    if "." not in path or is_of_library(path) or gives_no_tensors(path):
         return Contents()
-    homes = project.units.holding(module, name)
-    value = ast.Name(name, ast.Load())
     return _all(
-        contained(project, project.view(home, home.tree), value, inside)
-        for home in homes
+        contained(project, project.view(home, home.tree), ast.Name(name, ast.Load()), inside)
+        for home, name in homes_of(project, path)
         if global_values(home, name)
     )
 

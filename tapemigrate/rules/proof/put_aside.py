@@ -18,8 +18,9 @@ from tapemigrate.flow.memory import is_cached, remembers_objects, stores_beyond
 from tapemigrate.flow.paths import looked_up, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import PARTS
-from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
+from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
@@ -186,7 +187,7 @@ class PutAside:
         else:
             own_class = effects_of(unit).class_named(name_at_root(node.value)) is not None
             common = node.attr in QUIET or node.attr in CHANGERS
-            called = self._methods_named(project, node.attr)
+            called = _constructors(project, node) or self._methods_named(project, node.attr)
             if common and not (own or own_class):
                 # Containers and tensors have such methods: the user's are called as theirs are.
                 called = [each for each in called if _fits(each[1], parent)]
@@ -243,12 +244,12 @@ class PutAside:
         if is_of_library(path) or gives_no_tensors(path):
             return
         module, _, name = path.rpartition(".")
-        homes = list(project.units.holding(module, name))
-        for home in homes:
-            setters = _setters(project, home, name) if home is not unit else None
+        homes = [(home, there) for home, there in homes_of(project, path) if home is not unit]
+        for home, there in homes:
+            setters = _setters(project, home, there)
             if setters is not None:
                 found.names[ast.unparse(node)] = setters
-        made = [each for home in homes if home is not unit for each in _functions(home, name)]
+        made = [each for home, there in homes for each in _functions(home, there)]
         for home in project.units.holding(module, _OF_MODULES) if module and not made else ():
             # What a module has no name for is asked of a function there.
             meant = is_module(unit.filename, module, home.filename)
@@ -267,6 +268,19 @@ class PutAside:
                 put = put.union(*(u.once(put_through).get(getter, ()) for u in units))
             self._getters[getter] = put or None
         return self._getters[getter]
+
+
+def _constructors(project: Project, node: ast.Attribute) -> list[_Called]:
+    """What ``Base.__init__`` means; nothing where that is no class at hand."""
+    name = (path_of(node.value) or ("",))[-1].lstrip(".")
+    found = classes(project).named(name) if node.attr == "__init__" else []
+    return [
+        (home, stmt, "")
+        for unit, cls in found
+        for home, each in above(project, unit, cls)
+        for stmt in each.body
+        if isinstance(stmt, NamedFunction) and stmt.name == "__init__"
+    ]
 
 
 def _fits(function: NamedFunction, call: ast.Call) -> bool:

@@ -60,12 +60,13 @@ class PutElsewhere:
     def _found(self, project: Project, unit: Unit, name: str) -> Setters:
         found = Setters()
         if name in holding(unit):
-            others = [u for u in project.units.having(name) if u is not unit]
-            found = found.union(*(u.once(_put_into_imported).get(name, ()) for u in others))
-            for user in [unit, *others]:
-                for handed in user.once(_handed_over).get(name, ()):
-                    if _fills(project, user, handed, own=user is unit):
-                        found |= {handed.scope}
+            for known in _names_elsewhere(project, name):
+                others = [u for u in project.units.having(known) if u is not unit]
+                found = found.union(*(u.once(_put_into_imported).get(known, ()) for u in others))
+                for user in [unit, *others]:
+                    for handed in user.once(_handed_over).get(known, ()):
+                        if _fills(project, user, handed, own=user is unit):
+                            found |= {handed.scope}
         elif name in unit.once(_code):
             for user in self._setting_parts(project, name):
                 if user is not unit:
@@ -89,6 +90,25 @@ class PutElsewhere:
         if name not in self._parts:
             self._parts[name] = _of_text(project, name, _part_set_of(name))
         return self._parts[name]
+
+
+def _names_elsewhere(project: Project, name: str) -> list[str]:
+    """The name, and those by which files import it and hand it on: ``import ROWS as rows``."""
+    names = [name]
+    for each in names:  # which grows meanwhile
+        for unit in project.units.having(each):
+            names += unit.once(_renamed).get(each, set()) - set(names)
+    return names
+
+
+def _renamed(unit: Unit) -> dict[str, set[str]]:
+    """By what is imported by its name: the other names that it has in the file."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for stmt in unit.nodes(ast.ImportFrom):
+        for alias in stmt.names:
+            if alias.asname is not None and alias.asname != alias.name:
+                found[alias.name].add(alias.asname)
+    return found
 
 
 def put_elsewhere(project: Project) -> PutElsewhere:
