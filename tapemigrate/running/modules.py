@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import NamedTuple
+from functools import cached_property
 
 from tapemigrate.patterns import late
 from tapemigrate.running.arguments import CALLED, Arguments
@@ -88,7 +88,8 @@ class Modules:
 
     def _may_be_in(self, home: str, user: str, module: str, name: str) -> bool:
         """Whether the one at ``user`` may mean by ``name`` of a module what ``home`` has."""
-        return any(home in self._led(path, name) for path in self._files(user, module))
+        files = self._files(user, module)
+        return home in files or any(home in self._led(path, name) for path in files)
 
     def _led(self, path: str, name: str) -> frozenset[str]:
         """The files that a name of the module at ``path`` leads to, and this."""
@@ -125,7 +126,7 @@ class Modules:
 
     def _table(self, path: str) -> _Table:
         if path not in self._tables:
-            self._tables[path] = _table_of(path)
+            self._tables[path] = _Table(path)
         return self._tables[path]
 
     def _files(self, user: str, module: str) -> tuple[str, ...]:
@@ -150,21 +151,55 @@ class Modules:
                 yield path
 
 
-class _Table(NamedTuple):
+class _Table:
     """Where the names of a module come from.
 
     ``imported`` are modules and the names there, empty where it is the module itself that has the
     name; ``wholesale`` are those of which all names are imported, ``handed_on`` if they are a
-    package's; ``made`` the imported classes that are called, ``extended`` the bases of classes,
-    and what decorates these; ``parts_read`` names behind which a dot stands, or a bracket.
+    package's. The rest is asked of few files, and read off their bytes only then.
     """
 
-    imported: Mapping[str, tuple[str, str]]
-    wholesale: Sequence[str]
-    handed_on: bool
-    made: Sequence[str]
-    extended: Mapping[str, Sequence[str]]
-    parts_read: Set[str]
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.handed_on = os.path.basename(path) == "__init__.py"
+        self.imported: dict[str, tuple[str, str]] = {}
+        self.wholesale: list[str] = []
+        for statement, names in statements_in(_data(path), is_notebook(path)):
+            module, *alias = _decoded(statement).split()
+            if names is None:
+                self.imported.setdefault(alias[-1] if alias else module, (module, ""))
+                continue
+            for part in _decoded(_COMMENT.sub(b" ", names)).split(","):
+                words = part.split()
+                if words == ["*"]:
+                    self.wholesale.append(module)
+                elif words:
+                    self.imported[words[-1]] = (module, words[0])
+
+    @cached_property
+    def made(self) -> Sequence[str]:
+        """The imported classes that are called."""
+        called = set(map(_decoded, set(CALLED.findall(_data(self._path)))))
+        made = called & self.imported.keys()
+        return sorted(each for each in made if each.lstrip("_")[:1].isupper())
+
+    @cached_property
+    def extended(self) -> Mapping[str, Sequence[str]]:
+        """The bases of classes, and what decorates these."""
+        data = _data(self._path)
+        extended: dict[str, list[str]] = {}
+        for match in EXTENDS.finditer(data):
+            bases = map(_decoded, _DOTTED.findall(match[2]))
+            extended.setdefault(_decoded(match[1]), []).extend(bases)
+        for match in _DECORATED.finditer(data):
+            decorators = map(_decoded, _DECORATOR.findall(match[1]))
+            extended.setdefault(_decoded(match[2]), []).extend(decorators)
+        return extended
+
+    @cached_property
+    def parts_read(self) -> Set[str]:
+        """Imported names behind which a dot stands, or a bracket."""
+        return set(map(_decoded, set(_PART.findall(_data(self._path))))) & self.imported.keys()
 
 
 def anchors_of(path: str) -> list[str]:
@@ -172,35 +207,6 @@ def anchors_of(path: str) -> list[str]:
     folder, name = os.path.split(os.path.splitext(path)[0])
     above = [step for step in folder.split(os.sep) if step][-_MOST_PACKAGES:]
     return [step for step in (*above, name) if step != "__init__"]
-
-
-def _table_of(path: str) -> _Table:
-    data = _data(path)
-    imported: dict[str, tuple[str, str]] = {}
-    wholesale: list[str] = []
-    for statement, names in statements_in(data, is_notebook(path)):
-        module, *alias = _decoded(statement).split()
-        if names is None:
-            imported.setdefault(alias[-1] if alias else module, (module, ""))
-            continue
-        for part in _decoded(_COMMENT.sub(b" ", names)).split(","):
-            words = part.split()
-            if words == ["*"]:
-                wholesale.append(module)
-            elif words:
-                imported[words[-1]] = (module, words[0])
-    called = set(map(_decoded, set(CALLED.findall(data))))
-    made = [each for each in called & imported.keys() if each.lstrip("_")[:1].isupper()]
-    extended: dict[str, list[str]] = {}
-    for match in EXTENDS.finditer(data):
-        bases = map(_decoded, _DOTTED.findall(match[2]))
-        extended.setdefault(_decoded(match[1]), []).extend(bases)
-    for match in _DECORATED.finditer(data):
-        decorators = map(_decoded, _DECORATOR.findall(match[1]))
-        extended.setdefault(_decoded(match[2]), []).extend(decorators)
-    package = os.path.basename(path) == "__init__.py"
-    parts = set(map(_decoded, set(_PART.findall(data)))) & imported.keys()
-    return _Table(imported, wholesale, package, sorted(made), extended, parts)
 
 
 def _origins(table: _Table, name: str) -> tuple[tuple[str, str], ...]:

@@ -109,13 +109,18 @@ def words_in(search: Search) -> tuple[Found, Vocabularies]:
             vocabularies.append(search.vocabularies[number])
             among = wanted.plain.intersection(vocabularies[-1][1].split())
         here = [word for plain in among for word in wanted.bare.get(plain, ())]
-        asked = [each for plain in among for each in wanted.asked.get(plain, ())]
+        asked = [
+            (word, prefix, plain)
+            for plain in among
+            for word, prefix, beside in wanted.asked.get(plain, ())
+            if beside in among
+        ]
         if asked and text is None:
             data, contents = _readable(path, search.cache)
             as_before &= contents == vocabularies[-1][0]
             text = Text(data)
-        for word, prefix, plain, beside in asked:
-            if text is not None and beside in among and text.holds(prefix, plain):
+        for word, prefix, plain in asked:
+            if text is not None and text.holds(prefix, plain):
                 here.append(word)
         found.append(sorted(here))
     if search.cache is not None and as_before:
@@ -129,13 +134,13 @@ class _Wanted:
     def __init__(self, words: Iterable[str]) -> None:
         self.bare: dict[bytes, list[str]] = {}
         #: With the prefix, and the word beside which it counts; that may be the word itself.
-        self.asked: dict[bytes, list[tuple[str, str, bytes, bytes]]] = {}
+        self.asked: dict[bytes, list[tuple[str, str, bytes]]] = {}
         beside = set()
         for word in words:
             if word[0] in PREFIXES:
                 first, _, last = word[1:].rpartition(BESIDE)
                 plain, other = _encoded(first or last), _encoded(last)
-                self.asked.setdefault(plain, []).append((word, word[0], plain, other))
+                self.asked.setdefault(plain, []).append((word, word[0], other))
                 beside.add(other)
             else:
                 self.bare.setdefault(_encoded(word), []).append(word)
