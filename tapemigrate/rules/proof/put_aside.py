@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.changers import CHANGERS
@@ -68,13 +68,14 @@ class _Read:
     """What of such a kind some code reads itself, and the functions that it calls.
 
     ``inner`` are names of a function in which what it gives back keeps something; ``parts`` what
-    objects have that is set after their making, each with the name of what the object is found by.
+    objects have, by the texts of these and their own names, each with the name of what the object
+    is found by: whether a part is set after that was made takes long, and is asked by who needs it.
     A function that is called goes with what its object is called there; none if it is ``self``.
     """
 
     names: dict[str, Setters] = field(default_factory=dict)
     inner: set[str] = field(default_factory=set)
-    parts: dict[str, str] = field(default_factory=dict)
+    parts: dict[tuple[str, str], str] = field(default_factory=dict)
     called: list[_Called] = field(default_factory=list)
 
 
@@ -95,6 +96,18 @@ class PutAside:
         """What ``nodes``, in a scope with its ``own`` names, read so, by themselves or others."""
         found = _Read()
         seen: dict[ast.AST, _Called] = {}
+        for each in self.each_read_by(project, unit, nodes, own):
+            found.names |= each.names
+            found.inner |= each.inner
+            found.parts |= each.parts
+            seen |= {called[1]: called for called in each.called}
+        found.called = list(seen.values())
+        return found
+
+    def each_read_by(
+        self, project: Project, unit: Unit, nodes: Iterable[ast.AST], own: frozenset[str]
+    ) -> Iterator[_Read]:
+        """The same, one node or function after the other."""
         met: set[tuple[ast.AST, bool]] = set()
         pending: list[tuple[Unit, ast.AST, frozenset[str], str]]
         pending = [(unit, n, own, "") for n in nodes]
@@ -106,14 +119,8 @@ class PutAside:
             key = (node, bound, owner)
             if key not in self._read:
                 self._read[key] = self._read_in(project, home, *key)
-            found.names |= self._read[key].names
-            found.inner |= self._read[key].inner
-            found.parts |= self._read[key].parts
-            for each, f, of in self._read[key].called:
-                seen[f] = each, f, of
-                pending.append((each, f, _bound_in(f), of))
-        found.called = list(seen.values())
-        return found
+            yield self._read[key]
+            pending += [(each, f, _bound_in(f), of) for each, f, of in self._read[key].called]
 
     def _read_in(
         self, project: Project, unit: Unit, root: ast.AST, bound: frozenset[str], owner: str
@@ -179,8 +186,8 @@ class PutAside:
         if not isinstance(parent, ast.Call) or parent.func is not node:
             local = name_at_root(node.value) in inner
             known = not holder or local or is_of_size(node) or is_only_filled(unit, node)
-            if not known and self._is_set_later(project, node.attr):
-                found.parts[f"{holder}.{node.attr}"] = owner if own else name_at_root(node.value)
+            if not known:
+                found.parts[holder, node.attr] = owner if own else name_at_root(node.value)
             if not is_of_shape(node):
                 run = self._run_for(project, node.attr)
                 found.called += [(u, f, holder or "self") for u, f in run]
@@ -193,15 +200,14 @@ class PutAside:
                 called = [each for each in called if _fits(each[1], parent)]
             if called or own or own_class or not common:
                 if not called:
-                    if holder and self._is_set_later(project, node.attr):
-                        found.parts[f"{holder}.{node.attr}"] = (
-                            owner if own else name_at_root(node.value)
-                        )
+                    if holder:
+                        found.parts[holder, node.attr] = owner if own else name_at_root(node.value)
                     # What is called is an object, and reads parts of its own.
                     called, holder = self._methods_named(project, "__call__"), ast.unparse(node)
                 found.called += [(home, function, holder) for home, function, _ in called]
 
-    def _is_set_later(self, project: Project, name: str) -> bool:
+    def is_set_later(self, project: Project, name: str) -> bool:
+        """Whether a part of that name may be given what an op gave once its object is made."""
         if name not in self._later:
             self._later[name] = may_be_computed_later(project, name)
         return self._later[name]
@@ -307,9 +313,14 @@ def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
     run = list(nodes)
     made = backward(use for root in run for use in view.flow.uses_in(root)).made
     run += [d.value for d in made if d.value is not None and d.kind in _GIVEN]
-    read = _read_by(project, view, run, bound_alone(project, view, run))
     own = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.ASSIGN} - _stored(run)
-    return bool(read.names or read.inner or own & set(read.parts.values()))
+    asked = project.once(_unasked)
+    parts: dict[str, None] = {}
+    for read in asked.each_read_by(project, view.unit, run, bound_alone(project, view, run)):
+        if read.names or read.inner:
+            return True
+        parts |= {part: None for (_, part), base in read.parts.items() if base in own}
+    return any(asked.is_set_later(project, part) for part in parts)
 
 
 def functions_run(
@@ -326,10 +337,17 @@ def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[s
     read = _read_by(project, view, roots, view.flow.own_names)
     run = {function for _, function, _ in read.called}
     names = {name for name, setters in read.names.items() if not setters or setters - run}
-    return names | _unset(view, roots, read.parts)
+    asked = project.once(_unasked)
+    return names | {
+        f"{holder}.{part}"
+        for holder, part in _unset(view, roots, read.parts)
+        if asked.is_set_later(project, part)
+    }
 
 
-def _unset(view: View, roots: Sequence[ast.AST], parts: dict[str, str]) -> set[str]:
+def _unset(
+    view: View, roots: Sequence[ast.AST], parts: Mapping[tuple[str, str], str]
+) -> Iterator[tuple[str, str]]:
     """The parts of objects that the ``roots`` neither make nor change before they read them."""
     made = _made(view.kinds, roots)
     inside = {node for root in roots for node in walk(root) if isinstance(node, ast.stmt)}
@@ -340,14 +358,14 @@ def _unset(view: View, roots: Sequence[ast.AST], parts: dict[str, str]) -> set[s
         named = len(each.path) == 1 and each.kind is not Kind.MUTATE
         if each.stmt in inside and each.path != (view.kinds.self_name,) and not named:
             changed[text_of(each.path)].add(each.stmt)
-    found: set[str] = set()
-    for part, base in parts.items():
-        changes = set().union(*(changed.get(whole, ()) for whole in _wholes(part)))
+    for (holder, part), base in parts.items():
+        if base in made:
+            continue
+        wholes = _wholes(f"{holder}.{part}")
+        changes = set().union(*(changed.get(whole, ()) for whole in wholes))
         # A method that reads the part may itself be what changes its object.
-        least = 1 if part.rpartition(".")[2] in here else 2
-        if base not in made and len(changes) < least:
-            found.add(part)
-    return found
+        if len(changes) < (1 if part in here else 2):
+            yield holder, part
 
 
 def _wholes(part: str) -> list[str]:
