@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, put_into
@@ -78,7 +78,7 @@ class PutElsewhere:
     def on_module(self, project: Project, filename: str, name: str) -> Setters:
         """Who sets a name of the module at ``filename`` from another file: ``utils.scale = s``."""
         if name not in self._set:
-            self._set[name] = _of_text(project, name, _set_as_attribute(name))
+            self._set[name] = _of_text(project, name, [_set_as_attribute(name)])
         return frozenset(
             scope
             for user in self._set[name]
@@ -120,10 +120,10 @@ def _unasked(_: Project) -> PutElsewhere:
     return PutElsewhere()
 
 
-def _of_text(project: Project, name: str, pattern: re.Pattern[str]) -> list[Unit]:
-    """The files with the name in whose text the pattern is found."""
+def _of_text(project: Project, name: str, patterns: Iterable[re.Pattern[str]]) -> list[Unit]:
+    """The files with the name in whose text one of the patterns is found."""
     files = (file for _, file in project.units.files() if name in file.text)
-    found = [parsed(file) for file in files if pattern.search(file.text) is not None]
+    found = [parsed(f) for f in files if any(each.search(f.text) for each in patterns)]
     return [unit for unit in found if unit is not None]
 
 
@@ -132,13 +132,14 @@ def _set_as_attribute(name: str) -> re.Pattern[str]:
     return re.compile(rf"\.\s*{known}\s*(?:(?:[-+*/@]|//)?=(?!=)|,)|[\"']{known}[\"']")
 
 
-def _part_set_of(name: str) -> re.Pattern[str]:
-    part = rf"\b{re.escape(name)}\.\w+"
-    changed = "|".join(sorted(CHANGERS))
-    return re.compile(
-        rf"{part}(?:\[[^\]\n]*\])*\s*(?:[-+*/@,]|//)?(?:=(?!=)|,)|{part}\.(?:{changed})\b"
-        rf"|\bsetattr\(\s*(?:\w+\.)*{re.escape(name)}\b"
-    )
+def _part_set_of(name: str) -> list[re.Pattern[str]]:
+    # Each begins with letters: what does is looked for many times as fast.
+    known, changed = re.escape(name), "|".join(sorted(CHANGERS))
+    is_set = r"(?:\[[^\]\n]*\])*\s*(?:[-+*/@,]|//)?(?:=(?!=)|,)"
+    return [
+        re.compile(rf"{known}(?<!\w{known})\.\w+(?:{is_set}|\.(?:{changed})\b)"),
+        re.compile(rf"setattr(?<!\wsetattr)\(\s*(?:\w+\.)*{known}\b"),
+    ]
 
 
 def holding(unit: Unit) -> frozenset[str]:
@@ -254,7 +255,7 @@ def _set_on_modules(unit: Unit) -> dict[str, list[tuple[str, ast.AST]]]:
 def _handed_over(unit: Unit) -> dict[str, list[_Handed]]:
     """What a module has that is handed to functions, beside what may be a tensor."""
     found: dict[str, list[_Handed]] = defaultdict(list)
-    own, kinds = holding(unit), kinds_of(unit)
+    own, kinds = holding(unit), unit.once(kinds_of)
     for call in unit.nodes(ast.Call):
         if is_of_library(unit.names.qualified(call.func) or "."):
             continue
@@ -327,7 +328,7 @@ def puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]:
 
     ``parts``: where an attribute is set, that, and not what it is set on.
     """
-    kinds = kinds_of(unit)
+    kinds = unit.once(kinds_of)
     nodes: Sequence[ast.Attribute | ast.Subscript | ast.Call]
     nodes = (*unit.nodes(ast.Attribute), *unit.nodes(ast.Subscript), *unit.nodes(ast.Call))
     for node in nodes:
