@@ -43,12 +43,9 @@ def changed_by_handed(call: ast.Call) -> list[ast.expr]:
     Which of the other arguments is changed nothing tells.
     """
     given = arguments_of(call)
-    found = [
-        each.value
-        for each in given
-        if isinstance(each, ast.Attribute) and each.attr in CHANGERS and not is_of_class(each)
-    ]
-    if any(map(is_of_class, given)):
+    methods = [e for e in given if isinstance(e, ast.Attribute) and e.attr in CHANGERS]
+    found = [each.value for each in methods if not is_of_class(each)]
+    if len(found) < len(methods):
         for each in given:
             parts = each.elts if isinstance(each, ast.List | ast.Tuple) else [each]
             found += [part for part in parts if not is_of_class(part)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 from tapemigrate.flow.callables import Callables
 from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
@@ -83,10 +84,8 @@ class Effects(Members):
             return False
         self_name = args.args[0].arg
         for node in walk(method):
-            if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(
-                node.ctx, ast.Load
-            ):
-                if root_name(node) == self_name:
+            if isinstance(node, (ast.Attribute, ast.Subscript)):
+                if not isinstance(node.ctx, ast.Load) and root_name(node) == self_name:
                     return True
             elif isinstance(node, ast.Call):
                 func = node.func
@@ -142,11 +141,16 @@ class Effects(Members):
 
     def sets_parts(self, name: str) -> bool:
         """Whether a method of that name, of a class of this file, changes its object."""
-        return any(
-            getattr(stmt, "name", "") == name and self.writes_self(cls, name)
-            for cls in self._classes.values()
-            for stmt in cls.body
-        )
+        return any(self.writes_self(cls, name) for cls in self._having.get(name, ()))
+
+    @cached_property
+    def _having(self) -> dict[str, list[ast.ClassDef]]:
+        """The classes by what they define."""
+        found: dict[str, list[ast.ClassDef]] = {}
+        for cls in self._classes.values():
+            for name in {getattr(stmt, "name", "") for stmt in cls.body}:
+                found.setdefault(name, []).append(cls)
+        return found
 
     def rebound_names(self, name: str) -> frozenset[str]:
         """The outer names to which functions called ``name`` may give another value."""

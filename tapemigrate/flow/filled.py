@@ -75,6 +75,8 @@ class FilledArguments:
         found = Filled([], [], [])
         for function in functions:
             filled = self._parameters.of(function, make)
+            if filled == _NONE:
+                continue
             own = [a.arg for a in parameters(function.args)]
             own = own[0 if bound and self._is_handed_all(function, call) else bound :]
             passed = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
@@ -84,7 +86,7 @@ class FilledArguments:
             # Of what is handed over by ``**``, the function has a dict of its own, with the same
             # values.
             passed += [(k.value, k.arg or "") for k in call.keywords]
-            for value, parameter in passed if filled != _NONE else ():
+            for value, parameter in passed:
                 if parameter in filled.surely:
                     found.surely.append(value)
                 elif filled.any or parameter not in own:

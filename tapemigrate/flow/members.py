@@ -21,7 +21,7 @@ from tapemigrate.flow.hooks import (
 )
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.sharing import Given, Twins, sharing
-from tapemigrate.source.trees import arguments_of, statements
+from tapemigrate.source.trees import arguments_of, kept, statements
 
 _HOOKS = frozenset(
     {"__getattr__", "__getattribute__", "__setattr__", "__getitem__", "__setitem__", "__missing__"}
@@ -204,11 +204,8 @@ class Members:
 
     def method(self, cls: ast.ClassDef, name: str) -> NamedFunction | None:
         """The method that ``self.name`` means in ``cls``, if this file shows it."""
-        for current in self.lineage(cls):
-            for stmt in current.body:
-                if isinstance(stmt, NamedFunction) and stmt.name == name:
-                    return stmt
-        return None
+        own = (kept(current, _methods).get(name) for current in self.lineage(cls))
+        return next((method for method in own if method is not None), None)
 
     def is_overridden(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether a class of this file that extends ``cls`` has a method of that name."""
@@ -233,3 +230,9 @@ class Members:
         cls = self._classes.get(name)
         method = self.method(cls, "__call__") if cls is not None else None
         return [] if method is None else [method]
+
+
+def _methods(cls: ast.AST) -> dict[str, NamedFunction]:
+    """The methods of a class by name, the first of each."""
+    body: list[ast.stmt] = getattr(cls, "body", [])
+    return {stmt.name: stmt for stmt in reversed(body) if isinstance(stmt, NamedFunction)}

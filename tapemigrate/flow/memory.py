@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.paths import path_of
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import kept, walk
 
 # What decorators that keep results are called.
 _WORDS = ("cache", "memo", "once", "singleton")
@@ -72,12 +72,16 @@ def remembers_objects(
     return (
         any(_by_decorator(decorator, named) for decorator in cls.decorator_list)
         or any(map(_puts_aside, methods))
-        or any(_takes_parts_of_others(s) for s in walk(cls) if isinstance(s, ast.Assign))
+        or kept(cls, _shares_parts)
     )
 
 
+def _shares_parts(cls: ast.AST) -> bool:
+    """Whether all objects of the class have the same parts: ``self.__dict__ = self.state``"""
+    return any(_takes_parts_of_others(s) for s in walk(cls) if isinstance(s, ast.Assign))
+
+
 def _takes_parts_of_others(stmt: ast.Assign) -> bool:
-    """``self.__dict__ = self.state``: all objects of the class have the same parts."""
     parts = any(isinstance(t, ast.Attribute) and t.attr == "__dict__" for t in stmt.targets)
     return parts and isinstance(stmt.value, ast.Attribute)
 

@@ -54,9 +54,10 @@ def backward(
         if current in made:
             continue
         made.add(current)
-        if current in cut:
+        # What an empty set holds is asked of the definition all the same, in Python.
+        if cut and current in cut:
             continue
-        for use in current.before if current in passed else current.uses:
+        for use in current.before if passed and current in passed else current.uses:
             if rounds and not rounds.isdisjoint(use.carried):
                 continue
             edges.append((current, use))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, kept, walk
 
 # What no function is. Of lists and dicts, the elements may be.
 _VALUES = (ast.ListComp, ast.DictComp, ast.BinOp)
@@ -36,31 +37,37 @@ def is_own_value(unit: Unit, node: ast.expr) -> bool:
     scope: ast.AST | None = unit.parents.get(node)
     while scope is not None and not isinstance(scope, NamedFunction):
         scope = unit.parents.get(scope)
-    if scope is None:
-        return False
+    return scope is not None and node.id in kept(scope, _values)
+
+
+def _values(scope: ast.AST) -> frozenset[str]:
+    """The names to which a function gives nothing but such values."""
     made = {
         target
         for stmt in walk(scope)
         if isinstance(stmt, ast.Assign) and isinstance(stmt.value, _VALUES)
         for target in stmt.targets
     }
-    given = [each for each in walk(scope) if _gives(each, node.id)]
-    return bool(given) and made.issuperset(given)
+    given = [(name, each in made) for each in walk(scope) for name in _given(each)]
+    return frozenset(dict(given)) - {name for name, is_value in given if not is_value}
 
 
 def _defined(unit: Unit) -> frozenset[str]:
     return frozenset(each.name for each in unit.definitions)
 
 
-def _gives(node: ast.AST, name: str) -> bool:
-    """Whether the node gives the name a meaning in its scope."""
-    if isinstance(node, ast.Name):
-        return node.id == name and not isinstance(node.ctx, ast.Load)
-    if isinstance(node, ast.arg):
-        return node.arg == name
-    if isinstance(node, ast.Global | ast.Nonlocal):
-        return name in node.names
-    return isinstance(node, NamedFunction | ast.ClassDef) and node.name == name
+def _given(node: ast.AST) -> Sequence[str]:
+    """The names to which the node gives a meaning in its scope."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return (name,)
+        case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return (name,)
+        case ast.ClassDef(name=name):
+            return (name,)
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            return names
+    return ()
 
 
 def _name(func: ast.expr) -> str:
@@ -73,14 +80,14 @@ def _parameters(unit: Unit) -> frozenset[str]:
     """The names of parameters, and of the attributes that they are kept as."""
     functions = [n for n in unit.definitions if isinstance(n, ast.FunctionDef)]
     own = {a.arg for function in functions for a in parameters(function.args)}
-    kept = {
+    attributes = {
         target.attr
         for stmt in unit.nodes(ast.Assign)
         if isinstance(stmt.value, ast.Name) and stmt.value.id in own
         for target in stmt.targets
         if isinstance(target, ast.Attribute)
     }
-    return frozenset(own | kept)
+    return frozenset(own | attributes)
 
 
 def _handed(unit: Unit) -> frozenset[str]:

@@ -72,6 +72,7 @@ def nearness(user: str, module: str, filename: str) -> int:
     return len(root) if steps_of(user)[:-1][: len(root)] == root else -1
 
 
+@lru_cache(maxsize=1024)
 def _module(filename: str) -> tuple[str, ...]:
     *folders, own = steps_of(filename)
     return tuple(folders) if own == "__init__" else (*folders, own)

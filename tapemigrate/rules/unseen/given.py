@@ -165,6 +165,6 @@ def objects(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
 
 def last_name(node: ast.expr) -> str:
     """By what a value, or what holds it, goes in the end."""
-    while isinstance(node, ast.Subscript | ast.Starred):
+    while isinstance(node, (ast.Subscript, ast.Starred)):
         node = node.value
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
