@@ -19,6 +19,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
+from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.rules.values.held_together import held_together, made_at_top
 from tapemigrate.rules.values.provenance import PLAIN, VARIABLE, root_of
 from tapemigrate.source.trees import arguments_of, parts_of_target, top_level, walk
@@ -53,9 +54,13 @@ def filled_state(unit: Unit) -> frozenset[str]:
     Dicts, lists and objects at module level, classes, also those that give objects which were made
     before, and functions that have a list for a default, or attributes.
     """
+    return _FILLED_STATE.of(unit) or frozenset()
+
+
+def _filled_state(unit: Unit) -> frozenset[str]:
     top = top_level(unit.tree)
     effects = effects_of(unit)
-    kinds = kinds_of(unit)
+    kinds = unit.once(kinds_of)
     names = {
         name
         for name, values in unit.once(given_at_top).items()
@@ -106,7 +111,6 @@ def filled_state(unit: Unit) -> frozenset[str]:
             if isinstance(target, ast.Name)
             for root in other_names.get(root, {root}) & names
         }
-        free = free_names(function)
         for node in walk(function):
             if node.__class__ not in _FILLING:
                 continue
@@ -126,14 +130,15 @@ def filled_state(unit: Unit) -> frozenset[str]:
                 if node.func.id in pushes:
                     filled.append((_OF_MODULE + pushes[node.func.id], arguments_of(node)))
             for named, values in filled:
-                meant = {named}
-                if named in other_names and _changes(node):
-                    meant = other_names[named]
-                elif named not in free and not named.startswith(_OF_MODULE):
-                    continue  # its own, which the module has something else by
-                for name in meant:
-                    keeps = name in names or name.startswith(_OF_MODULE)
-                    keeps |= name in functions and isinstance(node, ast.Assign)
+                by_another = named in other_names and _changes(node)
+                for name in other_names[named] if by_another else {named}:
+                    if name.startswith(_OF_MODULE):
+                        keeps = True
+                    else:
+                        keeps = name in names
+                        keeps |= name in functions and isinstance(node, ast.Assign)
+                        # What is its own, the module has something else by.
+                        keeps = keeps and (by_another or name in free_names(function))
                     if keeps and not all(
                         _is_uncomputed(unit, v, function, shared, kinds) for v in values
                     ):
@@ -143,6 +148,9 @@ def filled_state(unit: Unit) -> frozenset[str]:
             ):
                 found.add(node.name)
     return frozenset(held_together(unit, found))
+
+
+_FILLED_STATE = ByText(_filled_state)
 
 
 def _put_into_class(node: ast.AST) -> Iterator[ast.expr]:
@@ -394,7 +402,7 @@ def _putting_numbers(unit: Unit) -> dict[str, bool]:
 
 
 def _put_numbers(unit: Unit, name: str) -> bool:
-    kinds = kinds_of(unit)
+    kinds = unit.once(kinds_of)
     for node in (n for function in effects_of(unit).functions(name) for n in walk(function)):
         if isinstance(node, ast.Call):
             if not isinstance(node.func, ast.Name) or not hasattr(builtins, node.func.id):

@@ -12,6 +12,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import kinds_of
 from tapemigrate.rules.project import Project
+from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 
@@ -35,7 +36,7 @@ def _keeps(project: Project, method: str) -> bool:
     for unit in project.units.defining(method):
         if method in unit.once(keeping):
             return True
-        for name in unit.once(_all_set).get(method, ()):
+        for name in _sets(unit).get(method, ()):
             if any(
                 name in u.once(_read_parts) for u in project.units.having(name) if u is not unit
             ):
@@ -48,7 +49,11 @@ def keeping(unit: Unit) -> frozenset[str]:
 
     Constructors are not among them: whoever makes an object knows what it is handed.
     """
-    read, kinds = unit.once(_read_parts), kinds_of(unit)
+    return _KEEPING.of(unit) or frozenset()
+
+
+def _keeping(unit: Unit) -> frozenset[str]:
+    read, kinds = unit.once(_read_parts), unit.once(kinds_of)
     found: set[str] = set()
     for method in _methods(unit):
         set_here = dict(_set(method, kinds))
@@ -60,18 +65,28 @@ def keeping(unit: Unit) -> frozenset[str]:
     return frozenset(found)
 
 
+_KEEPING = ByText(_keeping)
+
+
 def set_by_methods(unit: Unit) -> frozenset[str]:
     """The parts of their objects that methods of a file set, other than constructors."""
-    return frozenset().union(*unit.once(_all_set).values())
+    return frozenset().union(*_sets(unit).values())
+
+
+def _sets(unit: Unit) -> dict[str, set[str]]:
+    """By the names of methods: what they set."""
+    return _ALL_SET.of(unit) or {}
 
 
 def _all_set(unit: Unit) -> dict[str, set[str]]:
-    """By the names of methods: what they set."""
-    kinds = kinds_of(unit)
+    kinds = unit.once(kinds_of)
     found: dict[str, set[str]] = {}
     for method in _methods(unit):
         found.setdefault(method.name, set()).update(name for name, _ in _set(method, kinds))
     return found
+
+
+_ALL_SET = ByText(_all_set)
 
 
 def _methods(unit: Unit) -> list[ast.FunctionDef]:
