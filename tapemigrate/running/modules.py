@@ -47,6 +47,8 @@ class Modules:
     def meant(self, user: str, givers: Iterable[str]) -> Iterator[str]:
         """The files that the one at ``user`` may mean by ``givers``: see ``Links``."""
         named = [each.partition(":")[::2] for each in sorted(givers)]
+        # What is imported from a package may be a module of it.
+        named += [(_joined(*each), "") for each in named if each[1]]
         return self._followed(
             [(path, name, 0) for module, name in named for path in self._files(user, module)]
         )
@@ -79,7 +81,7 @@ class Modules:
             if last == name and self._may_be_in(home, user, module, name):
                 yield local
             # Told first by the names alone: what they mean takes long.
-            path = module if not last else f"{module}{'' if module.endswith('.') else '.'}{last}"
+            path = _joined(module, last) if last else module
             found = not anchors.isdisjoint(path.split("."))
             if found and self._may_be_in(home, user, path, name):
                 yield f"{local}.{name}"
@@ -207,6 +209,10 @@ def anchors_of(path: str) -> list[str]:
     folder, name = os.path.split(os.path.splitext(path)[0])
     above = [step for step in folder.split(os.sep) if step][-_MOST_PACKAGES:]
     return [step for step in (*above, name) if step != "__init__"]
+
+
+def _joined(module: str, name: str) -> str:
+    return f"{module}{'' if module.endswith('.') else '.'}{name}"
 
 
 def _origins(table: _Table, name: str) -> tuple[tuple[str, str], ...]:

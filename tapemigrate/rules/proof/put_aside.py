@@ -27,6 +27,7 @@ from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.bound_alone import bound_alone
 from tapemigrate.rules.proof.kept_results import above
+from tapemigrate.rules.proof.parts_of_imported import is_part_of_imported, set_on_classes
 from tapemigrate.rules.proof.parts_read import (
     is_of_shape,
     is_of_size,
@@ -36,9 +37,8 @@ from tapemigrate.rules.proof.parts_read import (
     name_at_root,
     set_before,
 )
-from tapemigrate.rules.proof.put_elsewhere import Setters, put_elsewhere, put_through, puts
+from tapemigrate.rules.proof.put_elsewhere import Setters, put_elsewhere, put_through
 from tapemigrate.rules.units import Later, parsed
-from tapemigrate.rules.values.common_to_all import common_to_all
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.held_together import made_at_top
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
@@ -148,13 +148,15 @@ class PutAside:
             path = unit.names.qualified(node)
             if path is not None:
                 self._imported(project, unit, node, path, found)
+                if isinstance(node, ast.Attribute) and is_part_of_imported(project, unit, path):
+                    self._part(project, unit, node, owner, inner, found)
             elif isinstance(node, ast.Name):
                 if node.id not in bound:
                     setters = _setters(project, unit, node.id)
                     if setters is not None:
                         found.names[node.id] = setters
                 found.called += _functions(unit, node.id)
-            elif node.attr in unit.once(_of_classes) or (
+            elif node.attr in unit.once(set_on_classes) or (
                 isinstance(root, NamedFunction)
                 and is_part_of_part(node)
                 and any(
@@ -445,22 +447,6 @@ def _kept_by_inner(function: NamedFunction) -> set[str]:
                 if node.func.attr in CHANGERS and owner is not None:
                     found |= {owner[0]} & free
     return found & _bound_in(function)
-
-
-def _of_classes(unit: Unit) -> frozenset[str]:
-    """What methods set on their class, or put into what all objects of it have in common."""
-    found: set[str] = set()
-    shared = {cls.name: set(common_to_all(cls)) for cls in unit.nodes(ast.ClassDef)}
-    common = set().union(*shared.values())
-    for owner, _ in puts(unit, parts=True):
-        while isinstance(owner, ast.Subscript):
-            owner = owner.value
-        if isinstance(owner, ast.Attribute):
-            path = path_of(owner)
-            of_class = path is not None and len(path) == 2 and path[0] in {"cls", *shared}
-            if of_class or owner.attr in common:
-                found.add(owner.attr)
-    return frozenset(found)
 
 
 def _stored(nodes: Iterable[ast.AST]) -> set[str]:
