@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.definitions import HIDDEN, Def
 from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import text_of
 from tapemigrate.rules import cells, gradients
@@ -90,7 +90,7 @@ def _handed(project: Project, scope: Scope, seen: set[Scope]) -> list[str]:
 
 def _origin(view: View, node: ast.expr) -> str:
     made = sorted(
-        {u.made for u in view.flow.uses_in(node) if u.made.path[0] != "<hidden state>"}, key=_row
+        {u.made for u in view.flow.uses_in(node) if u.made.path[0] != HIDDEN[0]}, key=_row
     )
     named = [_definition(d) for d in made[:4]]
     return f"  ({'; '.join(named)})" if named else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
@@ -35,7 +35,7 @@ from tapemigrate.tape.syntax import (
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
 _FILLED = (
-    "`{0}` comes out of a call that also puts something into `{1}`, and may have used `{0}` for "
+    "`{0}` comes out of a call that also puts something into {1}, and may have used `{0}` for "
     "that, where nothing could watch it"
 )
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
@@ -297,7 +297,8 @@ class Beside:
                     continue
                 return f"`{text_of(path)}` keeps nothing that was computed from `{leaf.watch}`"
             if path == made.path:
-                return Refusal(_FILLED.format(leaf.watch, text_of(path)), SOURCE)
+                into = "the graph" if path == HIDDEN else f"`{text_of(path)}`"
+                return Refusal(_FILLED.format(leaf.watch, into), SOURCE)
             return f"`{text_of(path)}` holds nothing that was computed from `{leaf.watch}`"
         return None
 

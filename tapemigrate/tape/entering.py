@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.slices import backward
 from tapemigrate.source.trees import walk
@@ -48,7 +48,7 @@ def entering(
         for d in found
         if d.kind in _OUTSIDE
         and d not in cut
-        and d.path[0] != "<hidden state>"
+        and d.path[0] != HIDDEN[0]
         and (d in whole or not prefix_of_longer(d, found))
         and not any(d.path[: len(c.path)] == c.path for c in cut if c.kind in _OUTSIDE)
     )

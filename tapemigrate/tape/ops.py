@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 
-from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import Backward, backward, origins
@@ -249,7 +249,7 @@ class Ops:
 
     def _reads_unseen(self, made: Def) -> bool:
         if made.kind in _OUTSIDE:
-            return made.path[0] != "<hidden state>"
+            return made.path[0] != HIDDEN[0]
         if made.kind in (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT):
             return False
         if self.is_barren(made):

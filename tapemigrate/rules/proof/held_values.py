@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from tapemigrate.flow.changers import CHANGERS
-from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
@@ -270,7 +270,7 @@ class HeldValues:
                 inside += self._given_later(place, free_names(made.stmt))
                 inside += self._put_there(place, free_names(made.stmt))
             return max((h for h in inside if h >= Held.UNKNOWN), default=Held.OBJECTS)
-        if made.path == (me,) or made.kind in _CODE or made.path[0] == "<hidden state>":
+        if made.path == (me,) or made.kind in _CODE or made.path[0] == HIDDEN[0]:
             return Held.OBJECTS
         if made.kind is Kind.PARAM:
             return self._parameter(place, made.path[0])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
-from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
@@ -226,7 +226,7 @@ class Tracer:
                 steps.own.attributes.add(made.path[1].lstrip("."))
             elif len(made.path) == 1 and made.path[0] not in (
                 view.kinds.self_name,
-                "<hidden state>",
+                HIDDEN[0],
             ):
                 steps.own.globals.add(made.path[0])
         elif made.kind is Kind.EXCEPT:
