@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.project import Project, View
@@ -19,6 +19,7 @@ from tapemigrate.rules.proof.calls_of_objects import (
     method_called,
     owner_of,
 )
+from tapemigrate.rules.proof.computed_parts import computed_parts
 from tapemigrate.rules.proof.contained import Contents, contained
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.held import own_methods
@@ -107,9 +108,32 @@ def computed_when_made(
                 return _wrong(ast.unparse(owner_of(view, node)), leaves)
             if keeping.is_handed(made_of, reached.parts, reached.methods):
                 return _wrong(ast.unparse(node), leaves, passed)
+    for part in _parts_before(project, view, region, run, made_here) if keeping.variables else ():
+        return _wrong(ast.unparse(part), leaves, True)
     text = _read_in_methods(project, keeping, view, run, made_here)
     text = text or _read_of_module(project, keeping, view, region, made_here)
     return _wrong(text, leaves) if text else list(dict.fromkeys(assumed))
+
+
+def _parts_before(
+    project: Project, view: View, region: Region, run: list[ast.AST], made_here: set[ast.AST]
+) -> Iterator[ast.expr]:
+    """What the target is made of parts of objects that were computed before, made elsewhere."""
+    behind = backward(view.flow.uses_in(region.request.target)).made
+    before = [d.value for d in behind if d.value is not None and d.value not in made_here]
+    for part in computed_parts(project, view, [*run, *before], made_here):
+        if _is_of_parameter(view, part):
+            yield part
+
+
+def _is_of_parameter(view: View, part: ast.expr) -> bool:
+    """Whether it is taken out of what is passed; what else objects keep, others tell."""
+    if isinstance(view.scope, ast.Module):
+        return False
+    passed = {a.arg for a in parameters(view.scope.args)} - {view.kinds.self_name}
+    nodes = [n for n in walk(part) if isinstance(n, ast.expr)]
+    made = backward([u for n in nodes for u in view.flow.reads.get(n, ())]).made
+    return any(d.kind in _OUTSIDE and d.path[0] in passed for d in made)
 
 
 def _is_function(made: Def) -> bool:

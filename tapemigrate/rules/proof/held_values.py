@@ -16,7 +16,7 @@ from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values
@@ -34,9 +34,10 @@ from tapemigrate.rules.proof.kept_results import (
     above,
     method_of,
 )
+from tapemigrate.rules.proof.passed_objects import objects_passed
 from tapemigrate.rules.unseen.collected import ASKING, is_harmless
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
-from tapemigrate.rules.values.attributes import contents, sets_without_name
+from tapemigrate.rules.values.attributes import contents, is_set_without_name
 from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
@@ -57,6 +58,8 @@ _HOLDING = frozenset(
     | {"partial", "deque", "OrderedDict", "iter", "next", "getattr"}
     | {"_replace"}
 )
+# The methods of queues, readers and iterators that give what was put into them.
+_TAKING_OUT = frozenset({"dequeue", "dequeue_many", "dequeue_up_to", "get_next", "read"})
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 
 
@@ -150,9 +153,7 @@ class HeldValues:
             if is_descriptor(self._project, each, name):
                 met |= set(_set_in_body(each, name))
                 held.append(Held.UNKNOWN)
-            if view is None:
-                continue
-            unnamed = not met and sets_without_name(self._project, view)
+            unnamed = not met and is_set_without_name(self._project, each)
             if unnamed or set_by_text(self._project, home, name):
                 held.append(Held.UNKNOWN)
         if not met:
@@ -277,7 +278,8 @@ class HeldValues:
         if made.kind is Kind.ENTRY and made.path[0] == me and place.cls is not None:
             return self.attribute(self._homes[place.cls], place.cls, made.path[1].lstrip("."))
         if made.kind is Kind.ENTRY:
-            return self._outer(place, made.path[0])
+            part = self._part(place, made.path)
+            return self._outer(place, made.path[0]) if part is None else part
         if made.kind is Kind.MUTATE:
             begun = [d for d in _met(made.before) if d is not made]
             before = [self._definition(place, d) for d in begun]
@@ -339,6 +341,16 @@ class HeldValues:
             held.append(self._value(self._in(caller), value))
         return max(held)
 
+    def _part(self, place: _Place, path: Path) -> Held | None:
+        """What an attribute holds of what a constructor is handed: ``config.batch_size``."""
+        if place.given is not None or place.cls is None or len(path) != 2:
+            return None
+        found = objects_passed(
+            self._project, (self._homes[place.cls], place.cls), place.view, path[0]
+        )
+        held = (self.attribute(*each, path[1].lstrip(".")) for each in found)
+        return max(held, default=None) if path[1].startswith(".") else None
+
     def _outer(self, place: _Place, name: str) -> Held:
         """What a name of the module holds, or of a function around."""
         unit = place.view.unit
@@ -377,7 +389,7 @@ class HeldValues:
                 return of_object(given)
             if ".layers." in path or ".keras." in path or ".slim." in path:
                 return Held.COMPUTED
-            return of_op(given)
+            return of_op(self._operands(place, arguments_of(call)))
         if name == "map" and len(call.args) > 1:
             function, *over = call.args
             return of_object([self._call(place, ast.Call(function, over, []))])
@@ -398,10 +410,20 @@ class HeldValues:
             return unseen if path else max([unseen, *self._made_from(place, call, given)])
         return max(self._of_function(inner, call, given, bound) for inner, bound in found)
 
+    def _operands(self, place: _Place, values: Iterable[ast.expr]) -> Iterator[Held]:
+        """What an op reads: of a list that is written there, its elements, ``[batch, length]``."""
+        for each in values:
+            if isinstance(each, ast.List | ast.Tuple):
+                yield from self._operands(place, each.elts)
+            else:
+                yield self._value(place, each)
+
     def _unseen(self, place: _Place, call: ast.Call, path: str | None, given: list[Held]) -> Held:
         """What a call gives whose function is not at hand."""
         if isinstance(call.func, ast.Attribute) and path is None:
             given = [*given, self._value(place, call.func.value)]
+            if call.func.attr in _TAKING_OUT and not any(given):
+                return Held.NOTHING
         return Held.OBJECTS if max(given, default=Held.NOTHING) == Held.NOTHING else Held.UNKNOWN
 
     def _called(

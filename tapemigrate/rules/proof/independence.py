@@ -23,6 +23,7 @@ from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.called_back import handed_to_tensorflow, hands_in
+from tapemigrate.rules.proof.computed_parts import gives_computed_part
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
@@ -374,6 +375,8 @@ class Independence:
                 return False
             elif (value.calls and not asked.above) or is_filled(self._tracer, caller, value):
                 return None
+            elif gives_computed_part(self._project, caller, run):
+                return False
             for each in sorted(value.parameters):
                 if depth == 0:
                     return None  # further up, it is not followed

@@ -14,6 +14,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.by_callers import ByCallers
 from tapemigrate.rules.proof.code_handed import is_called
+from tapemigrate.rules.proof.computed_parts import gives_computed_part
 from tapemigrate.rules.proof.one_object import holders, tensors_in
 from tapemigrate.rules.proof.own_methods import certainly_behind
 from tapemigrate.rules.proof.put_aside import reads_aside
@@ -153,7 +154,8 @@ class OuterValues:
                 for each in made:
                     if each.value is not None:
                         traced.add(self._tracer.value(holder, each.value))
-                if traced.network:
+                given = [d.value for d in behind if d.value is not None]
+                if traced.network or gives_computed_part(self._project, holder, given):
                     return wrong(text, "computed in the enclosing function", "the variables")
                 if traced.calls or traced.blind:
                     return f"`{text}` was not computed from {names_of(leaves)}"

@@ -59,7 +59,7 @@ class PartsHeld:
     def __init__(self, project: Project) -> None:
         self._project = project
         #: What values hold, those of parts among them.
-        self.values = HeldValues(project)
+        self.values = project.once(HeldValues)
 
     def read_by(
         self, unit: Unit, cls: ast.ClassDef, methods: Iterable[str], sources: Set[str]

@@ -46,10 +46,13 @@ WITHOUT_NAME = (
 
 def sets_without_name(project: Project, view: View) -> bool:
     """Whether objects of the class are given attributes whose names are not written there."""
-    if view.cls is None:
-        return False
+    return view.cls is not None and is_set_without_name(project, view.cls)
+
+
+def is_set_without_name(project: Project, cls: ast.ClassDef) -> bool:
+    """The same of a class, be it one without a method."""
     known = classes(project)
-    family = {view.cls.name, *known.extending(view.cls.name), *known.above(view.cls.name)}
+    family = {cls.name, *known.extending(cls.name), *known.above(cls.name)}
     units = project.units.having(*SETTING)
     return any(_set_without_name(project, unit) & family for unit in units)
 
