@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import Scope
+from tapemigrate.flow.functions import Scope, parameters
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.meaning import meant_by
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.asked_tapes import ASKS
 from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.replacements import in_its_place
@@ -202,6 +203,8 @@ class Lendings:
             # It is left as it was while a gradient call stood there: a second run changes nothing.
             if any(view.kinds.tensorflow(c.func) == "GradientTape" for c in calls_in(function)):
                 return f"`{function.name}` has a tape of its own"
+            if _is_handed_one(function):
+                return f"`{function.name}` is handed another one"
             calls = frozenset(site.call for site in found.calls)
             maker = _Maker(there.view, function, there.tape, calls, bool(found.unseen))
             self._makers[function] = maker
@@ -296,6 +299,16 @@ def _watched(region: Region, view: View) -> set[tuple[ast.stmt, str]] | str:
             return f"whether `{leaf.watch}` is made there cannot be told"
         found.add((made.stmt, leaf.watch))
     return found
+
+
+def _is_handed_one(function: ast.FunctionDef) -> bool:
+    """Whether a parameter is a tape, as an earlier run may have left it."""
+    names = {a.arg for a in parameters(function.args)}
+    asked = (c.func for c in calls_in(function) if isinstance(c.func, ast.Attribute))
+    return any(
+        isinstance(f.value, ast.Name) and f.value.id in names and f.attr in {*ASKS, "watch"}
+        for f in asked
+    )
 
 
 def _rebound(unit: Unit, function: ast.FunctionDef) -> str:
