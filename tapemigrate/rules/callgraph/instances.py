@@ -44,11 +44,13 @@ def instances(project: Project, view: View, owner: Path) -> Instances:
     return finder.found
 
 
-def instances_at(project: Project, view: View, node: ast.Attribute) -> Instances:
-    """What the object may be of which ``node`` reads an attribute."""
+def instances_at(
+    project: Project, view: View, node: ast.Attribute, read: ast.expr | None = None
+) -> Instances:
+    """What the object may be of which ``node`` reads an attribute, or ``read`` a part of it."""
     finder = Finder(project, view.unit)
     owner, whole = path_of(node.value), path_of(node)
-    for made in origins(view.flow.reads.get(node, frozenset())):
+    for made in origins(view.flow.reads.get(read or node, frozenset())):
         if made.path == owner and made.kind in (Kind.PARAM, Kind.ENTRY):
             finder.path(view, made.path, 0)
         elif owner is not None and made.path == whole and made.kind is Kind.ENTRY:

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, Scope, named_defaults, shared_names
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, looked_up, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.imported import homes_of, import_paths
+from tapemigrate.rules.callgraph.instances import instances_at, instances_of
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View, self_name
@@ -70,7 +71,7 @@ class Ancestry:
     def __init__(self, project: Project, tracer: Tracer) -> None:
         self._project = project
         self._tracer = tracer
-        self._met: dict[tuple[ast.AST, Def, _Way], set[_Met]] = {}
+        self._met: dict[tuple[ast.AST, Def, _Way, bool], set[_Met]] = {}
         self._related: dict[ast.ClassDef, set[str]] = {}
 
     def leads_to(self, view: View, root: Def, sources: Iterable[Def]) -> bool | None:
@@ -81,10 +82,14 @@ class Ancestry:
         ]
         if not followed:
             return False
-        behind = self._back(view, root, _Way.MADE) - self._back(view, root, _Way.NAMES)
-        for way in (_Way.SAME, _Way.PERHAPS):
-            if any(behind & self._back(view, each, way) for each in followed):
-                return True if way is _Way.SAME else None
+        named = self._back(view, root, _Way.NAMES)
+        behind = self._back(view, root, _Way.MADE, across=False) - named
+        if any(behind & self._back(view, each, _Way.SAME) for each in followed):
+            return True
+        # What another object keeps, it may have been given since.
+        behind = self._back(view, root, _Way.MADE) - named
+        if any(behind & self._back(view, each, _Way.PERHAPS) for each in followed):
+            return None
         return None if self._are_imported(view, root, followed) else False
 
     def _are_imported(self, view: View, root: Def, sources: Iterable[Def]) -> bool:
@@ -99,13 +104,13 @@ class Ancestry:
             isinstance(met, str) for each in sources for met in self._back(view, each, _Way.PERHAPS)
         )
 
-    def _back(self, view: View, start: Def, way: _Way) -> set[_Met]:
+    def _back(self, view: View, start: Def, way: _Way, across: bool = True) -> set[_Met]:
         """All that is met on the way back, without what only stands for something else."""
-        known = self._met.get((view.scope, start, way))
+        known = self._met.get((view.scope, start, way, across))
         if known is not None:
             return known
         found: set[_Met] = set()
-        for step in self._steps(_Step(view, start, None, False), way):
+        for step in self._steps(_Step(view, start, None, False), way, across):
             if step.made is not None:
                 if not _is_outside(step):
                     found.add(step.made)
@@ -114,18 +119,21 @@ class Ancestry:
             elif step.value is not None and step.place is None:
                 if not _is_holder(step.value, step.view):
                     found.add(step.value)
-        self._met[view.scope, start, way] = found
+        self._met[view.scope, start, way, across] = found
         return found
 
     def values_behind(self, view: View, value: ast.expr) -> list[tuple[View, ast.expr]] | None:
-        """All values of which one is made, itself among them; None: there are too many."""
-        steps = list(self._steps(_Step(view, None, value, False), _Way.MADE))
+        """All values of which one is made, itself among them; None: there are too many.
+
+        What other objects keep, or give when they are asked, is left to who asks.
+        """
+        steps = list(self._steps(_Step(view, None, value, False), _Way.MADE, across=False))
         if len(steps) == _MOST:
             return None
         return [(step.view, step.value) for step in steps if step.value is not None]
 
-    def _steps(self, start: _Step, way: _Way) -> Iterator[_Step]:
-        """All that is met on the way back."""
+    def _steps(self, start: _Step, way: _Way, across: bool = True) -> Iterator[_Step]:
+        """All that is met on the way back, ``across`` other objects too."""
         done: set[tuple[Def | ast.expr | None, bool]] = set()
         steps = [start]
         while steps and len(done) < _MOST:
@@ -139,6 +147,8 @@ class Ancestry:
                 steps += self._definition(step, step.made, way)
             elif step.value is not None:
                 steps += self._value(step, way)
+                if across and (way is not _Way.NAMES or path_of(step.value) is not None):
+                    steps += self._of_another(step.view, step.value, way)
 
     def _value(self, step: _Step, way: _Way) -> Iterator[_Step]:
         view, value = step.view, step.value
@@ -146,6 +156,9 @@ class Ancestry:
         yield from (_Step(view, d, None, step.called) for d in self._before(view, value, way))
         if way is _Way.NAMES:
             return
+        if way is not _Way.SAME:
+            inside = _elements_of(value)
+            yield from (_Step(view, None, each, step.called) for each in inside)
         for call in walk(value) if way is _Way.MADE else [value]:
             function = view.kinds.called(call) if isinstance(call, ast.Call) else None
             if function is None or function is view.scope:
@@ -155,6 +168,45 @@ class Ancestry:
             yield from (_Step(inner, None, v, True) for v in _given_back(inner, place))
             if way is not _Way.SAME and isinstance(call, ast.Call):
                 yield from self._defaults(inner, call, place)
+
+    def _of_another(self, view: View, value: ast.expr, way: _Way) -> Iterator[_Step]:
+        """What another object keeps, or gives when it is asked: ``net.x``, ``net.inputs()``."""
+        asks = isinstance(value, ast.Call)
+        node: ast.expr = value.func if isinstance(value, ast.Call) else value
+        if isinstance(value, ast.Call) and (part := looked_up(value)) is not None:
+            node, asks = part, False  # ``getattr(net, "x")``
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        if not isinstance(node, ast.Attribute) or view.unit.names.qualified(node) is not None:
+            return
+        if path_of(node.value) in (None, (view.kinds.self_name,)):
+            return
+        if isinstance(value, ast.Call) and not asks:
+            found = instances_of(self._project, view, node.value)
+        else:
+            found = instances_at(self._project, view, node, node if asks else value)
+        known = found.classes
+        if found.stray and way is _Way.PERHAPS:
+            known = [*known, *self._keeping(node.attr)]
+        for unit, cls in known:
+            method = next((s for s in cls.body if isinstance(s, ast.FunctionDef)), None)
+            if method is None:
+                continue
+            inner = self._project.view(unit, method)
+            if not asks:
+                yield from self._attribute(inner, node.attr, way)
+            elif (asked := self._project.effects(unit).method(cls, node.attr)) is not None:
+                there = self._project.view(unit, asked)
+                yield from (_Step(there, None, v, True) for v in _given_back(there, None))
+
+    def _keeping(self, name: str) -> list[tuple[Unit, ast.ClassDef]]:
+        """The classes whose methods set an attribute of that name."""
+        found: list[tuple[Unit, ast.ClassDef]] = []
+        for unit, node in self._project.stores(name):
+            cls = self._project.class_of(unit, self._project.scope_of(unit, node))
+            if cls is not None and (unit, cls) not in found:
+                found.append((unit, cls))
+        return found
 
     def _defaults(self, inner: View, call: ast.Call, place: int | None) -> Iterator[_Step]:
         """What a function gives back of what it has where ``call`` does not pass it."""
@@ -355,6 +407,13 @@ def _given_back(view: View, place: int | None) -> Iterator[ast.expr]:
             yield value
 
 
+def _elements_of(value: ast.expr) -> list[ast.expr]:
+    """What a list or dict, as it is written, holds."""
+    if isinstance(value, ast.List | ast.Tuple):
+        return value.elts
+    return value.values if isinstance(value, ast.Dict) else []
+
+
 def _is_outside(step: _Step) -> bool:
     """Whether it only stands for a value that was made elsewhere."""
     made, view = step.made, step.view
@@ -386,6 +445,7 @@ def _is_holder(value: ast.expr, view: View) -> bool:
         return True
     if isinstance(value, ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Lambda | ast.Constant):
         return True
+    make = view.kinds.make(value)
     if isinstance(value, ast.Call) and view.kinds.makes_object(value):
-        return True
-    return view.kinds.make(value) is Make.PYTHON
+        return make is not Make.VARIABLE
+    return make is Make.PYTHON

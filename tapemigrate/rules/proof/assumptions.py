@@ -111,11 +111,11 @@ class Judge:
         self._view = view
         self._calls = Independence(project, tracer)
         self._by_callers = ByCallers(self._calls, view)
-        self._kept = KeptValues(project, tracer, view, self._by_callers)
+        self._ancestry = Ancestry(project, tracer)
+        self._kept = KeptValues(project, tracer, view, self._by_callers, self._ancestry)
         self._outer = OuterValues(project, tracer, view, self._by_callers)
         self._results = KeptResults(project, tracer)
         self._parts = PartsHeld(project)
-        self._ancestry = Ancestry(project, tracer)
         self._counts = Counts(project, view)
         self._steps: Steps | None = None
         scope = view.scope

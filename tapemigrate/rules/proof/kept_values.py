@@ -10,6 +10,7 @@ from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
 from tapemigrate.rules.proof.kept_elements import made_of_element
@@ -25,11 +26,20 @@ from tapemigrate.tape.request import Refusal
 class KeptValues:
     """Judges what one scope reads of its object."""
 
-    def __init__(self, project: Project, tracer: Tracer, view: View, by_callers: ByCallers) -> None:
+    def __init__(
+        self,
+        project: Project,
+        tracer: Tracer,
+        view: View,
+        by_callers: ByCallers,
+        ancestry: Ancestry,
+    ) -> None:
         self._project = project
         self._tracer = tracer
         self._view = view
         self._by_callers = by_callers
+        self._ancestry = ancestry
+        self._entries: dict[str, Def] = {}
 
     def judge(
         self, text: str, name: str, traced: Provenance, leaves: list[Leaf]
@@ -75,6 +85,21 @@ class KeptValues:
                     return verdict
         if unseen and not self.is_module(name):
             return f"`{text}` was not computed from {names_of(leaves)}"
+        return self._of_its_own(text, name, leaves)
+
+    def _of_its_own(self, text: str, name: str, leaves: list[Leaf]) -> str | Refusal | None:
+        """What is known of a source that is, by another name, what the object keeps itself."""
+        if self._by_callers.linear or self._view.kinds.self_name is None:
+            return None
+        path = (self._view.kinds.self_name, f".{name}")
+        entry = self._entries.setdefault(name, Def(path, Kind.ENTRY, None))
+        for leaf in leaves:
+            sources = [d for d in leaf.defs if attribute_of(d, self._view) != name]
+            found = self._ancestry.leads_to(self._view, entry, sources)
+            if found:
+                return wrong(text, "computed elsewhere", names_of([leaf]), keeps=name)
+            if found is None:
+                return f"`{text}` was not computed from {names_of([leaf])}"
         return None
 
     def _beside_element(self, text: str, made: Def) -> str | Refusal | None:

@@ -11,6 +11,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.instances import instances
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
@@ -58,7 +59,41 @@ def may_share(project: Project, view: View, attribute: str, traced: Provenance) 
         own = {d.path[1].lstrip(".") for d in names if _is_of(inner, d)}
         if names & traced.defs or own & traced.attributes:
             return True
+        for each in names:
+            beside = [d for d in traced.defs if _are_of_one(inner, each, d)]
+            if beside and not _are_set_in_sight(project, inner, [each, *beside]):
+                return True
     return False
+
+
+def _are_set_in_sight(project: Project, view: View, parts: list[Def]) -> bool:
+    """Whether methods of classes at hand set these parts of an object, and tell of each."""
+    found = instances(project, view, parts[0].path[:1])
+    if not found.classes or found.unseen or found.stray or found.other:
+        return False
+    names = {d.path[1].lstrip(".") for d in parts}
+    for unit, cls in found.classes:
+        method = next((stmt for stmt in cls.body if isinstance(stmt, ast.FunctionDef)), None)
+        if method is None:
+            return False
+        inner = project.view(unit, method)
+        if not all(attribute_values(project, inner, name) for name in names):
+            return False
+    return True
+
+
+def _are_of_one(view: View, one: Def, other: Def) -> bool:
+    """Whether they are parts of one object that a parameter is: ``net.x`` and ``net.h``."""
+    if one.kind is not Kind.ENTRY or other.kind is not Kind.ENTRY or one.path == other.path:
+        return False
+    root = one.path[:1]
+    return (
+        len(one.path) > 1
+        and len(other.path) > 1
+        and other.path[:1] == root
+        and root != (view.kinds.self_name,)
+        and any(d.path == root and d.kind is Kind.PARAM for d in view.flow.defs.values())
+    )
 
 
 def is_handed_in(

@@ -12,6 +12,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.sharing import Twins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
@@ -143,7 +144,10 @@ def calls_of(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[C
         # Other files may have a class of that name for themselves, if it does not extend this one.
         others = known.named(name) if name not in below else ()
         own = {unit.filename for unit, _ in others} - {view.unit.filename}
-        yield from (s for s in project.mentions(name).calls if s.unit.filename not in own)
+        # Or it may import a namesake.
+        plain = name == view.cls.name and name not in below
+        found = of_class(project, view.unit, view.cls) if plain else project.mentions(name)
+        yield from (s for s in found.calls if s.unit.filename not in own)
     for site in project.mentions("__init__").calls if below else ():
         cls = project.class_of(site.unit, project.scope_of(site.unit, site.call))
         if cls is not None and cls.name in below:
