@@ -12,7 +12,7 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.rules.callgraph.assigned import assigned_in
+from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values, global_values
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.held_values import HeldValues
@@ -59,14 +59,39 @@ def gives_computed_part(
     run = list(values)
     if any(True for _ in computed_parts(project, view, run)):
         return True
-    for call in (n for each in run for n in walk(each) if isinstance(n, ast.Call)):
-        for inner in _called(project, view, call) if depth else ():
-            ends = [end.value for end in inner.flow.returns if end.value is not None]
-            behind = backward([u for end in ends for u in inner.flow.uses_in(end)]).made
-            given = [*ends, *(d.value for d in behind if d.value is not None)]
-            if gives_computed_part(project, inner, given, depth - 1):
-                return True
-    return False
+    if not depth:
+        return False
+    return any(
+        gives_computed_part(project, inner, given, depth - 1)
+        for each in run
+        for node in walk(each)
+        for inner, given in _behind(project, view, node)
+    )
+
+
+def _behind(project: Project, view: View, node: ast.AST) -> Iterator[tuple[View, list[ast.expr]]]:
+    """What functions that are called give, and names that others gave a value, each in its scope.
+
+    Those of the scope itself were gone through.
+    """
+    found: list[tuple[View, ast.expr]] = []
+    if isinstance(node, ast.Call):
+        for inner in _called(project, view, node):
+            found += ((inner, end.value) for end in inner.flow.returns if end.value is not None)
+    elif isinstance(node, ast.Attribute) and _is_own(view, node.value):
+        found = _in_scopes(project, view, attribute_values(project, view, node.attr))
+    elif isinstance(node, ast.Name) and node.id not in view.flow.own_names:
+        found = _in_scopes(project, view, global_values(view.unit, node.id))
+    for inner, value in found:
+        made = backward(inner.flow.uses_in(value)).made
+        yield inner, [value, *(d.value for d in made if d.value is not None)]
+
+
+def _in_scopes(
+    project: Project, view: View, values: Iterable[ast.expr]
+) -> list[tuple[View, ast.expr]]:
+    unit = view.unit
+    return [(project.view(unit, project.scope_of(unit, value)), value) for value in values]
 
 
 def _called(project: Project, view: View, call: ast.Call) -> Iterator[View]:
