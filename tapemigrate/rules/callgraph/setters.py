@@ -36,16 +36,22 @@ def runs_of_setters(
     cls: ast.ClassDef,
     names: Iterable[str],
     drivers: Collection[Scope],
+    *,
+    computed: bool = False,
 ) -> list[tuple[Unit, ast.AST]] | str:
     """Where ``drivers`` set one of the attributes, or call what does; or what else may set one.
 
     Methods that others of the object call in turn are followed to where these are called.
+    ``computed`` leaves out what gives a constant: ``self.delta = None``.
     """
     family = {each for _, each in of_one_object(project, cls)}
     found: list[tuple[Unit, ast.AST]] = []
     pending: list[tuple[Unit, Scope]] = []
     for name in names:
         for unit, node in project.stores(name):
+            stmt = unit.parents.get(node)
+            if computed and isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Constant):
+                continue
             scope = project.scope_of(unit, node)
             if scope in drivers:
                 found.append((unit, node))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import NamedFunction, free_names
+from tapemigrate.flow.functions import NamedFunction, free_names, shared_names
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.captured import captured_functions, outer_definitions
@@ -38,9 +38,27 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
     imported = project.imported(view.unit)
     names += sorted((imported & read.union(*map(_names_in, nodes))) - known)
     if names:
-        names = [name for name in names if name not in view.flow.own_names]
+        own = view.flow.own_names - given_late(region, view)
+        names = [name for name in names if name not in own]
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
     return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]
+
+
+def given_late(region: Region, view: View) -> set[str]:
+    """The names that the scope shares with others, and gives a value only after the region began.
+
+    What is read of them before was made by an earlier run: ``global hint``.
+    """
+    shared = () if isinstance(view.scope, ast.Module) else shared_names(view.scope)
+    before = region.block.body[: region.first + 1]
+    return {
+        name
+        for name in shared
+        if not any(
+            d.kind is Kind.ASSIGN and d.path == (name,) and d.stmt in before
+            for d in view.flow.given(name)
+        )
+    }
 
 
 def objects_called(project: Project, region: Region, view: View) -> list[Def]:

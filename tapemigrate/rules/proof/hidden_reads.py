@@ -5,7 +5,7 @@ that methods read.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
@@ -16,6 +16,7 @@ from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.asked import attribute_of
 from tapemigrate.rules.proof.constructor_above import constructors_elsewhere
+from tapemigrate.rules.proof.globals_read import given_late
 from tapemigrate.rules.proof.handed_later import may_be_tensors
 from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
 from tapemigrate.rules.proof.kept_results import KeptResults, method_of
@@ -54,7 +55,7 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
     found = [d for d in before if d.kind is not Kind.MUTATE or d.stmt not in making]
     run += [d.value for d in found if d.value is not None and d.stmt not in run]
     run += own_methods(project, view, run)
-    kept = _stored(project, view, run)
+    kept = _stored(project, view, run, given_late(region, view))
     for value in _kept_parts(project, view, run, sources):
         inner = project.view(view.unit, project.scope_of(view.unit, value))
         made = (d.value for d in backward(inner.flow.uses_in(value)).made)
@@ -91,14 +92,17 @@ def _kept_parts(
                 yield value
 
 
-def _stored(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
-    """The same but for what the scope itself puts there."""
+def _stored(
+    project: Project, view: View, run: Sequence[ast.AST], late: Set[str] = frozenset()
+) -> set[str]:
+    """The same but for what the scope itself puts there, not only ``late``, once it is read."""
     kept = state_read(project, view, run)
     if not kept or isinstance(view.scope, ast.Module):
         return kept
     # What a function gives a value itself is followed from there.
     made = [d.path for d in view.flow.defs.values() if d.kind is Kind.ASSIGN]
-    return kept - {path[0] for path in made if len(path) == 1} - set(map(text_of, made))
+    own = {path[0] for path in made if len(path) == 1}.union(map(text_of, made))
+    return kept - (own - late)
 
 
 class HiddenReads:
@@ -142,7 +146,7 @@ class HiddenReads:
             used = node.func if isinstance(node, ast.Call) else node
             if used is not node and path_of(used) == (view.kinds.self_name,):
                 if (itself := self._own_call()) is not None:
-                    found += self._read_by(region, itself.name, leaves)
+                    found += self._read_by(region, node, itself.name, leaves)
                     found += self._read_below(itself.name, leaves)
                 continue
             if not isinstance(used, ast.Attribute) or not isinstance(used.ctx, ast.Load):
@@ -161,7 +165,7 @@ class HiddenReads:
                 found += self._held_function(used.attr, leaves)
                 values = attribute_values(self._project, view, used.attr)
                 if any(isinstance(value, ast.Lambda) for value in values):
-                    found += self._read_by(region, used.attr, leaves)
+                    found += self._read_by(region, node, used.attr, leaves)
             elif (
                 view.kinds.effects.remembers(method)
                 if isinstance(node, ast.Call)
@@ -169,7 +173,7 @@ class HiddenReads:
             ):
                 found += self._remembered(used.attr, leaves)
             else:
-                found += self._read_by(region, used.attr, leaves)
+                found += self._read_by(region, node, used.attr, leaves)
                 found += self._read_below(used.attr, leaves)
         return found
 
@@ -181,7 +185,7 @@ class HiddenReads:
         assert cls is not None
         above = effects.methods_above(cls, used.attr)
         if above and effects.method(cls, used.attr) is above[0]:
-            return self._read_by(region, used.attr, leaves)
+            return self._read_by(region, used, used.attr, leaves)
         scope = self._view.scope
         first = isinstance(scope, NamedFunction) and scope.name == used.attr == "__init__"
         if first or not (above or effects.is_unseen_above(cls)):
@@ -189,7 +193,7 @@ class HiddenReads:
         found: list[str | Refusal] = []
         if above:
             base = self._project.view(self._view.unit, above[0])
-            found += self._read_by(region, used.attr, leaves, base)
+            found += self._read_by(region, used, used.attr, leaves, base)
         what = ast.unparse(used)
         # The class itself has another method of that name, or of those that it calls.
         return [*found, f"`{what}` reads nothing that was computed from {names_of(leaves)}"]
@@ -207,7 +211,7 @@ class HiddenReads:
             }
             for name in sorted(read):
                 settled = self._steps is not None and self._steps.settle(name)
-                if settled or self._is_set_here(region, name) or self._is_method(name):
+                if settled or self._is_set_before(region, call, name) or self._is_method(name):
                     continue
                 traced = self._tracer.attribute(self._view, name)
                 verdict = self._kept.judge(f"self.{name}", name, traced, leaves)
@@ -260,9 +264,17 @@ class HiddenReads:
         return [f"`self.{name}` was not computed from {names_of(leaves)}"]
 
     def _read_by(
-        self, region: Region, name: str, leaves: list[Leaf], base: View | None = None
+        self,
+        region: Region,
+        where: ast.AST,
+        name: str,
+        leaves: list[Leaf],
+        base: View | None = None,
     ) -> list[str | Refusal]:
-        """What a method of the class, or of ``base``, reads that is not passed to it."""
+        """What a method of the class, or of ``base``, reads that is not passed to it.
+
+        It runs at ``where``.
+        """
         found: list[str | Refusal] = []
         assert self._view.cls is not None
         traced = self._tracer.method(base or self._view, name)
@@ -278,7 +290,7 @@ class HiddenReads:
             found += self._held_function(each, leaves)
         looked_up_there = self._looked_up_by(name) - traced.attributes
         for attribute in sorted(traced.attributes | looked_up_there):
-            if self._kept.is_module(attribute) or self._is_set_here(region, attribute):
+            if self._kept.is_module(attribute) or self._is_set_before(region, where, attribute):
                 continue
             asked = self._project.effects(self._view.unit).method(self._view.cls, attribute)
             if asked is not None and _is_property(asked):
@@ -370,9 +382,17 @@ class HiddenReads:
         made = any(self._view.kinds.make(v) is Make.TENSOR for v in values)
         return made or self._results.keeps(self._view, attribute)
 
-    def _is_set_here(self, region: Region, attribute: str) -> bool:
-        """Whether the function itself gives ``self.attribute`` its value before the call."""
-        body = region.block.body[: region.call + 1]
+    def _is_set_before(self, region: Region, where: ast.AST, attribute: str) -> bool:
+        """Whether the function itself gives ``self.attribute`` its value before ``where``.
+
+        What it gives it later is there only if the function runs once more, and may then be made
+        of the source by another tape.
+        """
+        block, parents = region.block.body, self._view.unit.parents
+        above: ast.AST | None = where
+        while above is not None and above not in block:
+            above = parents.get(above)
+        body = block[: region.first if above is None else block.index(above)]
         return any(
             d.path == (self._view.kinds.self_name, f".{attribute}")
             and d.kind is Kind.ASSIGN

@@ -140,7 +140,7 @@ class Steps:
         return self._confined[name]
 
     def _confine(self, name: str) -> bool:
-        """Whether nothing but what runs in the region sets ``self.name``.
+        """Whether nothing but what runs in the region, or after it, sets ``self.name``.
 
         What is read of it then was computed there, is not there, or is left from an earlier run.
         """
@@ -150,9 +150,8 @@ class Steps:
             return False
         if region.given or region.resumes or self._project.foreign_stores(view.unit, cls, name):
             return False
-        runs = runs_of_setters(self._project, view.unit, cls, [name], {scope})
-        rows = region.block.body[region.first : max(region.last + 1, region.call)]
-        inside = {node for row in rows for node in walk(row)}
+        runs = runs_of_setters(self._project, view.unit, cls, [name], {scope}, computed=True)
+        inside = {node for row in region.block.body[region.first :] for node in walk(row)}
         return (
             not isinstance(runs, str)
             and bool(runs)
