@@ -13,6 +13,7 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.all_names import tape_among_names
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import attribute_of
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
@@ -130,7 +131,8 @@ class Judge:
 
         ``recorded`` are attributes that the tape has recorded elsewhere.
         """
-        told = _Told(list(region.assumptions))
+        among = tape_among_names(self._project, self._view, region)
+        told = _Told([*region.assumptions, *among])
         return self._refusal(region, recorded, told) or told.assumptions
 
     def _refusal(self, region: Region, recorded: frozenset[Path], told: _Told) -> Refusal | None:

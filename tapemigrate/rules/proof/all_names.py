@@ -1,0 +1,50 @@
+"""Code that takes all names of a function at once, where a tape is one more of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.region import Region
+
+_LISTING = frozenset({"locals", "vars", "dir"})
+
+
+def tape_among_names(project: Project, view: View, region: Region) -> list[str]:
+    """What is assumed of ``build(**locals())``, which hands the tape on as well."""
+    unit, scope = view.unit, view.scope
+    if not any(f"{name}()" in unit.text for name in _LISTING):
+        return []
+    first = region.block.body[region.first].lineno
+    return [
+        f"`{ast.unparse(call)}` in line {call.lineno} may hold the tape as well"
+        for call in _lists(scope)
+        if (region.given or call.lineno >= first) and project.scope_of(unit, call) is scope
+        if not _asks_by_name(call, unit.parents)
+    ]
+
+
+def _lists(scope: ast.AST) -> Iterator[ast.Call]:
+    for node in walk(scope):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            if node.func.id in _LISTING:
+                yield node
+
+
+def _asks_by_name(call: ast.Call, parents: dict[ast.AST, ast.AST]) -> bool:
+    """``locals()["x"]``, ``"x" in locals()``, ``"%(x)s" % locals()``, ``"{x}".format(**locals())``
+
+    These are given what they ask for by its name, however many names there are.
+    """
+    above = parents[call]
+    if isinstance(above, ast.keyword):
+        called = parents[above]
+        func = called.func if isinstance(called, ast.Call) else None
+        return isinstance(func, ast.Attribute) and func.attr == "format"
+    if isinstance(above, ast.Attribute):
+        return above.attr in {"get", "setdefault", "pop"}
+    if isinstance(above, ast.Compare):
+        return all(isinstance(op, ast.In | ast.NotIn) for op in above.ops)
+    return isinstance(above, ast.Subscript | ast.BinOp)
