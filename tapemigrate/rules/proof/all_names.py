@@ -36,9 +36,13 @@ def _lists(scope: ast.AST) -> Iterator[ast.Call]:
 def _asks_by_name(call: ast.Call, parents: dict[ast.AST, ast.AST]) -> bool:
     """``locals()["x"]``, ``"x" in locals()``, ``"%(x)s" % locals()``, ``"{x}".format(**locals())``
 
-    These are given what they ask for by its name, however many names there are.
+    These are given what they ask for by its name, however many names there are. So is what is
+    handed those of the module as well: ``callback(locals(), globals())``.
     """
     above = parents[call]
+    if isinstance(above, ast.Call):
+        funcs = [a.func for a in above.args if isinstance(a, ast.Call)]
+        return any(isinstance(f, ast.Name) and f.id == "globals" for f in funcs)
     if isinstance(above, ast.keyword):
         called = parents[above]
         func = called.func if isinstance(called, ast.Call) else None
