@@ -10,6 +10,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.tape.asked_properties import given, is_beside
 from tapemigrate.tape.built_late import BuiltLate
 from tapemigrate.tape.filled_lists import Filling, Fills
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
@@ -274,6 +275,7 @@ class SourceReader:
             for use in uses
             if use.made.kind is not Kind.ENTRY or use.made.path == path[: len(use.made.path)]
         )
+        uses = given(self._kinds.effects, uses, path)
         uses, again = set_here(self._flow, self._kinds, self._set_anew, uses, path)
         appended = [u.made for u in uses if u.made.kind is Kind.MUTATE]
         anew = [d for d in _changes(appended) if self._sets_anew(d, path)]
@@ -293,6 +295,10 @@ class SourceReader:
             )
             return filled.read(uses)
         found = self.held(origins(uses), text, depth, known)
+        ways = {use.made.path for use in uses}
+        if len(ways) > 1 and any(is_beside(way, path) for way in ways):
+            # Which of its parts the property gives is not seen: it may be one to be watched.
+            found.leaves = merged([_watched(x, text) for x in found.leaves])
         if again:
             sentence = f"nothing that is called here sets `{text}` anew"
             found.leaves = [replace(x, assumption=x.assumption or sentence) for x in found.leaves]
@@ -521,6 +527,12 @@ def _changes(last: list[Def]) -> set[Def]:
             found.add(current)
             stack += [u.made for u in current.before]
     return found
+
+
+def _watched(leaf: Leaf, text: str) -> Leaf:
+    if leaf.watch is not None or not leaf.outside:
+        return leaf
+    return replace(leaf, watch=text, assumption=None)
 
 
 def _place(made: Def) -> tuple[int, int]:
