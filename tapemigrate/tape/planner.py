@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Block, Blocks, Place
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.graph_gradients import asking_graph
 from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -25,7 +26,7 @@ class Tape:
     """One tape: what it records (slots of ``block``), for which regions, and how it is asked.
 
     ``given``: it is a parameter of the function, ``optional`` where some callers hand in none.
-    ``resumes``: it was opened somewhere else.
+    ``resumes``: it was opened somewhere else. ``late``: the graph may be asked for gradients first.
     """
 
     block: Block
@@ -38,6 +39,7 @@ class Tape:
     given: bool = False
     optional: bool = False
     resumes: str = ""
+    late: bool = False
 
     @property
     def kept(self) -> str:
@@ -117,8 +119,12 @@ def lay_out(
         given = [g for g in regions.values() if g.given == name]
         end = (len(given[0].block.body) - 1, _REAL)
         tapes.append(Tape(given[0].block, (0, -1), end, 0, given, name=name, given=True))
+    left = {t.block: asking_graph(t.block.body) for t in tapes if not t.given}
+    moved = {request.call for request in regions}
     for tape in tapes:
+        before = [call for call in left.get(tape.block, ()) if call not in moved]
         tape.persistent = _asked_often(tape, blocks, parents)
+        tape.late = _asked_after(tape, before)
     tapes.sort(key=lambda t: (_line(t), -t.end[0], -t.end[1], -t.order))
     layout.tapes = tapes
     return layout
@@ -318,6 +324,13 @@ def _asked_often(tape: Tape, blocks: Blocks, parents: dict[ast.AST, ast.AST]) ->
         return True
     found = repetitions(request.call, request.stmt, parents)
     return any(not isinstance(n, ast.IfExp | ast.BoolOp) for n in found)
+
+
+def _asked_after(tape: Tape, calls: Iterable[ast.Call]) -> bool:
+    """Whether one of ``calls`` stands between what it records and where it is asked."""
+    first = tape.block.body[min(tape.first_real, len(tape.block.body) - 1)].lineno
+    asked = max(g.request.call.lineno for g in tape.regions)
+    return any(first <= call.lineno < asked for call in calls)
 
 
 def _line(tape: Tape) -> tuple[int, int, int]:

@@ -22,7 +22,7 @@ def tape_among_names(project: Project, view: View, region: Region) -> list[str]:
         f"`{ast.unparse(call)}` in line {call.lineno} may hold the tape as well"
         for call in _lists(scope)
         if (region.given or call.lineno >= first) and project.scope_of(unit, call) is scope
-        if not _asks_by_name(call, unit.parents)
+        if not all(_asks_by_name(use, unit.parents) for use in _uses(call, scope, unit.parents))
     ]
 
 
@@ -33,7 +33,16 @@ def _lists(scope: ast.AST) -> Iterator[ast.Call]:
                 yield node
 
 
-def _asks_by_name(call: ast.Call, parents: dict[ast.AST, ast.AST]) -> bool:
+def _uses(call: ast.Call, scope: ast.AST, parents: dict[ast.AST, ast.AST]) -> list[ast.expr]:
+    """Where the names are used: as called, or by the name that they are given together."""
+    match parents[call]:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            named = (n for n in walk(scope) if isinstance(n, ast.Name) and n.id == name)
+            return [n for n in named if isinstance(n.ctx, ast.Load)]
+    return [call]
+
+
+def _asks_by_name(call: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
     """``locals()["x"]``, ``"x" in locals()``, ``"%(x)s" % locals()``, ``"{x}".format(**locals())``
 
     These are given what they ask for by its name, however many names there are. So is what is
