@@ -119,12 +119,14 @@ def lay_out(
         given = [g for g in regions.values() if g.given == name]
         end = (len(given[0].block.body) - 1, _REAL)
         tapes.append(Tape(given[0].block, (0, -1), end, 0, given, name=name, given=True))
-    left = {t.block: asking_graph(t.block.body) for t in tapes if not t.given}
     moved = {request.call for request in regions}
+    left = {
+        block: [call for call in asking_graph(block.body) if call not in moved]
+        for block in dict.fromkeys(t.block for t in tapes if not t.given)
+    }
     for tape in tapes:
-        before = [call for call in left.get(tape.block, ()) if call not in moved]
         tape.persistent = _asked_often(tape, blocks, parents)
-        tape.late = _asked_after(tape, before)
+        tape.late = _asked_after(tape, left.get(tape.block, ()))
     tapes.sort(key=lambda t: (_line(t), -t.end[0], -t.end[1], -t.order))
     layout.tapes = tapes
     return layout
