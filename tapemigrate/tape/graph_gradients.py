@@ -10,12 +10,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tapemigrate.source.trees import walk
+from tapemigrate.flow.functions import Function
+from tapemigrate.source.trees import children
 
 _ASKING = frozenset({"minimize", "compute_gradients", "gradients", "hessians"})
 
 
 def asking_graph(roots: Iterable[ast.AST]) -> list[ast.Call]:
-    """The calls in ``roots`` that ask a graph for gradients: ``optimizer.minimize(loss)``."""
-    calls = (n for root in roots for n in walk(root) if isinstance(n, ast.Call))
-    return [c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr in _ASKING]
+    """The calls that ask a graph for gradients, ``optimizer.minimize(loss)``, of one scope.
+
+    What functions that are defined in there ask, they ask where they are called.
+    """
+    found: list[ast.Call] = []
+    pending = list(roots)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in _ASKING:
+                found.append(node)
+        if not isinstance(node, Function | ast.ClassDef):
+            pending += children(node)
+    return found

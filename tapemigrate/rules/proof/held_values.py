@@ -153,11 +153,14 @@ class HeldValues:
             if is_descriptor(self._project, each, name):
                 met |= set(_set_in_body(each, name))
                 held.append(Held.UNKNOWN)
-            unnamed = not met and is_set_without_name(self._project, each)
+            unnamed = view is not None and not met and is_set_without_name(self._project, each)
             if unnamed or set_by_text(self._project, home, name):
                 held.append(Held.UNKNOWN)
         if not met:
             held += self._field(lineage, name)
+            # A class without methods has what those above it set by its name.
+            if any(is_set_without_name(self._project, each) for _, each in lineage):
+                held.append(Held.UNKNOWN)
         if not met and classes(self._project).has_unseen_bases(unit, cls):
             held.append(Held.UNKNOWN)
         if not met and method_of(lineage, "__getattr__")[1] is not None:
