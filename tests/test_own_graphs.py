@@ -70,6 +70,7 @@ def test_what_a_session_gave_is_no_tensor(more: str) -> None:
         "same = kept[:1]; same.append(info)",
         "return info",
         "later = lambda: module(info)",
+        "tf.map_fn(asked, info)",
         "with graph.as_default(): tf.add_to_collection('kept', module(None))",
     ],
 )
@@ -79,6 +80,7 @@ def test_what_is_put_elsewhere_comes_out(more: str) -> None:
 
 def test_a_session_may_be_of_another_graph() -> None:
     assert apart(session="graph=graph") == "flag"
+    assert apart(session="'', graph") == "flag"
     assert apart(session="config=None") == "safe"
 
 

@@ -19,6 +19,7 @@ from tapemigrate.rules.unseen.reasons import (
     CACHING,
     CHANGED,
     DEFUN,
+    HUB,
     HUB_MODULE,
     IN_LIBRARIES,
     KERAS,
@@ -395,7 +396,7 @@ def _made_elsewhere(found: Hazards) -> dict[str, Refusal]:
 
 def _modules(unit: Unit) -> Iterator[str]:
     """The names of modules from the hub, which import a graph wherever they are called."""
-    for node in unit.nodes(ast.Assign) if "tensorflow_hub" in unit.text else ():
+    for node in unit.nodes(ast.Assign) if HUB in unit.text else ():
         value = node.value
         if isinstance(value, ast.Call) and unit.names.qualified(value.func) == HUB_MODULE:
             yield from filter(None, map(last_of, node.targets))

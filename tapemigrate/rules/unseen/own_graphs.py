@@ -67,9 +67,11 @@ def _enters_new_graph(unit: Unit, items: Iterable[ast.withitem]) -> bool:
 
 
 def _enters_another(node: ast.AST, made: set[str]) -> bool:
-    """``with graph.as_default():``, ``with tf.Session(graph=graph):``"""
+    """``with graph.as_default():``, ``with tf.Session(graph=graph):``, ``tf.Session("", graph)``"""
     if isinstance(node, ast.Attribute):
         return node.attr == "as_default" and getattr(_root(node), "id", "") not in made
+    if isinstance(node, ast.Call) and len(node.args) > 1:
+        return (path_of(node.func) or ("",))[-1].lstrip(".").endswith("Session")
     return isinstance(node, ast.keyword) and node.arg in ("graph", None)
 
 
@@ -113,10 +115,12 @@ def _is_of_library(unit: Unit, root: ast.expr) -> bool:
 def _stays_inside(unit: Unit, call: ast.Call, made: set[str], stored: set[str]) -> bool:
     """Whether a call hands nothing to what is known outside."""
     root = _root(call.func)
+    inside = [n for each in arguments_of(call) for n in walk(each) if isinstance(n, ast.Name)]
+    handed = {n.id for n in inside}
     if _is_of_library(unit, root) or getattr(root, "id", "") in made:
-        return True
-    handed = (n.id for each in arguments_of(call) for n in walk(each) if isinstance(n, ast.Name))
-    return not stored & set(handed)
+        # What it is handed it may call, with tensors of the graph: ``tf.map_fn(keep, x)``.
+        return handed.isdisjoint(each.name for each in unit.definitions)
+    return not stored & handed
 
 
 def _results(inside: Iterable[ast.AST], made: set[str]) -> set[str]:

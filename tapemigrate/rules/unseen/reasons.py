@@ -136,6 +136,7 @@ UNDER = {
         "Drop `caching_device`; a tape then watches the variables themselves.",
     ),
 }
+HUB = "tensorflow_hub"
 #: A file without one of these words holds no such function.
 MARKS = (
     frozenset(SPREADING)
@@ -143,22 +144,19 @@ MARKS = (
     | frozenset(IN_LIBRARIES)
     | REWIRING_WORDS
     | {
-        *("create_op", "NodeDef", "Operation", "Defun", "tensorflow_hub", "saved_model"),
+        *("create_op", "NodeDef", "Operation", "Defun", HUB, "saved_model"),
         *("graph_replace", "copy_with_input_replacements", "caching_device"),
         *ASKING,
     }
 )
 
 #: Those of them that are hardly ever meant otherwise: who calls what holds one is followed further.
-MAKING = (
-    MARKS - ASKING - {"Operation", "saved_model", "tensorflow_hub", "scale_gradient", "quantize"}
-)
+MAKING = MARKS - ASKING - {"Operation", "saved_model", HUB, "scale_gradient", "quantize"}
 
-HUB = "tensorflow_hub"
 HUB_MODULE = f"{HUB}.Module"
 
 # In a file without one of these words ``_call``, ``_taint`` and ``hidden`` find nothing.
-MAKING_OPS = ("tensorflow_hub", "saved_model", "Operation")
+MAKING_OPS = (HUB, "saved_model", "Operation")
 TAINTING = (
     *(*MAKING_OPS, *IN_LIBRARIES),
     *(word for word, why in UNSEEN.items() if why is not KERAS),
