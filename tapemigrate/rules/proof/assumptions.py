@@ -86,14 +86,15 @@ class Given:
     assumptions: list[str]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Told:
     """The assumptions found so far, each once."""
 
     assumptions: list[str]
 
     def note(self, sentences: Iterable[str]) -> None:
-        self.assumptions += [s for s in dict.fromkeys(sentences) if s not in self.assumptions]
+        new = [s for s in dict.fromkeys(sentences) if s not in self.assumptions]
+        self.assumptions.extend(new)
 
     def take(self, verdict: str | Refusal | None) -> Refusal | None:
         """A refusal is given back."""
@@ -151,7 +152,7 @@ class Judge:
         self._steps = Steps(self._project, self._view, region)
         if (late := self._steps.made_late()) is not None:
             return late
-        told.assumptions += self._steps.set_out_of_sight()
+        told.note(self._steps.set_out_of_sight())
         if opens_with_graph(self._project, region, self._view):
             return None
         called = computed_when_made(
@@ -159,8 +160,8 @@ class Judge:
         )
         if isinstance(called, Refusal):
             return called
-        told.assumptions += called
-        told.assumptions += kept_by_calls(self._project, self._view, region, leaves)
+        told.note(called)
+        told.note(kept_by_calls(self._project, self._view, region, leaves))
         if not sources:
             given = [x for x in leaves if self._is_made_by_the_user(x)]
             put = stored_reads(self._project, self._view, region, given) if given else []

@@ -108,7 +108,8 @@ def computed_when_made(
                 return _wrong(ast.unparse(owner_of(view, node)), leaves)
             if keeping.is_handed(made_of, reached.parts, reached.methods):
                 return _wrong(ast.unparse(node), leaves, passed)
-    for part in _parts_before(project, view, region, run, leaves) if keeping.variables else ():
+    before = _parts_before(project, view, region, run, made_here, leaves)
+    for part in before if keeping.variables else ():
         return _wrong(ast.unparse(part), leaves, True)
     text = _read_in_methods(project, keeping, view, run, made_here)
     text = text or _read_of_module(project, keeping, view, region, made_here)
@@ -116,14 +117,17 @@ def computed_when_made(
 
 
 def _parts_before(
-    project: Project, view: View, region: Region, run: list[ast.AST], leaves: list[Leaf]
+    project: Project,
+    view: View,
+    region: Region,
+    run: list[ast.AST],
+    made_here: set[ast.AST],
+    leaves: list[Leaf],
 ) -> Iterator[ast.expr]:
     """What the target is made of parts of objects that were computed before, made elsewhere.
 
     A source that is such a part is watched itself.
     """
-    body = region.block.body[region.first : region.last + 1]
-    made_here = {node for stmt in body for node in walk(stmt)}
     sources = frozenset(d for x in leaves for d in x.defs)
     behind = backward(view.flow.uses_in(region.request.target), sources).made - sources
     before = [d.value for d in behind if d.value is not None and d.value not in made_here]

@@ -14,6 +14,7 @@ from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values, global_values
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.held_values import HeldValues
 from tapemigrate.rules.proof.holding import Held
@@ -100,8 +101,8 @@ def _called(project: Project, view: View, call: ast.Call) -> Iterator[View]:
     if function is not None:
         yield project.view(view.unit, function)
         return
-    module, _, name = (view.unit.names.qualified(call.func) or "").rpartition(".")
-    for home in project.units.holding(module, name) if module and not is_of_library(module) else ():
+    path = view.unit.names.qualified(call.func) or ""
+    for home, name in homes_of(project, path) if "." in path and not is_of_library(path) else ():
         for stmt in top_level(home.tree):
             if isinstance(stmt, NamedFunction) and stmt.name == name:
                 yield project.view(home, stmt)
