@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
-from tapemigrate.flow.execution import reads_all
+from tapemigrate.flow.evaluation import reads_all
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
