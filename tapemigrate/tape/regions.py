@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from itertools import permutations
 
 from tapemigrate.flow.blocks import Block, Blocks
-from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
+from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.hooks import decorator_itself
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.source.trees import declarations, walk
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.arguments import sources_of, stopped_at
 from tapemigrate.tape.beside import Beside
 from tapemigrate.tape.between import Between
@@ -25,6 +23,7 @@ from tapemigrate.tape.leaf import Sources, assumed_of
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.outside import elsewhere, may_be_passed_in
+from tapemigrate.tape.putting_aside import PuttingAside
 from tapemigrate.tape.received import Received
 from tapemigrate.tape.recipes import SOURCE, THREAD
 from tapemigrate.tape.region import Region
@@ -82,7 +81,7 @@ class RegionFinder:
         self._names = SecondNames(flow, blocks, kinds, operands, self._ops, apart)
         self._beside = Beside(flow, kinds, self._ops, self._names, apart)
         self._room = Room(flow, blocks, kinds)
-        self._putting: dict[tuple[frozenset[Def], bool, int], list[ast.stmt]] = {}
+        self._aside = PuttingAside(flow, blocks, kinds, self._ops)
         self._nodes: dict[tuple[Request, frozenset[Path]], frozenset[Def]] = {}
 
     def find(
@@ -150,15 +149,15 @@ class RegionFinder:
             asked = {u.made for q in lower for u in self._flow.uses_in(q.sources)}
             return self._elsewhere(request, target, cut | asked)
         if early:
-            statements |= self._before(
+            statements |= self._aside.before(
                 request, statements | {request.stmt} if inline else statements
             )
         reading = statements | {request.stmt} if inline else statements
-        put_aside = list(self._put_aside(sources, reading))
+        put_aside = list(self._aside.of_sources(sources, reading))
         earlier = not aside and any(stmt not in statements for stmt in put_aside)
         putting = [*(put_aside if aside else ()), *effects]
         if putting:
-            read = frozenset(use for stmt in putting for use in self._read_by(stmt))
+            read = frozenset(use for stmt in putting for use in self._aside.read_by(stmt))
             put, _ = self._between.definitions(read, sources.leaves, frozenset(stops), recorded)
             self._nodes[request, recorded] = nodes | put
             statements |= {d.stmt for d in put if d.stmt is not None and self._ops.makes_ops(d)}
@@ -358,68 +357,6 @@ class RegionFinder:
         for key in [k for k in self._nodes if k[0] is request]:
             del self._nodes[key]
 
-    def _before(self, request: Request, statements: set[ast.stmt]) -> set[ast.stmt]:
-        """What may have put something aside before ``statements`` ask for it, in the same loops."""
-        loops = set(self._blocks.loops_around(request.stmt))
-        last = max(s.lineno for s in statements)
-        made = {d.stmt for d in self._flow.defs.values() if d.path == HIDDEN}
-        return {
-            s
-            for s in made
-            if s is not None and s.lineno < last and loops <= set(self._blocks.loops_around(s))
-        }
-
-    def _put_aside(self, sources: Sources, reading: set[ast.stmt]) -> Iterator[ast.stmt]:
-        """What may have put what it made of a source where ``reading`` statements find it."""
-        cut = frozenset(d for leaf in sources.leaves for d in leaf.defs)
-        variables = any(leaf.variables for leaf in sources.leaves)
-        key = (cut, variables, self._flow.version)
-        if key not in self._putting:
-            self._putting[key] = self._putting_aside(cut, variables)
-        last = max(s.lineno for s in reading)
-        yield from (stmt for stmt in self._putting[key] if stmt.lineno < last)
-
-    def _putting_aside(self, cut: frozenset[Def], variables: bool) -> list[ast.stmt]:
-        """What may put what it made of a source somewhere, in order."""
-        put = {
-            d
-            for d in self._flow.defs.values()
-            if (
-                (d.path == HIDDEN or d.kind is Kind.MUTATE or len(d.path) > 1)
-                and (not variables or self._ops.makes_ops(d))
-            )
-            or self._is_kept(d)
-        }
-        made = self._flow.made_of(cut)
-        shown = {d for d in self._shared() if d in made}
-        unasked = variables or bool(shown)
-        seeing = {d.stmt for d in put | (shown - cut) if unasked and self._ops.makes_ops(d)}
-        found = {
-            stmt
-            for stmt in {d.stmt for d in put} | seeing
-            if stmt is not None
-            and (stmt in seeing or any(_comes_of(use, made) for use in self._read_by(stmt)))
-        }
-        return sorted(found, key=lambda stmt: stmt.lineno)
-
-    def _is_kept(self, made: Def) -> bool:
-        """Whether a decorator of the user's may keep the function: ``@register("loss")``."""
-        stmt = made.stmt if made.kind is Kind.FUNCTION else None
-        listed = stmt.decorator_list if isinstance(stmt, NamedFunction) else ()
-        return any(self._kinds.tensorflow(decorator_itself(each)) is None for each in listed)
-
-    def _read_by(self, stmt: ast.stmt) -> set[Use]:
-        """What a statement reads, or the function that it defines."""
-        inner = (d for d in self._flow.defs.values() if d.stmt is stmt and d.kind is Kind.FUNCTION)
-        return {*self._flow.uses_in(stmt), *(use for made in inner for use in made.uses)}
-
-    def _shared(self) -> list[Def]:
-        """What is given to names that other functions read as well."""
-        body = self._flow.scope.body
-        declared = declarations(body) if isinstance(body, list) else []
-        names = {name for stmt in declared for name in stmt.names}
-        return [d for d in self._flow.defs.values() if d.path[0] in names]
-
     def second(self, request: Request, inner: Region) -> Region:
         """The region of a jacobian of the gradient whose region is ``inner``."""
         hoist = request.stmt is inner.block.body[inner.call] and self._hoistable(request)
@@ -502,11 +439,6 @@ class RegionFinder:
         return not isinstance(request.stmt, ast.While) and not is_elif_test(
             request.stmt, self._parents
         )
-
-
-def _comes_of(use: Use, made: set[Def]) -> bool:
-    """Whether a value is one of those ``made``, or the name of a nested function for one."""
-    return use.made in made or any(each.made in made for each in use.made.uses)
 
 
 def _asks_for_variables(stmt: ast.stmt | None) -> bool:

@@ -1,0 +1,95 @@
+"""What statements of a scope may have put aside before others ask for it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.blocks import Blocks
+from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.hooks import decorator_itself
+from tapemigrate.source.trees import declarations
+from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.leaf import Sources
+from tapemigrate.tape.ops import Ops
+from tapemigrate.tape.request import Request
+
+
+class PuttingAside:
+    """Finds the statements of one scope that may do so."""
+
+    def __init__(self, flow: Flow, blocks: Blocks, kinds: Kinds, ops: Ops) -> None:
+        self._flow = flow
+        self._blocks = blocks
+        self._kinds = kinds
+        self._ops = ops
+        self._putting: dict[tuple[frozenset[Def], bool, int], list[ast.stmt]] = {}
+
+    def before(self, request: Request, statements: set[ast.stmt]) -> set[ast.stmt]:
+        """What may have put something aside before ``statements`` ask for it, in the same loops."""
+        loops = set(self._blocks.loops_around(request.stmt))
+        last = max(s.lineno for s in statements)
+        made = {d.stmt for d in self._flow.defs.values() if d.path == HIDDEN}
+        return {
+            s
+            for s in made
+            if s is not None and s.lineno < last and loops <= set(self._blocks.loops_around(s))
+        }
+
+    def of_sources(self, sources: Sources, reading: set[ast.stmt]) -> Iterator[ast.stmt]:
+        """What may have put what it made of a source where ``reading`` statements find it."""
+        cut = frozenset(d for leaf in sources.leaves for d in leaf.defs)
+        variables = any(leaf.variables for leaf in sources.leaves)
+        key = (cut, variables, self._flow.version)
+        if key not in self._putting:
+            self._putting[key] = self._putting_aside(cut, variables)
+        last = max(s.lineno for s in reading)
+        yield from (stmt for stmt in self._putting[key] if stmt.lineno < last)
+
+    def read_by(self, stmt: ast.stmt) -> set[Use]:
+        """What a statement reads, or the function that it defines."""
+        inner = (d for d in self._flow.defs.values() if d.stmt is stmt and d.kind is Kind.FUNCTION)
+        return {*self._flow.uses_in(stmt), *(use for made in inner for use in made.uses)}
+
+    def _putting_aside(self, cut: frozenset[Def], variables: bool) -> list[ast.stmt]:
+        """What may put what it made of a source somewhere, in order."""
+        put = {
+            d
+            for d in self._flow.defs.values()
+            if (
+                (d.path == HIDDEN or d.kind is Kind.MUTATE or len(d.path) > 1)
+                and (not variables or self._ops.makes_ops(d))
+            )
+            or self._is_kept(d)
+        }
+        made = self._flow.made_of(cut)
+        shown = {d for d in self._shared() if d in made}
+        unasked = variables or bool(shown)
+        seeing = {d.stmt for d in put | (shown - cut) if unasked and self._ops.makes_ops(d)}
+        found = {
+            stmt
+            for stmt in {d.stmt for d in put} | seeing
+            if stmt is not None
+            and (stmt in seeing or any(_comes_of(use, made) for use in self.read_by(stmt)))
+        }
+        return sorted(found, key=lambda stmt: stmt.lineno)
+
+    def _is_kept(self, made: Def) -> bool:
+        """Whether a decorator of the user's may keep the function: ``@register("loss")``."""
+        stmt = made.stmt if made.kind is Kind.FUNCTION else None
+        listed = stmt.decorator_list if isinstance(stmt, NamedFunction) else ()
+        return any(self._kinds.tensorflow(decorator_itself(each)) is None for each in listed)
+
+    def _shared(self) -> list[Def]:
+        """What is given to names that other functions read as well."""
+        body = self._flow.scope.body
+        declared = declarations(body) if isinstance(body, list) else []
+        names = {name for stmt in declared for name in stmt.names}
+        return [d for d in self._flow.defs.values() if d.path[0] in names]
+
+
+def _comes_of(use: Use, made: set[Def]) -> bool:
+    """Whether a value is one of those ``made``, or the name of a nested function for one."""
+    return use.made in made or any(each.made in made for each in use.made.uses)
