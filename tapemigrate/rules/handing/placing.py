@@ -21,8 +21,8 @@ from tapemigrate.rules.handing.rewiring import rewired
 from tapemigrate.rules.handing.run import run_by
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.assumptions import Judge, is_linear
+from tapemigrate.rules.proof.found_aside import reads_aside
 from tapemigrate.rules.proof.one_object import names_outside
-from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.seeds import none_among
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.branches import runs_branches

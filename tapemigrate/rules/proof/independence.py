@@ -26,6 +26,7 @@ from tapemigrate.rules.proof.called_back import handed_to_tensorflow, hands_in
 from tapemigrate.rules.proof.computed_parts import gives_computed_part
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
+from tapemigrate.rules.proof.found_aside import reads_aside
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
 from tapemigrate.rules.proof.of_variables import is_filled, is_of_variables, may_be_variables
 from tapemigrate.rules.proof.one_object import tensors_in
@@ -39,7 +40,6 @@ from tapemigrate.rules.proof.passed import (
     is_passed_twice,
     reads_beside,
 )
-from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.put_into_object import put_into_object
 from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.proof.siblings import given_beside

@@ -15,8 +15,8 @@ from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
+from tapemigrate.rules.proof.found_aside import functions_run
 from tapemigrate.rules.proof.passed import PLAIN
-from tapemigrate.rules.proof.put_aside import functions_run
 from tapemigrate.source.trees import arguments_of, walk
 
 

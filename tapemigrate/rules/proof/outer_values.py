@@ -15,9 +15,9 @@ from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.by_callers import ByCallers
 from tapemigrate.rules.proof.code_handed import is_called
 from tapemigrate.rules.proof.computed_parts import gives_computed_part
+from tapemigrate.rules.proof.found_aside import reads_aside
 from tapemigrate.rules.proof.one_object import holders, tensors_in
 from tapemigrate.rules.proof.own_methods import certainly_behind
-from tapemigrate.rules.proof.put_aside import reads_aside
 from tapemigrate.rules.proof.siblings import given_beside, unpacked_beside
 from tapemigrate.rules.proof.verdicts import name_of, names_of, wrong
 from tapemigrate.rules.values.captured import is_set_inside, outer_definitions

@@ -7,25 +7,20 @@ made: whoever is called later may find there what was made of a source before th
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.changers import CHANGERS
-from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.memory import is_cached, remembers_objects, stores_beyond
-from tapemigrate.flow.paths import looked_up, path_of, text_of
-from tapemigrate.flow.slices import backward
-from tapemigrate.flow.states import PARTS
+from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
 from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
-from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.bound_alone import bound_alone
+from tapemigrate.rules.project import Project
 from tapemigrate.rules.proof.kept_results import above
 from tapemigrate.rules.proof.parts_of_imported import is_part_of_imported, set_on_classes
 from tapemigrate.rules.proof.parts_read import (
@@ -49,13 +44,12 @@ from tapemigrate.tape.returned import gives_what_was
 from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 
 # So many functions are gone through, and a method is followed that so many classes have.
-_MOST = 100
+MOST = 100
 _NAMESAKES = 6
 
 
 _UNKNOWN: Setters = frozenset()
 _Called = tuple[Unit, NamedFunction, str]
-_GIVEN = (Kind.ASSIGN, Kind.ELEMENT)
 
 
 _OF_MODULES = "__getattr__"
@@ -64,7 +58,7 @@ _PROPERTIES = ("property", ".setter", ".getter")
 
 
 @dataclass(slots=True)
-class _Read:
+class Read:
     """What of such a kind some code reads itself, and the functions that it calls.
 
     ``inner`` are names of a function in which what it gives back keeps something; ``parts`` what
@@ -83,7 +77,7 @@ class PutAside:
     """Looks for it in all files of a project."""
 
     def __init__(self) -> None:
-        self._read: dict[tuple[ast.AST, frozenset[str], str], _Read] = {}
+        self._read: dict[tuple[ast.AST, frozenset[str], str], Read] = {}
         self._getters: dict[str, Setters | None] = {}
         self._methods: dict[str, list[_Called]] = {}
         self._later: dict[str, bool] = {}
@@ -92,9 +86,9 @@ class PutAside:
 
     def read_by(
         self, project: Project, unit: Unit, nodes: Iterable[ast.AST], own: frozenset[str]
-    ) -> _Read:
+    ) -> Read:
         """What ``nodes``, in a scope with its ``own`` names, read so, by themselves or others."""
-        found = _Read()
+        found = Read()
         seen: dict[ast.AST, _Called] = {}
         for each in self.each_read_by(project, unit, nodes, own):
             found.names |= each.names
@@ -106,12 +100,12 @@ class PutAside:
 
     def each_read_by(
         self, project: Project, unit: Unit, nodes: Iterable[ast.AST], own: frozenset[str]
-    ) -> Iterator[_Read]:
+    ) -> Iterator[Read]:
         """The same, one node or function after the other."""
         met: set[tuple[ast.AST, bool]] = set()
         pending: list[tuple[Unit, ast.AST, frozenset[str], str]]
         pending = [(unit, n, own, "") for n in nodes]
-        while pending and len(met) < _MOST:
+        while pending and len(met) < MOST:
             home, node, bound, owner = pending.pop()
             if (node, bool(owner)) in met:
                 continue
@@ -124,8 +118,8 @@ class PutAside:
 
     def _read_in(
         self, project: Project, unit: Unit, root: ast.AST, bound: frozenset[str], owner: str
-    ) -> _Read:
-        found = _Read()
+    ) -> Read:
+        found = Read()
         if isinstance(root, NamedFunction):
             found.inner |= _kept_by_inner(root)
             if root.name in unit.once(filled_state):
@@ -133,7 +127,7 @@ class PutAside:
         own = set_before(unit, root) if owner else frozenset[ast.Attribute]()
         inner = frozenset[str]()
         if isinstance(root, NamedFunction):
-            inner = bound & _made(unit.once(kinds_of), [root])
+            inner = bound & made_by(unit.once(kinds_of), [root])
         for node in walk(root):
             if isinstance(node, ast.Call) and not is_of_library(unit.names.qualified(node.func)):
                 getter = (path_of(node.func) or ("",))[-1].lstrip(".")
@@ -176,7 +170,7 @@ class PutAside:
         node: ast.Attribute,
         owner: str,
         inner: frozenset[str],
-        found: _Read,
+        found: Read,
     ) -> None:
         """A part of an object that is read, or a method that is called.
 
@@ -247,7 +241,7 @@ class PutAside:
         return self._computing[name]
 
     def _imported(
-        self, project: Project, unit: Unit, node: ast.expr, path: str, found: _Read
+        self, project: Project, unit: Unit, node: ast.expr, path: str, found: Read
     ) -> None:
         if is_of_library(path) or gives_no_tensors(path):
             return
@@ -300,80 +294,6 @@ def _fits(function: NamedFunction, call: ast.Call) -> bool:
     passed = {*names[1 : 1 + len(call.args)], *(k.arg for k in call.keywords)}
     needed = set(names[1 : len(names) - len(args.defaults)])
     return needed <= passed and (len(call.args) < len(names) or args.vararg is not None)
-
-
-def _unasked(_: Project) -> PutAside:
-    return PutAside()
-
-
-def _read_by(project: Project, view: View, nodes: Iterable[ast.AST], own: frozenset[str]) -> _Read:
-    return project.once(_unasked).read_by(project, view.unit, nodes, own)
-
-
-def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
-    """Whether ``nodes`` of the scope of ``view`` may find what calls before them put aside."""
-    run = list(nodes)
-    made = backward(use for root in run for use in view.flow.uses_in(root)).made
-    run += [d.value for d in made if d.value is not None and d.kind in _GIVEN]
-    own = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.ASSIGN} - _stored(run)
-    asked = project.once(_unasked)
-    parts: dict[str, None] = {}
-    for read in asked.each_read_by(project, view.unit, run, bound_alone(project, view, run)):
-        if read.names or read.inner:
-            return True
-        parts |= {part: None for (_, part), base in read.parts.items() if base in own}
-    return any(asked.is_set_later(project, part) for part in parts)
-
-
-def functions_run(
-    project: Project, view: View, nodes: Iterable[ast.AST]
-) -> list[tuple[Unit, NamedFunction]] | None:
-    """The functions of all files that ``nodes`` may run; None: there are too many."""
-    called = _read_by(project, view, nodes, view.flow.own_names).called
-    return [(unit, f) for unit, f, _ in called] if len(called) < _MOST else None
-
-
-def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[str]:
-    """What ``nodes`` may find that was put aside before the scope ran, and not by them."""
-    roots = list(nodes)
-    read = _read_by(project, view, roots, view.flow.own_names)
-    run = {function for _, function, _ in read.called}
-    names = {name for name, setters in read.names.items() if not setters or setters - run}
-    asked = project.once(_unasked)
-    return names | {
-        f"{holder}.{part}"
-        for holder, part in _unset(view, roots, read.parts)
-        if asked.is_set_later(project, part)
-    }
-
-
-def _unset(
-    view: View, roots: Sequence[ast.AST], parts: Mapping[tuple[str, str], str]
-) -> Iterator[tuple[str, str]]:
-    """The parts of objects that the ``roots`` neither make nor change before they read them."""
-    made = _made(view.kinds, roots)
-    inside = {node for root in roots for node in walk(root) if isinstance(node, ast.stmt)}
-    here = {node.attr for root in roots for node in walk(root) if isinstance(node, ast.Attribute)}
-    changed: dict[str, set[ast.stmt]] = defaultdict(set)
-    for each in view.flow.defs.values():
-        # What only gives the object its name changes none of its parts.
-        named = len(each.path) == 1 and each.kind is not Kind.MUTATE
-        if each.stmt in inside and each.path != (view.kinds.self_name,) and not named:
-            changed[text_of(each.path)].add(each.stmt)
-    for (holder, part), base in parts.items():
-        if base in made:
-            continue
-        wholes = _wholes(f"{holder}.{part}")
-        changes = set().union(*(changed.get(whole, ()) for whole in wholes))
-        # A method that reads the part may itself be what changes its object.
-        if len(changes) < (1 if part in here else 2):
-            yield holder, part
-
-
-def _wholes(part: str) -> list[str]:
-    """``a``, ``a.b`` and ``a.b.c`` for ``a.b.c``, and what stands for all parts of these."""
-    wholes = [part[:i] for i, each in enumerate(part) if each in ".["]
-    return [*wholes, *(whole + PARTS for whole in wholes), part]
 
 
 def _setters(project: Project, unit: Unit, name: str) -> Setters | None:
@@ -449,12 +369,7 @@ def _kept_by_inner(function: NamedFunction) -> set[str]:
     return found & _bound_in(function)
 
 
-def _stored(nodes: Iterable[ast.AST]) -> set[str]:
-    inside = (n for root in nodes for n in walk(root) if isinstance(n, ast.Name))
-    return {n.id for n in inside if isinstance(n.ctx, ast.Store)}
-
-
-def _made(kinds: Kinds, nodes: Iterable[ast.AST]) -> frozenset[str]:
+def made_by(kinds: Kinds, nodes: Iterable[ast.AST]) -> frozenset[str]:
     """The names to which ``nodes`` give nothing but what calls and ops give them.
 
     What a loop goes over, or what is a part of something, is older than the name. So is what a

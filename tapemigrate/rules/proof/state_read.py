@@ -10,7 +10,7 @@ from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.evaluated import evaluated
-from tapemigrate.rules.proof.put_aside import found_aside
+from tapemigrate.rules.proof.found_aside import found_aside
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.kept_functions import is_function_of_parts
