@@ -8,25 +8,22 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.all_names import tape_among_names
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import attribute_of
-from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
+from tapemigrate.rules.proof.by_callers import ByCallers
 from tapemigrate.rules.proof.by_name import (
-    called_paths,
     is_loss,
-    is_of_container,
     is_plain,
-    is_size,
     is_static,
 )
 from tapemigrate.rules.proof.called_objects import computed_when_made
 from tapemigrate.rules.proof.elements import Elements
+from tapemigrate.rules.proof.entering_value import OUTSIDE, EnteringValue
 from tapemigrate.rules.proof.found_sources import made_of_found
 from tapemigrate.rules.proof.globals_read import called_here, globals_read, objects_called
 from tapemigrate.rules.proof.guards import come_with
@@ -38,9 +35,8 @@ from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
 from tapemigrate.rules.proof.made_with import made_with
 from tapemigrate.rules.proof.new_graph import opens_with_graph
-from tapemigrate.rules.proof.one_object import comes_with, holders
+from tapemigrate.rules.proof.one_object import comes_with
 from tapemigrate.rules.proof.other_names import aliased, passed_on
-from tapemigrate.rules.proof.outer_values import OuterValues
 from tapemigrate.rules.proof.own_graph import begins_here
 from tapemigrate.rules.proof.parts_held import PartsHeld
 from tapemigrate.rules.proof.steps import Steps
@@ -60,9 +56,7 @@ from tapemigrate.rules.values.captured import (
 )
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.counts import Counts
-from tapemigrate.rules.values.estimators import is_fed_data
 from tapemigrate.rules.values.given_tensors import may_give_tensor
-from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.owners import is_part_of_owner
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.kinds import Make
@@ -70,8 +64,6 @@ from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import short
-
-_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +105,14 @@ class Judge:
         self._view = view
         self._calls = Independence(project, tracer)
         self._by_callers = ByCallers(self._calls, view)
-        self._ancestry = Ancestry(project, tracer)
-        self._kept = KeptValues(project, tracer, view, self._by_callers, self._ancestry)
-        self._outer = OuterValues(project, tracer, view, self._by_callers)
+        ancestry = Ancestry(project, tracer)
+        self._kept = KeptValues(project, tracer, view, self._by_callers, ancestry)
         self._results = KeptResults(project, tracer)
+        self._value = EnteringValue(
+            project, tracer, view, self._by_callers, self._kept, ancestry, self._results
+        )
         self._parts = PartsHeld(project)
         self._counts = Counts(project, view)
-        self._steps: Steps | None = None
-        scope = view.scope
-        self._parameters = (
-            frozenset()
-            if isinstance(scope, ast.Module)
-            else frozenset(a.arg for a in parameters(scope.args)) - {view.kinds.self_name}
-        )
 
     def judge(self, region: Region, recorded: frozenset[Path] = frozenset()) -> list[str] | Refusal:
         """The assumptions on which ``region`` rests, or why it would be wrong.
@@ -149,10 +136,10 @@ class Judge:
         if isinstance(listed, Refusal):
             return listed
         told.note(listed)
-        self._steps = Steps(self._project, self._view, region)
-        if (late := self._steps.made_late()) is not None:
+        steps = self._value.steps = Steps(self._project, self._view, region)
+        if (late := steps.made_late()) is not None:
             return late
-        told.note(self._steps.set_out_of_sight())
+        told.note(steps.set_out_of_sight())
         if opens_with_graph(self._project, region, self._view):
             return None
         called = computed_when_made(
@@ -209,7 +196,7 @@ class Judge:
             others = [own for x in hidden if (own := self._as_passed(root, x, region)) is not None]
             if not others or root in counted:
                 continue
-            verdict = self._root(root, others)
+            verdict = self._value.of(root, others)
             if isinstance(verdict, Refusal) and root.kind is Kind.PARAM and len(root.path) == 1:
                 stmt, name = region.request.stmt, root.path[0]
                 if (guard := come_with(self._project, self._view, stmt, name)) is not None:
@@ -231,7 +218,7 @@ class Judge:
         """What functions and objects that the region calls by name read, or were made with."""
         called_by_name = objects_called(self._project, region, self._view)
         for root in (*called_by_name, *globals_read(self._project, region, self._view)):
-            verdict = self._root(root, hidden)
+            verdict = self._value.of(root, hidden)
             # What methods read of a function round their class, nothing else tells of.
             if isinstance(verdict, str) and not (
                 self._is_of_class_inside(root) or self._is_set_inside(root)
@@ -240,7 +227,7 @@ class Judge:
             if (refusal := told.take(verdict)) is not None:
                 return refusal
         for name in called_here(region, self._view):
-            if (refusal := told.take(self._outer.called(name, hidden))) is not None:
+            if (refusal := told.take(self._value.outer.called(name, hidden))) is not None:
                 return refusal
         return told.take(made_with(self._project, self._tracer, region, self._view, hidden))
 
@@ -249,7 +236,7 @@ class Judge:
         for one, other in permutations(sources, 2):
             made_elsewhere = () if other.variables else other.defs - one.defs
             for made in sorted(made_elsewhere, key=lambda d: d.path):
-                verdict = self._root(made, [one]) if made.kind in _OUTSIDE else None
+                verdict = self._value.of(made, [one]) if made.kind in OUTSIDE else None
                 if isinstance(verdict, str) and one.variables:
                     continue
                 if (refusal := told.take(verdict)) is not None:
@@ -289,7 +276,7 @@ class Judge:
         }
         if root not in own and named and not leaf.variables:
             return replace(leaf, defs=leaf.defs - {root})
-        passed = frozenset(d for d in own & leaf.defs if d.kind in _OUTSIDE)
+        passed = frozenset(d for d in own & leaf.defs if d.kind in OUTSIDE)
         return replace(leaf, defs=passed) if passed and root not in own else None
 
     def _tensor_among(self, region: Region) -> str | None:
@@ -318,7 +305,7 @@ class Judge:
         return any(short(self._view.kinds.name(call.func)) is None for call in calls)
 
     def _methods(self) -> HiddenReads:
-        return HiddenReads(self._project, self._tracer, self._view, self._kept, self._steps)
+        return HiddenReads(self._project, self._tracer, self._view, self._kept, self._value.steps)
 
     def _is_of_class_inside(self, root: Def) -> bool:
         """Whether a function round the class gives the name what an op may have made."""
@@ -343,11 +330,11 @@ class Judge:
         own: dict[str, list[str | Refusal]] = {}
         assumptions: list[str] = []
         for root in sorted(region.roots, key=lambda d: d.path):
-            if root.path[0] in self._parameters:
+            if root.path[0] in self._value.parameters:
                 if is_static(root.path):
                     continue
                 if not all(step.startswith("[") for step in root.path[1:]):
-                    setting = self._setting(root, region.sources.leaves)
+                    setting = self._value.setting(root, region.sources.leaves)
                     if isinstance(setting, Refusal):
                         return setting
                     continue
@@ -355,7 +342,7 @@ class Judge:
                 continue
             if self._is_itself(root, region):
                 continue
-            verdict = self._root(root, region.sources.leaves)
+            verdict = self._value.of(root, region.sources.leaves)
             if verdict is not None and self._is_own(root):
                 told = verdict if isinstance(verdict, Refusal) else self._before(root, verdict)
                 own.setdefault(root.path[1].lstrip("."), []).append(told or verdict)
@@ -369,7 +356,7 @@ class Judge:
             # No caller looks for a way from one source to another that goes on in here.
             met = frozenset() if other.variables else (other.defs - one.defs) & behind
             for made in sorted(met, key=lambda d: d.path):
-                verdict = self._root(made, [one]) if made.kind is Kind.PARAM else None
+                verdict = self._value.of(made, [one]) if made.kind is Kind.PARAM else None
                 if isinstance(verdict, Refusal) and not region.sources.listed:
                     # Two lists that were taken from one, and are joined, may be of variables.
                     verdict = f"`{other.watch}` was not computed from `{name_of([one])}`"
@@ -394,13 +381,6 @@ class Judge:
             return NOTHING_PASSED
         return Given(frozenset(targets), frozenset(own), assumptions)
 
-    def _setting(self, root: Def, leaves: list[Leaf]) -> Refusal | None:
-        """Why a part of what is passed is no mere setting of the program's."""
-        if not is_plain(self._project, self._view, root) or self._holds_source(root, leaves):
-            return wrong(text_of(root.path), "made out of sight", "the source")
-        told = self._given_by_name(root, leaves)
-        return told if isinstance(told, Refusal) else None
-
     def _before(self, root: Def, sentence: str | None) -> str | None:
         """``sentence`` of what an attribute held until, on some ways, the method set it."""
         own = root.kind is Kind.ENTRY and root.path[0] == self._view.kinds.self_name
@@ -413,159 +393,6 @@ class Judge:
         path = root.path
         own = path[0] == self._view.kinds.self_name and len(path) > 1
         return own and all(step.startswith("[") for step in path[2:])
-
-    # -- one value that enters ------------------------------------------------------------------
-
-    def _root(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
-        view = self._view
-        while len(root.path) > 1 and is_of_container(self._project, view, root.path):
-            root = replace(root, path=root.path[:-1])  # what the method is called on
-        text = text_of(root.path)
-        if is_plain(self._project, self._view, root) and not self._holds_source(root, leaves):
-            imported = root.kind is Kind.ENTRY and root.path[0] in self._project.imported(view.unit)
-            if imported:
-                return self._descent(root, leaves, called=True)
-            # What is seen to be given tells more than what it is called.
-            verdict = self._given_by_name(root, leaves)
-            return verdict if isinstance(verdict, Refusal) else None
-        whole = next((x for x in leaves if comes_with(root, x, view)), None)
-        if whole is not None and not any(map(is_size, root.path[1:])):
-            if root.path not in called_paths(view.scope):
-                return wrong(text, "computed where its object was made", f"`{whole.watch}`")
-        sources = [d for x in leaves for d in x.defs]
-        variables = any(x.variables for x in leaves)
-        parts = [
-            d.path
-            for d in sources
-            if len(d.path) > 1 and d.path[0] == root.path[0] and not _is_below(root, d)
-        ]
-        if root.path[0] != view.kinds.self_name and parts:
-            looked_up = root.path[1:2] and root.path[1].startswith("[")
-            how = "put there before" if looked_up else "computed where its object was made"
-            return wrong(text, how, f"`{text_of(min(parts))}`")
-        if len(root.path) > 1 and not any(map(is_size, root.path[1:])):
-            beside = [x for x in leaves if any(d.path == root.path[:1] for d in x.defs)]
-            taken = [x for x in beside if x.watch and x.watch.split(".")[0] != root.path[0]]
-            if taken and root.path not in called_paths(view.scope):
-                # ``model.get_layer("conv").output`` and ``model.output``.
-                return wrong(text, "computed where its object was made", f"`{taken[0].watch}`")
-        is_of_object = len(root.path) > (2 if root.path[0] == view.kinds.self_name else 1)
-        if variables and is_of_object and root.path in called_paths(view.scope):
-            if self._results.gives_kept(view, root.path):
-                return wrong(text, "computed where its object was made", "the variables")
-        if root.kind is Kind.PARAM or root.path[0] in self._parameters:
-            if self._steps is not None and self._steps.leave_out(root.path[0]):
-                return None
-            return self._parameter(root, leaves) or self._descent(root, leaves)
-        if root.path[0] == view.kinds.self_name and len(root.path) > 1:
-            name = root.path[1].lstrip(".")
-            if self._steps is not None and self._steps.settle(name):
-                return None
-            traced = self._tracer.attribute(view, name)
-            if len(root.path) > 2 and variables and traced.blind:
-                return wrong(text, "an object made elsewhere", "the variables")
-            verdict = self._kept.judge(text, name, traced, leaves) or self._descent(
-                root, leaves, name
-            )
-            if isinstance(verdict, Refusal) and self._steps is not None:
-                return self._steps.left_over(name) or verdict
-            return verdict
-        if len(root.path) > 1:
-            if any(d.path[0] == root.path[0] for d in sources):
-                return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
-            if len(root.path) == 2 and root.path in called_paths(view.scope):
-                root = replace(root, path=root.path[:1])  # a method runs where it is called
-                if self._is_object_around(root):
-                    return self._descent(root, leaves)
-            elif variables and not self._is_element(root):
-                return wrong(text, "computed where its object was made", "the variables")
-        return self._outer.judge(root, leaves) or self._descent(root, leaves)
-
-    def _descent(
-        self, root: Def, leaves: list[Leaf], keeps: str = "", called: bool = False
-    ) -> str | Refusal | None:
-        """What is known of a value that comes of a source by another way, or another name."""
-        text = text_of(root.path)
-        if called and root.path in called_paths(self._view.scope):
-            text = f"{text}(…)"
-        for leaf in leaves if not self._by_callers.linear else ():
-            found = self._ancestry.leads_to(self._view, root, leaf.defs)
-            if found:
-                return wrong(text, "computed elsewhere", f"`{name_of([leaf])}`", keeps=keeps)
-            if found is None:
-                return f"`{text}` was not computed from `{name_of([leaf])}`"
-        return None
-
-    def _is_object_around(self, root: Def) -> bool:
-        """Whether it is an object that a function around makes, and gives no parts itself.
-
-        What the making of it computed is asked where its methods are called.
-        """
-        around = outer_definitions(self._project, self._view, root.path)
-        return around is not None and all(
-            made.path == root.path
-            and isinstance(made.value, ast.Call)
-            and around[0].kinds.makes_object(made.value)
-            for made in around[1]
-        )
-
-    def _is_element(self, root: Def) -> bool:
-        """Whether it is an element of a list or dict that is kept at module level."""
-        return bool(global_values(self._view.unit, root.path[0])) and all(
-            step.startswith("[") for step in root.path[1:]
-        )
-
-    def _given_by_name(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
-        """What is seen of a value that is configuration by its name."""
-        path = root.path
-        if path[0] in self._parameters:
-            return self._parameter(root, leaves)
-        if len(path) == 1:
-            return self._outer.judge(root, leaves)
-        if path[0] != self._view.kinds.self_name:
-            return None
-        name = path[1].lstrip(".")
-        traced = self._tracer.attribute(self._view, name)
-        return self._kept.judge(text_of(path), name, traced, leaves)
-
-    def _holds_source(self, root: Def, leaves: list[Leaf]) -> bool:
-        """Whether a source is a part of the same object: whatever its name, it has tensors."""
-        own = root.path[0] == self._view.kinds.self_name
-        holder = root.path[: 2 if own else 1]
-        imported = root.path[0] in self._project.imported(self._view.unit)
-        return not imported and any(
-            len(d.path) > len(holder) and d.path[: len(holder)] == holder
-            for leaf in leaves
-            for d in leaf.defs
-        )
-
-    def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
-        for leaf in leaves:
-            name = root.path[0]
-            runs = leaf.variables and root in passed_on(leaf, self._view)
-            if runs and not is_no_function(self._project, self._view, name):
-                return f"`{name}` runs its forward pass where it is called, not where it was made"
-            if leaf.variables and is_fed_data(self._project, self._view, name):
-                continue
-            for whole in holders(leaf, self._view):
-                verdict = self._by_callers.judge(whole, name, name, part=leaf.watch or "")
-                if verdict is not None:
-                    return verdict
-            # A name that is given here was not watched when the other one was used.
-            late = any(d.kind not in _OUTSIDE for d in leaf.defs)
-            told: str | Refusal | None = None
-            # What has a name for callers is told by it.
-            ordered = sorted(leaf.defs, key=lambda d: (d.kind is not Kind.PARAM, d.path))
-            for made in ordered or (VARIABLES,):
-                verdict = self._by_callers.judge(
-                    made, name, name, said=given_by_a_call(leaf), computed=late
-                )
-                if isinstance(verdict, Refusal) and (made.kind in _OUTSIDE or told is None):
-                    return verdict
-                told = told or verdict
-            if told:
-                return told
-        return None
 
 
 def is_linear(region: Region) -> bool:
@@ -581,7 +408,3 @@ def is_linear(region: Region) -> bool:
         lower.output_gradients is not None and path_of(lower.output_gradients) == path
         for lower in region.lower
     )
-
-
-def _is_below(root: Def, source: Def) -> bool:
-    return root.path[: len(source.path)] == source.path

@@ -1,0 +1,225 @@
+"""What one value that enters a tape has to do with the sources of the gradient."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import text_of
+from tapemigrate.rules.callgraph.assigned import global_values
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.ancestry import Ancestry
+from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
+from tapemigrate.rules.proof.by_name import called_paths, is_of_container, is_plain, is_size
+from tapemigrate.rules.proof.kept_results import KeptResults
+from tapemigrate.rules.proof.kept_values import KeptValues
+from tapemigrate.rules.proof.one_object import comes_with, holders
+from tapemigrate.rules.proof.other_names import passed_on
+from tapemigrate.rules.proof.outer_values import OuterValues
+from tapemigrate.rules.proof.steps import Steps
+from tapemigrate.rules.proof.verdicts import name_of, wrong
+from tapemigrate.rules.values.captured import outer_definitions
+from tapemigrate.rules.values.estimators import is_fed_data
+from tapemigrate.rules.values.optional import is_no_function
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.request import Refusal
+
+OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+
+
+class EnteringValue:
+    """Judges values that enter the regions of one scope, which has its ``parameters``.
+
+    ``outer`` knows what comes from round the scope, ``steps`` what runs in the region at hand.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        tracer: Tracer,
+        view: View,
+        by_callers: ByCallers,
+        kept: KeptValues,
+        ancestry: Ancestry,
+        results: KeptResults,
+    ) -> None:
+        self.outer = OuterValues(project, tracer, view, by_callers)
+        self.steps: Steps | None = None
+        self._project = project
+        self._tracer = tracer
+        self._view = view
+        self._by_callers = by_callers
+        self._kept = kept
+        self._ancestry = ancestry
+        self._results = results
+        self.parameters = (
+            frozenset()
+            if isinstance(view.scope, ast.Module)
+            else frozenset(a.arg for a in parameters(view.scope.args)) - {view.kinds.self_name}
+        )
+
+    def of(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        """What is assumed of it, or why a tape would be wrong; None: it is apart from them."""
+        view = self._view
+        while len(root.path) > 1 and is_of_container(self._project, view, root.path):
+            root = replace(root, path=root.path[:-1])  # what the method is called on
+        text = text_of(root.path)
+        if is_plain(self._project, self._view, root) and not self._holds_source(root, leaves):
+            imported = root.kind is Kind.ENTRY and root.path[0] in self._project.imported(view.unit)
+            if imported:
+                return self._descent(root, leaves, called=True)
+            # What is seen to be given tells more than what it is called.
+            verdict = self._given_by_name(root, leaves)
+            return verdict if isinstance(verdict, Refusal) else None
+        whole = next((x for x in leaves if comes_with(root, x, view)), None)
+        if whole is not None and not any(map(is_size, root.path[1:])):
+            if root.path not in called_paths(view.scope):
+                return wrong(text, "computed where its object was made", f"`{whole.watch}`")
+        sources = [d for x in leaves for d in x.defs]
+        variables = any(x.variables for x in leaves)
+        parts = [
+            d.path
+            for d in sources
+            if len(d.path) > 1 and d.path[0] == root.path[0] and not _is_below(root, d)
+        ]
+        if root.path[0] != view.kinds.self_name and parts:
+            looked_up = root.path[1:2] and root.path[1].startswith("[")
+            how = "put there before" if looked_up else "computed where its object was made"
+            return wrong(text, how, f"`{text_of(min(parts))}`")
+        if len(root.path) > 1 and not any(map(is_size, root.path[1:])):
+            beside = [x for x in leaves if any(d.path == root.path[:1] for d in x.defs)]
+            taken = [x for x in beside if x.watch and x.watch.split(".")[0] != root.path[0]]
+            if taken and root.path not in called_paths(view.scope):
+                # ``model.get_layer("conv").output`` and ``model.output``.
+                return wrong(text, "computed where its object was made", f"`{taken[0].watch}`")
+        is_of_object = len(root.path) > (2 if root.path[0] == view.kinds.self_name else 1)
+        if variables and is_of_object and root.path in called_paths(view.scope):
+            if self._results.gives_kept(view, root.path):
+                return wrong(text, "computed where its object was made", "the variables")
+        if root.kind is Kind.PARAM or root.path[0] in self.parameters:
+            if self.steps is not None and self.steps.leave_out(root.path[0]):
+                return None
+            return self._parameter(root, leaves) or self._descent(root, leaves)
+        if root.path[0] == view.kinds.self_name and len(root.path) > 1:
+            name = root.path[1].lstrip(".")
+            if self.steps is not None and self.steps.settle(name):
+                return None
+            traced = self._tracer.attribute(view, name)
+            if len(root.path) > 2 and variables and traced.blind:
+                return wrong(text, "an object made elsewhere", "the variables")
+            verdict = self._kept.judge(text, name, traced, leaves) or self._descent(
+                root, leaves, name
+            )
+            if isinstance(verdict, Refusal) and self.steps is not None:
+                return self.steps.left_over(name) or verdict
+            return verdict
+        if len(root.path) > 1:
+            if any(d.path[0] == root.path[0] for d in sources):
+                return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
+            if len(root.path) == 2 and root.path in called_paths(view.scope):
+                root = replace(root, path=root.path[:1])  # a method runs where it is called
+                if self._is_object_around(root):
+                    return self._descent(root, leaves)
+            elif variables and not self._is_element(root):
+                return wrong(text, "computed where its object was made", "the variables")
+        return self.outer.judge(root, leaves) or self._descent(root, leaves)
+
+    def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        for leaf in leaves:
+            name = root.path[0]
+            runs = leaf.variables and root in passed_on(leaf, self._view)
+            if runs and not is_no_function(self._project, self._view, name):
+                return f"`{name}` runs its forward pass where it is called, not where it was made"
+            if leaf.variables and is_fed_data(self._project, self._view, name):
+                continue
+            for whole in holders(leaf, self._view):
+                verdict = self._by_callers.judge(whole, name, name, part=leaf.watch or "")
+                if verdict is not None:
+                    return verdict
+            # A name that is given here was not watched when the other one was used.
+            late = any(d.kind not in OUTSIDE for d in leaf.defs)
+            told: str | Refusal | None = None
+            # What has a name for callers is told by it.
+            ordered = sorted(leaf.defs, key=lambda d: (d.kind is not Kind.PARAM, d.path))
+            for made in ordered or (VARIABLES,):
+                verdict = self._by_callers.judge(
+                    made, name, name, said=given_by_a_call(leaf), computed=late
+                )
+                if isinstance(verdict, Refusal) and (made.kind in OUTSIDE or told is None):
+                    return verdict
+                told = told or verdict
+            if told:
+                return told
+        return None
+
+    def _descent(
+        self, root: Def, leaves: list[Leaf], keeps: str = "", called: bool = False
+    ) -> str | Refusal | None:
+        """What is known of a value that comes of a source by another way, or another name."""
+        text = text_of(root.path)
+        if called and root.path in called_paths(self._view.scope):
+            text = f"{text}(…)"
+        for leaf in leaves if not self._by_callers.linear else ():
+            found = self._ancestry.leads_to(self._view, root, leaf.defs)
+            if found:
+                return wrong(text, "computed elsewhere", f"`{name_of([leaf])}`", keeps=keeps)
+            if found is None:
+                return f"`{text}` was not computed from `{name_of([leaf])}`"
+        return None
+
+    def setting(self, root: Def, leaves: list[Leaf]) -> Refusal | None:
+        """Why a part of what is passed is no mere setting of the program's."""
+        if not is_plain(self._project, self._view, root) or self._holds_source(root, leaves):
+            return wrong(text_of(root.path), "made out of sight", "the source")
+        told = self._given_by_name(root, leaves)
+        return told if isinstance(told, Refusal) else None
+
+    def _given_by_name(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        """What is seen of a value that is configuration by its name."""
+        path = root.path
+        if path[0] in self.parameters:
+            return self._parameter(root, leaves)
+        if len(path) == 1:
+            return self.outer.judge(root, leaves)
+        if path[0] != self._view.kinds.self_name:
+            return None
+        name = path[1].lstrip(".")
+        traced = self._tracer.attribute(self._view, name)
+        return self._kept.judge(text_of(path), name, traced, leaves)
+
+    def _holds_source(self, root: Def, leaves: list[Leaf]) -> bool:
+        """Whether a source is a part of the same object: whatever its name, it has tensors."""
+        own = root.path[0] == self._view.kinds.self_name
+        holder = root.path[: 2 if own else 1]
+        imported = root.path[0] in self._project.imported(self._view.unit)
+        return not imported and any(
+            len(d.path) > len(holder) and d.path[: len(holder)] == holder
+            for leaf in leaves
+            for d in leaf.defs
+        )
+
+    def _is_object_around(self, root: Def) -> bool:
+        """Whether it is an object that a function around makes, and gives no parts itself.
+
+        What the making of it computed is asked where its methods are called.
+        """
+        around = outer_definitions(self._project, self._view, root.path)
+        return around is not None and all(
+            made.path == root.path
+            and isinstance(made.value, ast.Call)
+            and around[0].kinds.makes_object(made.value)
+            for made in around[1]
+        )
+
+    def _is_element(self, root: Def) -> bool:
+        """Whether it is an element of a list or dict that is kept at module level."""
+        return bool(global_values(self._view.unit, root.path[0])) and all(
+            step.startswith("[") for step in root.path[1:]
+        )
+
+
+def _is_below(root: Def, source: Def) -> bool:
+    return root.path[: len(source.path)] == source.path
