@@ -13,18 +13,15 @@ from typing import NamedTuple
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
-from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values
+from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
-from tapemigrate.rules.callgraph.imported import homes_of
-from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -34,6 +31,7 @@ from tapemigrate.rules.proof.kept_results import (
     above,
     method_of,
 )
+from tapemigrate.rules.proof.meant_functions import MeantFunctions, Place
 from tapemigrate.rules.proof.passed_objects import objects_passed
 from tapemigrate.rules.unseen.collected import ASKING, is_harmless
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
@@ -41,7 +39,7 @@ from tapemigrate.rules.values.attributes import contents, is_set_without_name
 from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
-from tapemigrate.source.trees import arguments_of, top_level, walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import gives_no_tensors
 
@@ -63,25 +61,17 @@ _TAKING_OUT = frozenset({"dequeue", "dequeue_many", "dequeue_up_to", "get_next",
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 
 
-class _Place(NamedTuple):
-    """A scope, the class of the object whose method it is, and what its parameters hold."""
-
-    view: View
-    cls: ast.ClassDef | None
-    given: tuple[tuple[str, Held], ...] | None = None
-
-
 class _Attribute(NamedTuple):
     cls: ast.ClassDef
     name: str
 
 
 class _Function(NamedTuple):
-    place: _Place
+    place: Place
 
 
 class _Made(NamedTuple):
-    place: _Place
+    place: Place
     made: Def
 
 
@@ -94,6 +84,7 @@ class HeldValues:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._homes: dict[ast.ClassDef, Unit] = {}
+        self._functions = MeantFunctions(project, self._homes)
         self._held = Fixpoint[_Key, Held](Held.NOTHING, max)
 
     # -- attributes -----------------------------------------------------------------------------
@@ -105,12 +96,12 @@ class HeldValues:
 
     def given_by(self, function: View) -> Held:
         """What a function gives, whatever it is handed."""
-        return self._held.of(_Function(_Place(function, None)), self._work_out)
+        return self._held.of(_Function(Place(function, None)), self._work_out)
 
     def of_class(self, unit: Unit, cls: ast.ClassDef, view: View, value: ast.expr) -> Held:
         """What an expression gives in a scope of the class, which stands in ``unit``."""
         self._homes[cls] = unit
-        return self._value(_Place(view, cls), value)
+        return self._value(Place(view, cls), value)
 
     def _work_out(self, key: _Key) -> Held:
         if isinstance(key, _Attribute):
@@ -145,7 +136,7 @@ class HeldValues:
             for inner, value in values:
                 if value not in met:
                     met.add(value)
-                    given = self._value(_Place(inner, cls), value)
+                    given = self._value(Place(inner, cls), value)
                     unsure = given is not Held.NOTHING and _may_be_put(inner.unit, value)
                     held.append(Held.UNKNOWN if unsure else given)
                     if isinstance(inner.unit.parents.get(value), ast.AugAssign):
@@ -184,13 +175,13 @@ class HeldValues:
 
     # -- values ---------------------------------------------------------------------------------
 
-    def _in(self, view: View) -> _Place:
+    def _in(self, view: View) -> Place:
         """A scope of a method of an object of its own class."""
         if view.cls is not None:
             self._homes[view.cls] = view.unit
-        return _Place(view, view.cls)
+        return Place(view, view.cls)
 
-    def _value(self, place: _Place, value: ast.expr | None) -> Held:
+    def _value(self, place: Place, value: ast.expr | None) -> Held:
         if value is None:
             return Held.NOTHING
         made = place.view.kinds.make(value)
@@ -235,18 +226,18 @@ class HeldValues:
                 return self._named(place, value)
         return Held.UNKNOWN
 
-    def _captured(self, place: _Place, value: ast.Lambda) -> Held:
+    def _captured(self, place: Place, value: ast.Lambda) -> Held:
         """A function, as a value, holds what it captures, and its defaults."""
         found = [self._definition(place, d) for d in _met(place.view.flow.uses_in(value))]
         found += self._given_later(place, free_names(value))
         found += self._defaults(place, value.args)
         return max((h for h in found if h >= Held.UNKNOWN), default=Held.OBJECTS)
 
-    def _defaults(self, place: _Place, args: ast.arguments) -> list[Held]:
+    def _defaults(self, place: Place, args: ast.arguments) -> list[Held]:
         """What defaults hold: they are worked out where the function is made."""
         return [self._value(place, each) for each in (*args.defaults, *args.kw_defaults)]
 
-    def _named(self, place: _Place, value: ast.Name | ast.Attribute) -> Held:
+    def _named(self, place: Place, value: ast.Name | ast.Attribute) -> Held:
         view, path = place.view, path_of(value)
         if path is None:
             inner = self._value(place, value.value) if isinstance(value, ast.Attribute) else None
@@ -261,10 +252,10 @@ class HeldValues:
             return Held.NOTHING if path[-1] in (".shape", ".name", ".dtype") else Held.UNKNOWN
         return held
 
-    def _definition(self, place: _Place, made: Def) -> Held:
+    def _definition(self, place: Place, made: Def) -> Held:
         return self._held.of(_Made(place, made), self._work_out)
 
-    def _made(self, place: _Place, made: Def) -> Held:
+    def _made(self, place: Place, made: Def) -> Held:
         view = place.view
         me = view.kinds.self_name
         if made.kind is Kind.FUNCTION:
@@ -296,7 +287,7 @@ class HeldValues:
             return max(both) if isinstance(made.value, ast.List) else of_op(both)
         return held
 
-    def _put(self, place: _Place, made: Def) -> Held:
+    def _put(self, place: Place, made: Def) -> Held:
         """What a statement adds to what it changes in place."""
         added = made.value if made.value is not None else getattr(made.stmt, "value", None)
         if not isinstance(added, ast.Call):
@@ -311,12 +302,12 @@ class HeldValues:
         of_it = isinstance(added.func, ast.Attribute) and path_of(added.func.value) in own
         return given if of_it and given is Held.NOTHING else max(given, Held.UNKNOWN)
 
-    def _given_later(self, place: _Place, names: frozenset[str]) -> list[Held]:
+    def _given_later(self, place: Place, names: frozenset[str]) -> list[Held]:
         """What names of the scope are given, or what they hold is: functions find it at last."""
         made = (d for name in sorted(names) for d in place.view.flow.given(name))
         return [self._definition(place, d) for d in made]
 
-    def _put_there(self, place: _Place, names: frozenset[str]) -> Iterator[Held]:
+    def _put_there(self, place: Place, names: frozenset[str]) -> Iterator[Held]:
         """What functions of the scope give names of it, or put into what these stand for."""
         for inner in walk(place.view.scope):
             if isinstance(inner, NamedFunction) and inner is not place.view.scope:
@@ -326,9 +317,9 @@ class HeldValues:
                         continue
                     whole = len(made.path) == 1 and made.kind is not Kind.MUTATE
                     if not whole or made.path[0] in shared_names(inner):
-                        yield self._definition(_Place(view, place.cls), made)
+                        yield self._definition(Place(view, place.cls), made)
 
-    def _parameter(self, place: _Place, name: str) -> Held:
+    def _parameter(self, place: Place, name: str) -> Held:
         if place.given is not None:
             return dict(place.given).get(name, Held.UNKNOWN)
         scope = place.view.scope
@@ -344,7 +335,7 @@ class HeldValues:
             held.append(self._value(self._in(caller), value))
         return max(held)
 
-    def _part(self, place: _Place, path: Path) -> Held | None:
+    def _part(self, place: Place, path: Path) -> Held | None:
         """What an attribute holds of what a constructor is handed: ``config.batch_size``."""
         if place.given is not None or place.cls is None or len(path) != 2:
             return None
@@ -354,7 +345,7 @@ class HeldValues:
         held = (self.attribute(*each, path[1].lstrip(".")) for each in found)
         return max(held, default=None) if path[1].startswith(".") else None
 
-    def _outer(self, place: _Place, name: str) -> Held:
+    def _outer(self, place: Place, name: str) -> Held:
         """What a name of the module holds, or of a function around."""
         unit = place.view.unit
         module = self._project.view(unit, unit.tree)
@@ -363,17 +354,17 @@ class HeldValues:
         around = outer_definitions(self._project, place.view, (name,))
         if around is not None:
             outer, given = around
-            return max(self._definition(_Place(outer, place.cls), d) for d in given)
+            return max(self._definition(Place(outer, place.cls), d) for d in given)
         made = [d for d in module.flow.defs.values() if d.path == (name,)]
         if name in unit.once(filled_state):
             return Held.UNKNOWN
         if not made:
             return Held.NOTHING if name in _BUILTIN else Held.UNKNOWN
-        return max(self._definition(_Place(module, None), d) for d in made)
+        return max(self._definition(Place(module, None), d) for d in made)
 
     # -- calls ----------------------------------------------------------------------------------
 
-    def _call(self, place: _Place, call: ast.Call) -> Held:
+    def _call(self, place: Place, call: ast.Call) -> Held:
         view = place.view
         given = [self._value(place, each) for each in arguments_of(call)]
         path = view.unit.names.qualified(call.func)
@@ -407,13 +398,13 @@ class HeldValues:
             return of_object(given) if seen else Held.UNKNOWN
         if name in _WEIGHTS:
             return Held.VARIABLE
-        found = list(self._called(place, call, path, name))
+        found = list(self._functions.called(place, call, path, name))
         if not found:
             unseen = self._unseen(place, call, path, given)
             return unseen if path else max([unseen, *self._made_from(place, call, given)])
         return max(self._of_function(inner, call, given, bound) for inner, bound in found)
 
-    def _operands(self, place: _Place, values: Iterable[ast.expr]) -> Iterator[Held]:
+    def _operands(self, place: Place, values: Iterable[ast.expr]) -> Iterator[Held]:
         """What an op reads: of a list that is written there, its elements, ``[batch, length]``."""
         for each in values:
             if isinstance(each, ast.List | ast.Tuple):
@@ -421,7 +412,7 @@ class HeldValues:
             else:
                 yield self._value(place, each)
 
-    def _unseen(self, place: _Place, call: ast.Call, path: str | None, given: list[Held]) -> Held:
+    def _unseen(self, place: Place, call: ast.Call, path: str | None, given: list[Held]) -> Held:
         """What a call gives whose function is not at hand."""
         if isinstance(call.func, ast.Attribute) and path is None:
             given = [*given, self._value(place, call.func.value)]
@@ -429,50 +420,15 @@ class HeldValues:
                 return Held.NOTHING
         return Held.OBJECTS if max(given, default=Held.NOTHING) == Held.NOTHING else Held.UNKNOWN
 
-    def _called(
-        self, place: _Place, call: ast.Call, path: str | None, name: str
-    ) -> Iterator[tuple[_Place, bool]]:
-        """The functions that the call may mean, and whether they are methods of its object."""
-        view = place.view
-        if path is not None:
-            for home, there in homes_of(self._project, path):
-                own = [s for s in top_level(home.tree) if isinstance(s, NamedFunction)]
-                yield from (
-                    (_Place(self._project.view(home, each), None), False)
-                    for each in own
-                    if each.name == there
-                )
-            return
-        if not isinstance(call.func, ast.Attribute):
-            function = view.kinds.called(call)
-            if function is not None:
-                yield _Place(self._project.view(view.unit, function), place.cls), False
-            return
-        owner = path_of(call.func.value)
-        found: list[Class] = []
-        if owner == (view.kinds.self_name,) or is_super(call.func.value):
-            found = [(self._homes[place.cls], place.cls)] if place.cls is not None else []
-        elif owner is not None and (cls := self._class_named(view.unit, owner[-1])) is not None:
-            found = [(view.unit, cls)]
-        else:
-            found = instances_of(self._project, view, call.func.value).classes
-        for each in found:
-            unit, method = method_of(list(above(self._project, *each)), name)
-            if unit is not None and method is not None:
-                decorators = [path_of(d) for d in method.decorator_list]
-                inner = self._project.view(unit, method)
-                self._homes[each[1]] = each[0]
-                yield _Place(inner, each[1]), decorators != [("staticmethod",)]
-
-    def _made_from(self, place: _Place, call: ast.Call, given: list[Held]) -> Iterator[Held]:
+    def _made_from(self, place: Place, call: ast.Call, given: list[Held]) -> Iterator[Held]:
         """What the functions give that the called one was made of: ``tf.make_template("f", f)``."""
-        for view, value in self._values_of(place.view, call.func):
-            there = _Place(view, place.cls)
+        for view, value in self._functions.values_of(place.view, call.func):
+            there = Place(view, place.cls)
             parts = arguments_of(value) if isinstance(value, ast.Call) else []
             for each in (value, *parts):
                 if isinstance(each, ast.Lambda):
                     yield self._value(there, each.body)
-            run = {each: list(self._meant(there, each)) for each in parts}
+            run = {each: list(self._functions.by_value(there, each)) for each in parts}
             others = [self._value(there, each) for each in parts if not run[each]]
             whole = max([*given, *others], default=Held.NOTHING)
             for inner, bound in (one for found in run.values() for one in found):
@@ -482,27 +438,7 @@ class HeldValues:
                 passed = tuple(sorted(dict.fromkeys(names, whole).items()))
                 yield self._held.of(_Function(inner._replace(given=passed)), self._work_out)
 
-    def _meant(self, place: _Place, value: ast.expr) -> Iterator[tuple[_Place, bool]]:
-        """The functions that a value may be."""
-        path = place.view.unit.names.qualified(value)
-        name = (path or (path_of(value) or ("",))[-1]).rpartition(".")[2].lstrip(".")
-        if name and not is_of_library(path):
-            yield from self._called(place, ast.Call(value, [], []), path, name)
-
-    def _values_of(self, view: View, named: ast.expr) -> Iterator[tuple[View, ast.expr]]:
-        """What the scope, or another method of its object, gave a name."""
-        for made in origins(view.flow.uses_in(named)):
-            if made.kind is Kind.ASSIGN and made.value is not None:
-                yield view, made.value
-            elif made.kind is Kind.ENTRY and made.path[0] == view.kinds.self_name:
-                for value in attribute_values(self._project, view, made.path[1].lstrip(".")):
-                    scope = self._project.scope_of(view.unit, value)
-                    yield self._project.view(view.unit, scope), value
-
-    def _class_named(self, unit: Unit, name: str) -> ast.ClassDef | None:
-        return self._project.effects(unit).class_named(name)
-
-    def _of_function(self, place: _Place, call: ast.Call, given: list[Held], bound: bool) -> Held:
+    def _of_function(self, place: Place, call: ast.Call, given: list[Held], bound: bool) -> Held:
         function = place.view.scope
         assert isinstance(function, NamedFunction)
         names = [a.arg for a in parameters(function.args)][bound:]
@@ -521,7 +457,7 @@ class HeldValues:
         inner = place._replace(given=tuple(sorted(passed.items())))
         return self._held.of(_Function(inner), self._work_out)
 
-    def _given_back(self, place: _Place) -> Held:
+    def _given_back(self, place: Place) -> Held:
         ends = [end.value for end in place.view.flow.returns]
         if place.view.flow.yields:
             nodes = walk(place.view.scope)

@@ -1,0 +1,96 @@
+"""Which functions of the user's a call may mean, and the objects that run them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.effects import is_super
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.imported import homes_of
+from tapemigrate.rules.callgraph.instances import instances_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.holding import Held
+from tapemigrate.rules.proof.kept_results import Class, above, method_of
+from tapemigrate.source.trees import top_level
+
+
+class Place(NamedTuple):
+    """A scope, the class of the object whose method it is, and what its parameters hold."""
+
+    view: View
+    cls: ast.ClassDef | None
+    given: tuple[tuple[str, Held], ...] | None = None
+
+
+class MeantFunctions:
+    """Looks for them in all files.
+
+    ``homes`` are the files of the classes that were met: those found here are put there as well.
+    """
+
+    def __init__(self, project: Project, homes: dict[ast.ClassDef, Unit]) -> None:
+        self._project = project
+        self._homes = homes
+
+    def called(
+        self, place: Place, call: ast.Call, path: str | None, name: str
+    ) -> Iterator[tuple[Place, bool]]:
+        """The functions that the call may mean, and whether they are methods of its object."""
+        view = place.view
+        if path is not None:
+            for home, there in homes_of(self._project, path):
+                own = [s for s in top_level(home.tree) if isinstance(s, NamedFunction)]
+                yield from (
+                    (Place(self._project.view(home, each), None), False)
+                    for each in own
+                    if each.name == there
+                )
+            return
+        if not isinstance(call.func, ast.Attribute):
+            function = view.kinds.called(call)
+            if function is not None:
+                yield Place(self._project.view(view.unit, function), place.cls), False
+            return
+        owner = path_of(call.func.value)
+        found: list[Class] = []
+        if owner == (view.kinds.self_name,) or is_super(call.func.value):
+            found = [(self._homes[place.cls], place.cls)] if place.cls is not None else []
+        elif owner is not None and (cls := self._class_named(view.unit, owner[-1])) is not None:
+            found = [(view.unit, cls)]
+        else:
+            found = instances_of(self._project, view, call.func.value).classes
+        for each in found:
+            unit, method = method_of(list(above(self._project, *each)), name)
+            if unit is not None and method is not None:
+                decorators = [path_of(d) for d in method.decorator_list]
+                inner = self._project.view(unit, method)
+                self._homes[each[1]] = each[0]
+                yield Place(inner, each[1]), decorators != [("staticmethod",)]
+
+    def by_value(self, place: Place, value: ast.expr) -> Iterator[tuple[Place, bool]]:
+        """The functions that a value may be."""
+        path = place.view.unit.names.qualified(value)
+        name = (path or (path_of(value) or ("",))[-1]).rpartition(".")[2].lstrip(".")
+        if name and not is_of_library(path):
+            yield from self.called(place, ast.Call(value, [], []), path, name)
+
+    def values_of(self, view: View, named: ast.expr) -> Iterator[tuple[View, ast.expr]]:
+        """What the scope, or another method of its object, gave a name."""
+        for made in origins(view.flow.uses_in(named)):
+            if made.kind is Kind.ASSIGN and made.value is not None:
+                yield view, made.value
+            elif made.kind is Kind.ENTRY and made.path[0] == view.kinds.self_name:
+                for value in attribute_values(self._project, view, made.path[1].lstrip(".")):
+                    scope = self._project.scope_of(view.unit, value)
+                    yield self._project.view(view.unit, scope), value
+
+    def _class_named(self, unit: Unit, name: str) -> ast.ClassDef | None:
+        return self._project.effects(unit).class_named(name)
