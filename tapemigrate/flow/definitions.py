@@ -43,7 +43,8 @@ class Def:
     taken from). ``uses`` are the definitions that its value is made of, ``before`` those that were
     at its path until it changed in place. ``code`` are the outer names that it reads when called,
     ``alters`` those that it may give something then, or whose objects it may change, and ``hands``
-    those that it hands to what is out of sight. ``order`` counts the definitions of the scope.
+    those that it hands to what is out of sight. ``kept`` are the paths that functions may change
+    which it was handed, and may run later. ``order`` counts the definitions of the scope.
     """
 
     path: Path
@@ -56,6 +57,7 @@ class Def:
     code: frozenset[str] = frozenset()
     alters: frozenset[str] = frozenset()
     hands: frozenset[str] = frozenset()
+    kept: frozenset[Path] = frozenset()
     order: int = 0
 
     def __hash__(self) -> int:

@@ -100,9 +100,10 @@ class Evaluation:
             found |= self.evaluate(arg, state)
         for keyword in call.keywords:
             found |= self.evaluate(keyword.value, state)
-        effect = self._effect(call)
-        for each in self._runs(call, self._states.reads):
-            effect = effect.joined(self._effect(each))
+        effect, run = self._effect(call), list(self._runs(call, self._states.reads))
+        ran = [self._effect(each) for each in run]
+        for each in ran:
+            effect = effect.joined(each)
         if effect.above and isinstance(call.func, ast.Attribute):
             # ``super().build()`` sees all of the object, which it does not name.
             found |= self._states.read(state, call.func.value, (effect.above,))
@@ -116,12 +117,25 @@ class Evaluation:
             self._states.change(state, call, HIDDEN, found)
         # Functions that are handed on may run as well as the one that is called.
         altered = {name for use in found for name in use.made.alters}
-        changes = [*effect.changes, *self._bound(call, state)]
+        bound = self._bound(call, state)
+        changes = [*effect.changes, *bound]
         changes += [ast.Name(name, ast.Load()) for name in sorted(altered)]
         handed = {name for use in found for name in use.made.hands} - altered
         for name in sorted(handed):
             if any(map(_is_container, self._states.meant(state, (name,)))):
                 changes.append(ast.Name(name, ast.Load()))
+        later = self._kept_by([call, *run], effect, state) if self._states.kept else set()
+        kept = later.union((name,) for name in altered)
+        kept |= {
+            path
+            for each in (*bound, *(e for one in ran for e in one.changes))
+            if (path := path_of(each)) is not None
+        }
+        if kept:
+            self._states.kept[call] = frozenset(kept)
+        for path in sorted(later):
+            self._states.change_everywhere(state, call, path, found)
+            self._states.change(state, call, path, found)
         copied = {k.value for k in call.keywords if k.arg is None}  # ``**rest``
         alone = isinstance(self._states.stmt, ast.Expr) and self._states.stmt.value is call
         for expr in effect.objects:
@@ -156,6 +170,22 @@ class Evaluation:
             ):
                 self._states.change_everywhere(state, call, path, found)
                 self._states.change(state, call, path, found)
+        return found
+
+    def _kept_by(self, calls: Iterable[ast.Call], effect: Effect, state: State) -> set[Path]:
+        """What functions change that the object at hand keeps, or one that is passed."""
+        found: set[Path] = set()
+        for call in calls:
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+            # What computes and does nothing else runs nothing that it is handed.
+            for each in (owner, *(arguments_of(call) if effect.writes_hidden else ())):
+                path = path_of(each)
+                if isinstance(each, ast.Call):
+                    found |= self._states.kept.get(each, frozenset())
+                if path is not None:
+                    parts = (state.get(p, NONE) for p in self._states.below.get(path, ()))
+                    for use in self._states.lookup(state, path).union(*parts):
+                        found |= use.made.kept
         return found
 
     def _is_complete(self, state: State, path: Path) -> bool:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Set
 from itertools import chain
 
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Kind, Use, Uses, united
-from tapemigrate.flow.objects import Objects, calls_one_of, repeats
+from tapemigrate.flow.objects import Objects, calls_one_of, is_object, repeats
 from tapemigrate.flow.paths import Path, other_name, path_of
 from tapemigrate.flow.sharing import Twins
-from tapemigrate.source.trees import children
+from tapemigrate.source.trees import children, walk
 
 State = dict[Path, Uses]
 #: At the end of a path: all parts of an object, which may be none, but a tensor.
@@ -39,7 +39,8 @@ class States:
     ``set_here``, does so from then on. ``reads`` gives, for
     every path that is read, the definitions that may reach it; ``stmt`` and ``loops`` are where
     the statement stands that is gone through; ``below`` are the longer paths that are known, by
-    each path that they begin with.
+    each path that they begin with; ``kept`` are the paths that functions change which
+    a call is handed, and what it gives may run later.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class States:
         self.below: dict[Path, dict[Path, None]] = {}
         self.stmt: ast.stmt | None = None
         self.loops: list[ast.stmt] = []
+        self.kept: dict[ast.AST, frozenset[Path]] = {}
         self._shared = shared
         self._properties = properties
         self._hooked = hooked
@@ -122,6 +124,8 @@ class States:
                 made.code = united(made.code, use.made.code)
                 made.alters = united(made.alters, use.made.alters)
                 made.hands = united(made.hands, use.made.hands)
+        if value is not None and self.kept:
+            self._keep(made, uses, value)
         if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
             self._named.setdefault(other, set()).add(path)
         self.objects.bound(made)
@@ -153,6 +157,8 @@ class States:
         new = (before | uses) - made.uses
         others = {use for use in new if use.made is not made or use.carried}
         made.uses = united(made.uses, others)
+        if self.kept:
+            self._keep(made, before | uses, node)
         here = self.use(made)
         for known in self.below.get(path, ()):
             if known in state:
@@ -169,6 +175,14 @@ class States:
             given = {use for u in own if _is_name_of(u.made, path) for use in u.made.uses}
             if (given | own) & before:
                 state[name] = own | {here}
+
+    def _keep(self, made: Def, uses: Uses, node: ast.AST) -> None:
+        """``made`` may run later what it is handed: what that changes, it changes."""
+        for call in walk(node):
+            made.kept = united(made.kept, self.kept.get(call, frozenset()))
+        if made.kind is not Kind.ASSIGN or is_object(made) or path_of(node) is not None:
+            for use in uses:
+                made.kept = united(made.kept, use.made.kept)
 
     def change_parts(self, state: State, node: ast.Call, path: Path, uses: Uses) -> None:
         """The call ``node`` may set parts of the object at ``path``, whatever they are called."""
