@@ -12,8 +12,9 @@ from tapemigrate.patterns import late
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources
+from tapemigrate.tape.no_tensors import recipe_of
 from tapemigrate.tape.ops import Ops
-from tapemigrate.tape.recipes import SOURCE, STOP
+from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
 from tapemigrate.tape.sources import SourceReader
@@ -51,7 +52,7 @@ def sources_of(
     if request.variables:
         sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
     if sources.refusal or not sources.leaves:
-        return Refusal(sources.refusal or _none_found(request.sources), SOURCE)
+        return Refusal(sources.refusal or _none_found(request.sources), recipe_of(sources.refusal))
     looked_up = next((x.watch for x in sources.leaves if _OF_GRAPH.search(x.watch or "")), None)
     if looked_up is not None:
         return Refusal(

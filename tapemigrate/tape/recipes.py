@@ -13,3 +13,7 @@ STOP = (
     "Compute the tensors to be held constant under `with tape.stop_recording():` and watch those "
     "that are sources right after."
 )
+MADE_TENSOR = (
+    "Nothing depends on a number or an array: `tf.gradients` gives None for it. If its gradient is "
+    "meant, make it a tensor by `tf.convert_to_tensor(…)` before it is used."
+)

@@ -27,6 +27,7 @@ from tapemigrate.tape.leaf import (
     taken_for_variables,
 )
 from tapemigrate.tape.made_sources import FRESH, KindEvidence, MadeSources
+from tapemigrate.tape.no_tensors import PYTHON_VALUE, Plain, if_tensors, no_tensor
 from tapemigrate.tape.object_parts import ObjectParts
 from tapemigrate.tape.set_in_scope import SetAnew, set_here
 from tapemigrate.tape.source_arithmetic import SourceArithmetic
@@ -45,7 +46,6 @@ CHOSEN = (
 )
 SET_BY_A_CALL = "`{}` may be given another value by what is called {}, where nothing can watch it"
 UNWATCHABLE = "`{}` is made where nothing can watch it"
-PYTHON_VALUE = "the source is a Python value, not a tensor"
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
@@ -69,12 +69,14 @@ class SourceReader:
         filled_here: Callable[[Path], bool] = lambda path: False,
         holds_lists: Callable[[ast.expr], bool] = lambda node: False,
         around: Callable[[Path], Sources | None] = lambda path: None,
+        plain: Callable[[Def], Plain | None] = lambda made: None,
     ) -> None:
         """``by_name``: parts of objects out of sight that are called so are taken for variables.
 
         ``filled_here``: whether nothing but the scope, and what it calls, fills a list.
         ``holds_lists``: whether lists may be among what is kept elsewhere.
         ``around``: the variables that a name of a function around, or of the module, stands for.
+        ``plain``: what of a definition is a number or an array.
         """
         self._flow = flow
         self._kinds = kinds
@@ -91,6 +93,8 @@ class SourceReader:
         self._filled_here = filled_here
         self._holds_lists = holds_lists
         self._around = around
+        self._plain = plain
+        self._plains: dict[Def, Plain | None] = {}
         self._parts = ObjectParts(self._made, BuiltLate(flow, kinds), making, by_name)
         self._named: dict[tuple[ast.expr, int], Sources] = {}
         self._row = 0
@@ -312,8 +316,10 @@ class SourceReader:
         """What ``text`` is, whichever of ``defs`` gave it its value."""
         found = Sources()
         defs = list(defs)
-        if defs and all(self._is_number(made, text) for made in defs):
-            return Sources(refusal=f"the source `{text}` is a Python value, not a tensor")
+        plains = [self._plain_of(made) for made in defs]
+        if defs and all(self._is_number(d, text, p) for d, p in zip(defs, plains, strict=True)):
+            here = any(made.kind in _MADE_HERE for made in defs)
+            return Sources(refusal=no_tensor(text, None if here else plains[0]))
         singles: set[bool | None] = set()
         listed: set[bool] = set()
         ways = sorted(defs, key=_place)
@@ -330,11 +336,19 @@ class SourceReader:
         if len(ways) > 1:
             found.leaves = beside_variables(found.leaves, text)
         found.leaves = merged(found.leaves)
+        found.leaves = if_tensors(found.leaves, text, plains)
         found.single = singles.pop() if len(singles) == 1 else None
         return found
 
-    def _is_number(self, made: Def, text: str) -> bool:
+    def _plain_of(self, made: Def) -> Plain | None:
+        if made not in self._plains:
+            self._plains[made] = self._plain(made)
+        return self._plains[made]
+
+    def _is_number(self, made: Def, text: str, plain: Plain | None) -> bool:
         """Whether it is a number, or an array of such: nothing that a tape could watch."""
+        if plain is not None:
+            return plain.always
         if made.kind is not Kind.ASSIGN or text_of(made.path) != text or made.value is None:
             return False
         none = isinstance(made.value, ast.Constant) and made.value.value is None

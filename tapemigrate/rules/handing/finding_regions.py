@@ -18,6 +18,7 @@ from tapemigrate.rules.values.module_variables import are_variables, is_trainabl
 from tapemigrate.rules.values.optional import given_for
 from tapemigrate.rules.values.own_lists import is_filled_here
 from tapemigrate.rules.values.plain_objects import gives_numbers, is_plain_object
+from tapemigrate.rules.values.plain_sources import plain_source
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.set_anew import may_be_set_anew
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, is_opened
@@ -64,6 +65,7 @@ def _reader_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fal
         lambda path: is_filled_here(project, view, path),
         lambda node: ListSigns(project).among(view, node),
         lambda path: _around(project, tracer, view, path),
+        lambda made: plain_source(project, view, made),
     )
 
 
