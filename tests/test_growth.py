@@ -94,6 +94,71 @@ def attack(x, model, steps, way):
         x = x + g
 """,
 )
+
+
+def in_a_row(first: str, part: str, last: str = "") -> Write:
+    """Writes a file with ``part`` for 1 to ``n``, each of which knows the one before it."""
+
+    def write(folder: Path, n: int) -> None:
+        parts = [part.format(k=k, before=k - 1) for k in range(1, n + 1)]
+        text = "import tensorflow as tf\n" + first + "".join(parts) + last.format(n=n)
+        (folder / "module.py").write_text(text, encoding="utf-8")
+
+    return write
+
+
+METHODS_IN_A_RING = in_a_row(
+    """
+class Net:
+    def slope(self, x):
+        return tf.gradients(self.f_0(x), x)
+""",
+    """
+    def f_{before}(self, x):
+        self.h_{k} = x * {k}.0
+        return self.f_{k}(x) + self.h_{k}
+""",
+    """
+    def f_{n}(self, x):
+        return self.f_0(x)
+""",
+)
+HANDED_UP = in_a_row(
+    """
+def f_0(y, x):
+    return tf.gradients(y, x)[0]
+""",
+    """
+def f_{k}(y, x):
+    return f_{before}(y, x) * {k}.0
+""",
+    """
+def slope(x):
+    y = tf.sin(x)
+    return f_{n}(y, x)
+""",
+)
+LEVELS = in_a_row(
+    """
+class Net_0:
+    def __init__(self, x):
+        self.x = x
+        self.y = tf.sin(x)
+""",
+    """
+class Net_{k}(Net_{before}):
+    def __init__(self, x):
+        super().__init__(x)
+        self.y = self.y * {k}.0
+
+    def slope(self):
+        return tf.gradients(self.y, self.x)
+""",
+)
+# Where each call is one of many: these grow with the pairs, and no faster.
+PAIRS = {
+    "levels of classes": (LEVELS, 5),
+}
 WORKLOADS = {
     "statements": (generated.statements, 60),
     "calls": (generated.calls, 40),
@@ -103,6 +168,8 @@ WORKLOADS = {
     "names like Keras's": (generated.keras_names, 400),
     "callers": (CALLERS, 10),
     "methods": (METHODS, 10),
+    "methods in a ring": (METHODS_IN_A_RING, 10),
+    "tapes handed up": (HANDED_UP, 10),
     "classes": (CLASSES, 10),
     "variables": (VARIABLES, 10),
     "state": (STATE, 10),
@@ -136,3 +203,26 @@ def test_growth(tmp_path: Path, name: str) -> None:
     small, middle, large = (calls_made(tmp_path, workload, n * times) for times in (1, 2, 4))
     # Twice as much for twice the size; where it is the square, four times.
     assert (large - middle) / (middle - small) < 2.3
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_growth_of_pairs(tmp_path: Path, name: str) -> None:
+    workload, n = PAIRS[name]
+    calls_made(tmp_path, workload, 5)
+    small, middle, large = (calls_made(tmp_path, workload, n * times) for times in (1, 2, 4))
+    assert (large - middle) / (middle - small) < 4.3
+
+
+def test_growth_of_loops_in_loops(tmp_path: Path) -> None:
+    def loops(folder: Path, n: int) -> None:
+        body = [
+            f"{'    ' * k}for i_{k} in range(3):\n{'    ' * k}    y = tf.sin(y)\n" for k in range(n)
+        ]
+        text = "import tensorflow as tf\ndef slope(x):\n    y = x\n"
+        text += "".join(f"    {line}\n" for part in body for line in part.splitlines())
+        text += "    return tf.gradients(y, x)\n"
+        (folder / "module.py").write_text(text, encoding="utf-8")
+
+    calls_made(tmp_path, loops, 2)
+    # Each goes twice round its body: that would be 256 times as much.
+    assert calls_made(tmp_path, loops, 16) < 20 * calls_made(tmp_path, loops, 8)

@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import Function, NamedFunction
+from tapemigrate.flow.functions import Function, NamedFunction, Scope
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
@@ -17,6 +17,7 @@ from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.attributes import (
@@ -34,7 +35,7 @@ from tapemigrate.rules.values.put_by_calls import (
     put_in_attribute,
     put_in_name,
 )
-from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
+from tapemigrate.rules.values.put_in import handed_in, put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.whole_objects import read_of_whole
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
@@ -46,6 +47,8 @@ from tapemigrate.tape.symbols import short
 PLAIN = (Make.PYTHON, Make.LEAF)
 # What of ``tf.contrib`` makes no variables.
 _NO_NETWORKS = ("nest.", "contrib.staging.")
+# So many scopes of a class are told by themselves what they hand to parts of their object.
+_MANY = 30
 # Methods that texts alone have: ``parser.register("type", "bool", lambda v: v.lower() == "true")``.
 _OF_TEXTS = frozenset({"lower", "upper", "strip", "lstrip", "rstrip", "startswith", "endswith"})
 _ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
@@ -123,6 +126,8 @@ class Tracer:
         # What stands in a place does not change while others are worked out.
         self._places: dict[_Key, _Steps] = {}
         self._values: dict[tuple[View, ast.expr], _Steps] = {}
+        self._of_classes: dict[tuple[ast.ClassDef, str | None], View] = {}
+        self._handing: dict[ast.ClassDef, int] = {}
         self._behind: dict[tuple[ast.AST, ast.expr], frozenset[Def]] = {}
         self._looking: set[int] = set()
 
@@ -290,7 +295,35 @@ class Tracer:
         if view.cls is None:
             steps.own.blind = True
         else:
-            steps.further[what, view, name] = None
+            steps.further[what, self._asking(what, view, name), name] = None
+
+    def _asking(self, what: _Traced, view: View, name: str) -> View:
+        """One view for all scopes of a class that are told the same of ``self.name``, or its own.
+
+        A scope that hands something to a part of its object is told less of that part, and of
+        methods, which may read it.
+        """
+        assert view.cls is not None
+        handed = handed_in(self._project, view.unit)
+        if view.scope in handed:
+            method = what is _Traced.METHOD or self._method_of(view, name) is not None
+            if not method and name in handed[view.scope]:
+                return view
+            if method and self._are_few(view.unit, view.cls, handed):
+                return view
+        own = self._of_classes.get((view.cls, view.kinds.self_name))
+        if own is None:
+            # A scope that is not there hands nothing to anybody.
+            own = replace(view, scope=ast.Module([view.cls], []))
+            self._of_classes[view.cls, view.kinds.self_name] = own
+        return own
+
+    def _are_few(self, unit: Unit, cls: ast.ClassDef, scopes: Iterable[Scope]) -> bool:
+        """Whether each of the scopes of a class can be told something else in good time."""
+        if cls not in self._handing:
+            of_class = (self._project.class_of(unit, scope) is cls for scope in scopes)
+            self._handing[cls] = sum(of_class)
+        return self._handing[cls] <= _MANY
 
     def _is_class(self, view: View, path: str) -> bool:
         """Whether a path leads to a class at hand, of which what is made is no tensor."""
@@ -340,7 +373,8 @@ class Tracer:
         assert view.cls is not None or not name
         if view.cls is None:
             return Provenance(blind=True)
-        return self._traced.of((_Traced.ATTRIBUTE, view, name), self._trace)
+        what = _Traced.ATTRIBUTE
+        return self._traced.of((what, self._asking(what, view, name), name), self._trace)
 
     def _method_as_value(self, view: View, name: str, method: NamedFunction) -> Provenance:
         found = Provenance()
@@ -422,7 +456,8 @@ class Tracer:
         """What calling ``self.name(…)`` reads that is not passed to it."""
         if view.cls is None:
             return Provenance(blind=True)
-        return self._traced.of((_Traced.METHOD, view, name), self._trace)
+        what = _Traced.METHOD
+        return self._traced.of((what, self._asking(what, view, name), name), self._trace)
 
     def _method(self, view: View, name: str) -> _Steps:
         steps = _Steps()

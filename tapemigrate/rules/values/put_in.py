@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
 from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, is_of_class, put_into
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import NamedFunction, Scope
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.sharing import Twins
 from tapemigrate.rules.callgraph.arguments import argument_for
@@ -52,6 +53,41 @@ def put_in_by_others(project: Project, view: View, name: str) -> Iterator[Given]
         for node in _kept_by_name(value):
             if node.id != inner.kinds.self_name:
                 yield from ((inner, each) for each in _put_into(project, inner, node))
+
+
+def handed_in(project: Project, unit: Unit) -> Mapping[Scope, AbstractSet[str]]:
+    """The attributes to which a scope itself hands what may be kept there.
+
+    Of these it is told by its own statements, and less than other scopes of its class by
+    ``put_in_by_methods`` and ``put_in_by_others``.
+    """
+    known = project.once(_known_handed)
+    if unit.filename not in known:
+        known[unit.filename] = _handed_by_scopes(project, unit)
+    return known[unit.filename]
+
+
+def _known_handed(_: Project) -> dict[str, dict[Scope, set[str]]]:
+    return {}
+
+
+def _handed_by_scopes(project: Project, unit: Unit) -> dict[Scope, set[str]]:
+    found: dict[Scope, set[str]] = {}
+    effects = project.effects(unit)
+    for name, handed in unit.once(_handed).items():
+        others = effects.twins.whole.get(f".{name}", frozenset())
+        others |= effects.twins.parts.get(f".{name}", frozenset())
+        for node, _, method in handed:
+            scope = project.scope_of(unit, node)
+            cls = project.class_of(unit, scope)
+            if cls is None:
+                continue
+            # A method is no attribute that holds something.
+            names = {name} if effects.method(cls, name) is None else set[str]()
+            names |= {step[1:] for step in others}
+            if not names <= found.get(scope, set()) and keeps(project, method):
+                found.setdefault(scope, set()).update(names)
+    return found
 
 
 def _kept_by_name(value: ast.expr) -> Iterator[ast.Name]:
@@ -115,13 +151,28 @@ def _put_where(
                 yield from (((there, value), own, node) for value in put)
 
 
-def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> Iterator[Given]:
+def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> list[Given]:
     """What callers put into an object after they have handed it in as the parameter ``made``."""
     scope = view.scope
     if made.kind is not Kind.PARAM or not isinstance(scope, ast.FunctionDef) or depth == 0:
-        return
+        return []
     if made.path == (view.kinds.self_name,):
-        return
+        return []
+    known = project.once(_known_put)
+    key = (scope, made.path, depth)
+    if key not in known:
+        # Constructors of a long line of classes may all call each other.
+        known[key] = list(dict.fromkeys(_put_by_callers(project, view, scope, made, depth)))
+    return known[key]
+
+
+def _known_put(_: Project) -> dict[tuple[Scope, Path, int], list[Given]]:
+    return {}
+
+
+def _put_by_callers(
+    project: Project, view: View, scope: ast.FunctionDef, made: Def, depth: int
+) -> Iterator[Given]:
     for site in calls_of(project, view, scope):
         given = argument_for(site.call, scope, made.path[0], view.cls is not None)
         if given is None or path_of(given) is None:
