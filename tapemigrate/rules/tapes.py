@@ -136,7 +136,7 @@ class Tapes:
     def _write(self, parts: list[_Part], threads: Threads) -> None:
         """One rewrite for all of ``parts``, and the findings that it mends."""
         helpers = threads.helpers
-        assumptions: list[str] = []
+        noted: dict[str, None] = {}
         origins: dict[str, tuple[View, ast.stmt]] = {}
         ops: dict[str, list[Op]] = {}
         for part in parts:
@@ -149,31 +149,33 @@ class Tapes:
             switches = dangers(self.project, unit).ops()
             here += [*self._ops(part), *switches]
             if any(isinstance(op, Insert) and _CONTROL_FLOW in op.code for op in switches):
-                assumptions += [a for a in put_out(unit) if a not in assumptions]
+                noted |= dict.fromkeys(put_out(unit))
             for region in part.regions:
                 for home, op in threads.lendings.ops(region):
                     ops.setdefault(home.filename, []).append(op)
-                assumptions += [a for a in region.assumptions if a not in assumptions]
+                noted |= dict.fromkeys(region.assumptions)
                 for each in region.assumptions:
                     origins.setdefault(each, (part.placed.view, region.request.stmt))
             if helper is not None and given:
                 span = unit.lines.span(helper.function)
                 here.append(AddParameter(span, part.placed.tape, bool(helper.without)))
-                assumptions += [a for a in helper.assumptions if a not in assumptions]
+                noted |= dict.fromkeys(helper.assumptions)
                 for other, member in helper.circle.members if helper.circle is not None else ():
                     if member not in helpers:
                         op = AddParameter(other.lines.span(member), part.placed.tape, optional=True)
                         ops.setdefault(other.filename, []).append(op)
+        assumptions = list(noted)
         rewrite = Rewrite(
             "unsafe" if assumptions else "safe",
             _fix_message(parts, assumptions),
             {name: tuple(dict.fromkeys(each)) for name, each in ops.items()},
         )
+        callers = _handed_by(parts)
         for part in parts:
             helper = helpers.get(part.placed.view.scope)
             without = helper.without if helper is not None else []
             told = {a: _told(part.placed.view, a, origins.get(a)) for a in assumptions}
-            asked = _asked_of_callers(part.placed.view.scope, parts, helpers)
+            asked = _asked_of_callers(part.placed.view.scope, callers, helpers)
             for region in part.regions:
                 own = [*region.assumptions, *(told[a] for a in asked if region.given)]
                 own = list(dict.fromkeys(own)) if region.assumptions else list(told.values())
@@ -228,21 +230,32 @@ class Tapes:
         )
 
 
+def _handed_by(parts: list[_Part]) -> dict[Scope, list[tuple[Region, Scope]]]:
+    """By functions: the regions that hand them a tape, and in which functions these are."""
+    found: dict[Scope, list[tuple[Region, Scope]]] = {}
+    for part in parts:
+        for region in part.regions:
+            function = part.placed.handed.get(region.request)
+            if function is not None:
+                found.setdefault(function, []).append((region, part.placed.view.scope))
+    return found
+
+
 def _asked_of_callers(
-    scope: Scope, parts: list[_Part], helpers: Mapping[Scope, Helper]
+    scope: Scope,
+    callers: Mapping[Scope, list[tuple[Region, Scope]]],
+    helpers: Mapping[Scope, Helper],
 ) -> list[str]:
     """The assumptions on which it rests that a function is handed a tape, and the right one."""
     found: dict[str, None] = {}
-    pending = [scope]
+    pending, met = [scope], {scope}
     for each in pending:  # which grows meanwhile
         found |= dict.fromkeys(helpers[each].assumptions if each in helpers else ())
-        for part in parts:
-            for region in part.regions:
-                if part.placed.handed.get(region.request) is each:
-                    found |= dict.fromkeys(region.assumptions)
-                    above = part.placed.view.scope
-                    if region.given and above not in pending:
-                        pending.append(above)
+        for region, above in callers.get(each, ()):
+            found |= dict.fromkeys(region.assumptions)
+            if region.given and above not in met:
+                met.add(above)
+                pending.append(above)
     return list(found)
 
 
@@ -267,15 +280,17 @@ def _part(placed: Placed, layout: Layout) -> _Part:
 
 def _joined(parts: list[_Part]) -> list[list[_Part]]:
     """The parts by the functions that they hand tapes to, or are handed tapes in."""
-    groups: list[tuple[set[Scope], list[_Part]]] = []
-    for part in parts:
+    groups: dict[int, tuple[set[Scope], list[_Part]]] = {}
+    group_of: dict[Scope, int] = {}
+    for number, part in enumerate(parts):
         hands, members = set(part.hands), [part]
-        for group in [g for g in groups if g[0] & hands] if hands else ():
-            groups.remove(group)
-            hands |= group[0]
-            members = [*group[1], *members]
-        groups.append((hands, members))
-    return [members for _, members in groups]
+        for other in sorted({group_of[f] for f in hands if f in group_of}):
+            further, before = groups.pop(other)
+            hands |= further
+            members = [*before, *members]
+        groups[number] = hands, members
+        group_of |= dict.fromkeys(hands, number)
+    return [members for _, members in groups.values()]
 
 
 def _clusters(layout: Layout, blocks: Blocks) -> list[Layout]:

@@ -8,6 +8,7 @@ has seen.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.slices import origins
@@ -70,6 +71,7 @@ def _name(func: ast.expr) -> str:
 def _asked(unit: Unit) -> _Asked:
     """What the functions of the file, called by their names, differentiate of their parameters."""
     found: _Asked = {}
+    pending: list[tuple[ast.FunctionDef, tuple[str, str]]] = []
     for expr, path in unit.names.references():
         symbol = catalog.lookup(path, {})
         call = unit.parents.get(expr)
@@ -80,30 +82,33 @@ def _asked(unit: Unit) -> _Asked:
             sources = request.sources
             listed = sources.elts if isinstance(sources, ast.List | ast.Tuple) else [sources]
             for source in listed:
-                _note(found, unit, call, request.target, source)
-    fresh = bool(found)
-    while fresh:
-        before = sum(map(len, found.values()))
-        for function in [f for f in found if isinstance(f, ast.FunctionDef)]:
-            for call in unit.nodes(ast.Call):
-                if isinstance(call.func, ast.Name) and call.func.id == function.name:
-                    for names in list(found[function]):
-                        passed = [argument_for(call, function, n, method=False) for n in names]
-                        if passed[0] is not None and passed[1] is not None:
-                            _note(found, unit, call, passed[0], passed[1])
-        fresh = sum(map(len, found.values())) > before
+                pending += _note(found, unit, call, request.target, source)
+    by_name: dict[str, list[ast.Call]] = {}
+    for call in unit.nodes(ast.Call) if found else ():
+        if isinstance(call.func, ast.Name):
+            by_name.setdefault(call.func.id, []).append(call)
+    for function, names in pending:  # which grows meanwhile
+        for call in by_name.get(function.name, ()):
+            of, by = (argument_for(call, function, name, method=False) for name in names)
+            if of is not None and by is not None:
+                pending += _note(found, unit, call, of, by)
     return found
 
 
-def _note(found: _Asked, unit: Unit, call: ast.Call, target: ast.expr, source: ast.expr) -> None:
-    """Keeps in mind that the function round ``call`` differentiates one parameter by another."""
+def _note(
+    found: _Asked, unit: Unit, call: ast.Call, target: ast.expr, source: ast.expr
+) -> Iterator[tuple[ast.FunctionDef, tuple[str, str]]]:
+    """The function round ``call``, if it is found to differentiate one parameter by another."""
     node: ast.AST | None = call
     while node is not None and not isinstance(node, ast.FunctionDef | ast.Lambda):
         node = unit.parents.get(node)
     of = base(target)
     if isinstance(node, ast.FunctionDef) and isinstance(of, ast.Name):
         if isinstance(source, ast.Name) and _is_kept(node, {of.id, source.id}, unit):
-            found.setdefault(node, set()).add((of.id, source.id))
+            names = (of.id, source.id)
+            if names not in found.setdefault(node, set()):
+                found[node].add(names)
+                yield node, names
 
 
 def _is_kept(function: ast.FunctionDef, names: set[str], unit: Unit) -> bool:
