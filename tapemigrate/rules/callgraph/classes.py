@@ -22,6 +22,7 @@ class Classes:
         self._aliases = ClassAliases(project.units)
         self._named: dict[str, list[tuple[Unit, ast.ClassDef]]] = {}
         self._extended: dict[str, frozenset[str]] = {}
+        self._above: dict[str, frozenset[str]] = {}
 
     def named(self, name: str) -> list[tuple[Unit, ast.ClassDef]]:
         """Every class of that name, or for which that is another name in some file."""
@@ -62,14 +63,16 @@ class Classes:
 
     def above(self, name: str) -> frozenset[str]:
         """The names of all classes that one of that name extends, through any number of levels."""
-        found: set[str] = set()
-        pending = [name]
-        while pending:
-            for _, cls in self.named(pending.pop()):
-                more = {b for b in bases(cls) if self.named(b)} - found
-                found |= more
-                pending += more
-        return frozenset(found - {name})
+        if name not in self._above:
+            found: set[str] = set()
+            pending = [name]
+            while pending:
+                for _, cls in self.named(pending.pop()):
+                    more = {b for b in bases(cls) if self.named(b)} - found
+                    found |= more
+                    pending += more
+            self._above[name] = frozenset(found - {name})
+        return self._above[name]
 
     def has_unseen_bases(self, unit: Unit, cls: ast.ClassDef) -> bool:
         """Whether ``cls`` may inherit from a class of the user's that is not among the files."""
