@@ -215,11 +215,10 @@ def test_growth_of_pairs(tmp_path: Path, name: str) -> None:
 
 def test_growth_of_loops_in_loops(tmp_path: Path) -> None:
     def loops(folder: Path, n: int) -> None:
-        body = [
-            f"{'    ' * k}for i_{k} in range(3):\n{'    ' * k}    y = tf.sin(y)\n" for k in range(n)
-        ]
         text = "import tensorflow as tf\ndef slope(x):\n    y = x\n"
-        text += "".join(f"    {line}\n" for part in body for line in part.splitlines())
+        for k in range(1, n + 1):
+            indent = "    " * k
+            text += f"{indent}for i_{k} in range(3):\n{indent}    y = tf.sin(y)\n"
         text += "    return tf.gradients(y, x)\n"
         (folder / "module.py").write_text(text, encoding="utf-8")
 

@@ -19,6 +19,8 @@ from tapemigrate.flow.unpacking import named_first
 from tapemigrate.source.trees import children, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
+# In so many loops all that may happen in their rounds is told apart, which doubles with each.
+_DEEP = 4
 # What goes on where an exception was raised: of the standard library, and of tests.
 _SWALLOWING = frozenset(
     {"suppress", "ignored", "raises", "assertRaises", "assertRaisesRegex", "assertRaisesRegexp"}
@@ -45,6 +47,7 @@ class Execution(Evaluation):
         super().__init__(states, effect, altered, complete, parts_read, runs)
         self.returns: list[ast.Return] = []
         self._swallowing = swallowing
+        self._first_round = False
         self._exits: list[tuple[list[State], list[State]]] = []
         # What may hold where the statements that are gone through are broken off, outermost first.
         self._broken_off: list[State] = []
@@ -187,7 +190,9 @@ class Execution(Evaluation):
         self._states.loops.append(stmt)
         entry: State = dict(state)
         after: State | None = None
-        for _ in range(2):
+        once = len(self._states.loops) > _DEEP and self._first_round
+        around = self._first_round
+        for self._first_round in (True,) if once else (True, False):
             head = dict(entry)
             breaks: list[State] = []
             continues: list[State] = []
@@ -205,6 +210,7 @@ class Execution(Evaluation):
             always = isinstance(stmt, ast.While) and _is_true(stmt.test)
             end = None if always else self.block(stmt.orelse, dict(entry))
             after = self._states.join(end, *breaks)
+        self._first_round = around
         self._states.loops.pop()
         if after is None:
             return None
@@ -214,8 +220,16 @@ class Execution(Evaluation):
         inside = [u for u in uses if loop in u.made.loops]
         if not inside:
             return uses
-        carried = {self._states.use(u.made, u.carried | {loop}) for u in inside}
+        carried = {self._states.use(u.made, self._rounds(u.carried | {loop})) for u in inside}
         return uses.difference(inside).union(carried)
+
+    def _rounds(self, carried: frozenset[ast.stmt]) -> frozenset[ast.stmt]:
+        """Of the deeper loops the outermost alone: of all there are as many sets as powers of two.
+
+        What is carried round one further in is so without the others as well.
+        """
+        deep = [loop for loop in self._states.loops[_DEEP:] if loop in carried]
+        return carried.difference(deep[1:])
 
     def _settle(self, uses: Uses, loop: ast.stmt) -> Uses:
         carried = [u for u in uses if loop in u.carried]
