@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.unseen.made_in_loops import loop_round
 from tapemigrate.rules.unseen.new_cells import are_new
 from tapemigrate.rules.unseen.recurrent import direct, last_of, run_by, runs_in
 from tapemigrate.source.trees import walk
@@ -38,6 +39,9 @@ def settle(
     It may have to have them made without a cache.
     """
     unit = view.unit
+    around = loop_round(region, view, project)
+    if around is not None:
+        return _made_in(around)
     if not (region.request.variables or any(map(_may_be_made_anywhere, region.sources.leaves))):
         return region
     name = _first(nodes, unit, project)
@@ -45,13 +49,7 @@ def settle(
         return region
     before = _before(view.scope, region.block.body[region.first].lineno)
     if _stands(project, _SCOPES_OF_THEIR_OWN) or _may_have_made_them(before, nodes, unit, project):
-        return Refusal(
-            f"variables that are made inside `{name}` are read through a cache in a v1 graph, and "
-            "a tape gives None for them without a word",
-            f"Make the variables before `{name}` runs (`cell.build(input_shape)`, or the layer "
-            "called once outside) and differentiate by them by name; or write the loop with "
-            "`tf.keras`.",
-        )
+        return _made_in(name)
     if any(_enters_a_graph(n) for node in nodes for n in walk(node)):
         return Refusal(
             f"variables that are made inside `{name}` are read through a cache, in a graph that is "
@@ -67,6 +65,15 @@ def settle(
         f"the variables that `{name}` reads are made on the tape, in scopes that are opened there"
     )
     return region
+
+
+def _made_in(name: str) -> Refusal:
+    return Refusal(
+        f"variables that are made inside `{name}` are read through a cache in a v1 graph, and a "
+        "tape gives None for them without a word",
+        f"Make the variables before `{name}` runs (`cell.build(input_shape)`, or the layer called "
+        "once outside) and differentiate by them by name; or write the loop with `tf.keras`.",
+    )
 
 
 def _enters_a_graph(node: ast.AST) -> bool:

@@ -28,9 +28,10 @@ CELLS = frozenset(
 )
 # ``create_rnn``, ``rnn_layers``
 _NAMED_AFTER_CELLS = late(r"(?:^|_)rnn(?:_|$)")
-_LOOPS = frozenset({"map_fn", "scan", "foldl", "foldr"})
+#: They run the function that they are given in such a loop.
+LOOPS = frozenset({"map_fn", "scan", "foldl", "foldr"})
 # Without one of these words a file runs none by itself.
-_WORDS = (*CELLS, *_LOOPS, "_rnn", "rnn_")
+_WORDS = (*CELLS, *LOOPS, "_rnn", "rnn_")
 # What makes variables in the function that a loop is given.
 _MAKERS = frozenset({"get_variable", "Variable", "layers", "slim", "contrib", "keras", "dense"})
 _HARMLESS = ("tensorflow.", "numpy.", "math.")
@@ -120,7 +121,7 @@ def direct(node: ast.AST, unit: Unit) -> str | None:
     if name in CELLS:
         return name
     path = unit.names.qualified(node.func) or ""
-    if name not in _LOOPS or not path.startswith("tensorflow."):
+    if name not in LOOPS or not path.startswith("tensorflow."):
         return None
     functions = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "fn")]
     return name if any(_makes(each, unit, set()) for each in functions) else None
@@ -324,6 +325,11 @@ def _bound(unit: Unit) -> frozenset[str]:
         | {n.name for n in unit.nodes(ast.FunctionDef)}
         | {n.name for n in unit.nodes(ast.ClassDef)}
     )
+
+
+def makes_variables(root: ast.AST, unit: Unit) -> bool:
+    """Whether a function or value makes variables; yes if that cannot be told."""
+    return _makes(root, unit, set())
 
 
 def _makes(function: ast.AST, unit: Unit, seen: set[ast.AST]) -> bool:
