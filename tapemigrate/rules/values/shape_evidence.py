@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.functions import NamedFunction, Scope, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
@@ -34,6 +34,9 @@ _MOSTLY_TENSOR = frozenset({"get_shape", "shape", "dtype", "set_shape"})
 # Who asks what a value is has it be one thing here, and another there.
 _ASKING = frozenset({"isinstance", "type", "issubclass", "hasattr", "callable"})
 
+# By scopes, paths in them, and through how many functions one came there.
+_Verdicts = dict[tuple[Scope, Path, int], bool | None]
+
 
 class ShapeEvidence:
     """Answers for the names of one scope."""
@@ -41,20 +44,23 @@ class ShapeEvidence:
     def __init__(self, project: Project, view: View) -> None:
         self._project = project
         self._view = view
-        self._known: dict[Path, bool | None] = {}
+        # Functions that all call each other are led to in as many ways as there are rows of them.
+        self._known, self._used = project.once(_known)
 
     def __call__(self, text: str, node: ast.expr) -> bool | None:
         """True: one tensor. False: a list. None: the code does not tell."""
         path = path_of(node)
-        if path is None:
-            return None
-        if path not in self._known:
-            self._known[path] = self._judge(self._view, path, 0)
-        return self._known[path]
+        return None if path is None else self._judge(self._view, path, 0)
 
     def _judge(self, view: View, path: Path, depth: int) -> bool | None:
         if depth > 3:
             return None
+        key = (view.scope, path, depth)
+        if key not in self._known:
+            self._known[key] = self._judged(view, path, depth)
+        return self._known[key]
+
+    def _judged(self, view: View, path: Path, depth: int) -> bool | None:
         found = self._by_use(view, path, depth)
         if found is not None and self._may_be_another(view, path, found):
             return None
@@ -115,12 +121,15 @@ class ShapeEvidence:
         return [view.scope]
 
     def _by_use(self, view: View, path: Path, depth: int) -> bool | None:
-        for root in self._bodies(view, path):
-            for node in self._project.uses_of(view.unit, root, path):
-                verdict = self._use(view, node, depth)
-                if verdict is not None:
-                    return verdict
-        return None
+        key = (view.scope, path, depth)
+        if key not in self._used:
+            uses = (
+                self._use(view, node, depth)
+                for root in self._bodies(view, path)
+                for node in self._project.uses_of(view.unit, root, path)
+            )
+            self._used[key] = next((verdict for verdict in uses if verdict is not None), None)
+        return self._used[key]
 
     def _use(self, view: View, node: ast.expr, depth: int) -> bool | None:
         unit = view.unit
@@ -350,6 +359,10 @@ class ShapeEvidence:
         if not values or len(values) != len(uses):
             return None
         return self._verdict(view, values)
+
+
+def _known(_: Project) -> tuple[_Verdicts, _Verdicts]:
+    return {}, {}
 
 
 def _is_rebound(view: View, name: str) -> bool:
