@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.effects import is_super
@@ -34,6 +34,18 @@ Class = tuple[Unit, ast.ClassDef]
 _DEPTH = 5
 # What is made by functions of TensorFlow that are no ops.
 _NO_TENSORS = ("initializer", "regularizer", "template", "scope", "optimizer", "saver")
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was found of classes, by the names of methods and attributes, and how far it went."""
+
+    read: dict[tuple[ast.ClassDef, str, int], str] = field(default_factory=dict)
+    kept: dict[tuple[ast.ClassDef, str, int], bool] = field(default_factory=dict)
+
+
+def _known(_: Project) -> _Known:
+    return _Known()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +86,13 @@ class KeptResults:
 
     def _read(self, unit: Unit, cls: ast.ClassDef, name: str, depth: int) -> str:
         """What the method, and those of its object that it calls, read and do not set."""
+        # Objects that all have each other are led to in as many ways as there are rows of them.
+        known, key = self.project.once(_known).read, (cls, name, depth)
+        if key not in known:
+            known[key] = self._look_into(unit, cls, name, depth)
+        return known[key]
+
+    def _look_into(self, unit: Unit, cls: ast.ClassDef, name: str, depth: int) -> str:
         lineage = list(self._lineage(unit, cls))
         read: dict[str, None] = {}
         given: set[str] = set()
@@ -123,12 +142,15 @@ class KeptResults:
 
     def _is_kept(self, lineage: list[Class], name: str, depth: int) -> bool:
         """Whether an object of the class keeps a result under the name."""
-        return any(
-            self._is_result(self.project.view(unit, self.project.scope_of(unit, value)), value, d)
-            for unit, cls in lineage
-            for value in assigned_in(unit, cls).get(name, ())
-            if (d := depth - 1) > 0
-        )
+        known, key = self.project.once(_known).kept, (lineage[0][1], name, depth)
+        if key not in known:
+            known[key] = any(
+                self._is_result(self.project.view(home, self.project.scope_of(home, v)), v, d)
+                for home, cls in lineage
+                for v in assigned_in(home, cls).get(name, ())
+                if (d := depth - 1) > 0
+            )
+        return known[key]
 
     def _is_result(self, view: View, value: ast.expr, depth: int) -> bool:
         """Whether the value is a tensor that networks, or what may be such, gave."""
