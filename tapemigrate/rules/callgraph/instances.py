@@ -73,11 +73,14 @@ class Finder:
     """Follows one object back to where it is made."""
 
     depth = _DEPTH
+    #: Whether what was met is told for good, wherever it is met again.
+    once = True
 
     def __init__(self, project: Project, home: Unit) -> None:
         self._project = project
         self._home = home
         self._seen: set[tuple[ast.AST, Path]] = set()
+        self._met: set[tuple[ast.expr, int]] = set()
         self.found = Instances()
 
     def path(self, view: View, path: Path, depth: int) -> None:
@@ -106,6 +109,9 @@ class Finder:
 
     def value(self, view: View, value: ast.expr, depth: int) -> None:
         """An expression in the scope of ``view``."""
+        if self.once and (value, depth) in self._met:
+            return  # functions that all call each other lead to it in many ways
+        self._met.add((value, depth))
         if depth > self.depth:
             self.stray(view, value)
         elif isinstance(value, ast.Call):

@@ -61,6 +61,8 @@ def contained(project: Project, view: View, node: ast.expr, inside: Set[ast.AST]
 class _Contents(Finder):
     # Through functions, containers, names and attributes: a few more steps than an object alone.
     depth = 9
+    # What is asked of a method's object is taken back in part.
+    once = False
 
     def __init__(self, project: Project, home: Unit, inside: Set[ast.AST]) -> None:
         super().__init__(project, home)
