@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.rules.project import View
+from tapemigrate.flow.functions import Scope
+from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.provenance import Provenance
 
 
@@ -34,6 +36,38 @@ class Asked:
     def of(self, source: Def, parameter: str) -> Asked:
         """The same of two values of a caller."""
         return replace(self, source=source, parameter=parameter, closure=None)
+
+
+class Answers:
+    """What was found of two values of a function, kept with the project.
+
+    Functions that all call each other are led to in as many ways as there are rows of them.
+    """
+
+    def __init__(self, _: Project) -> None:
+        # With what is traced, which is told apart by its place: that no other one may take.
+        self._known: dict[_Key, tuple[bool | CallSite, Provenance | None]] = {}
+        self._wholes: dict[tuple[Scope, str], Def] = {}
+
+    def of(
+        self,
+        view: View,
+        asked: Asked,
+        depth: int,
+        find: Callable[[View, Asked, int], bool | CallSite],
+    ) -> bool | CallSite:
+        """The answer that ``find`` gives, which follows callers up to ``depth``."""
+        key = (view.scope, replace(asked, traced=None), id(asked.traced), depth)
+        if key not in self._known:
+            self._known[key] = find(view, asked, depth), asked.traced
+        return self._known[key][0]
+
+    def whole(self, scope: Scope, name: str) -> Def:
+        """The parameter, which is the same one wherever it is asked about."""
+        return self._wholes.setdefault((scope, name), Def((name,), Kind.PARAM, None))
+
+
+_Key = tuple[Scope, Asked, int, int]
 
 
 def attribute_of(made: Def, view: View) -> str | None:

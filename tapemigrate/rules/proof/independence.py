@@ -21,7 +21,7 @@ from tapemigrate.rules.callgraph.reached import is_reached_otherwise
 from tapemigrate.rules.project import CallSite, Mentions, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.ancestry import Ancestry
-from tapemigrate.rules.proof.asked import Asked, attribute_of
+from tapemigrate.rules.proof.asked import Answers, Asked, attribute_of
 from tapemigrate.rules.proof.called_back import handed_to_tensorflow, hands_in
 from tapemigrate.rules.proof.computed_parts import gives_computed_part
 from tapemigrate.rules.proof.constructed import Construction
@@ -69,9 +69,13 @@ class Independence:
         self._project = project
         self._tracer = tracer
         self._ancestry = Ancestry(project, tracer)
+        self._answers = project.once(Answers)
 
     def at_all_calls(self, view: View, asked: Asked, depth: int = _DEPTH) -> bool | CallSite:
         """True: independent at all calls. False: not all can be seen. A call: dependent there."""
+        return self._answers.of(view, asked, depth, self._at_all_calls)
+
+    def _at_all_calls(self, view: View, asked: Asked, depth: int) -> bool | CallSite:
         scope = view.scope
         if isinstance(scope, ast.Lambda):
             handed = handed_to_tensorflow(view.unit, scope)
@@ -154,11 +158,8 @@ class Independence:
             closure = backward([u for d in made for u in (Use(d), *d.uses)]).made
             for above in upward:
                 if above.kind is Kind.PARAM and above.path != (caller.kinds.self_name,):
-                    further = self.at_all_calls(
-                        caller,
-                        replace(asked, source=above, parameter=None, closure=closure),
-                        depth - 1,
-                    )
+                    beside = replace(asked, source=above, parameter=None, closure=closure)
+                    further = self.at_all_calls(caller, beside, depth - 1)
                     if isinstance(further, CallSite):
                         return further
                     if not further:
@@ -171,7 +172,7 @@ class Independence:
         if isinstance(scope, NamedFunction) and source.path[0] != view.kinds.self_name:
             if source.kind is Kind.ENTRY and len(source.path) > 1:
                 if source.path[0] in {a.arg for a in parameters(scope.args)}:
-                    whole = Def(source.path[:1], Kind.PARAM, None)
+                    whole = self._answers.whole(scope, source.path[0])
                     asked = replace(asked, source=whole, part=True)
         return self.at_all_calls(view, asked, depth)
 
