@@ -275,11 +275,19 @@ class Steps:
         self, method: ast.FunctionDef | Above, given: set[str], before: set[str], depth: int
     ) -> None:
         """Goes through what a method does, or a constructor above."""
-        at = self._at
-        self._at = (method.unit, method.cls) if isinstance(method, Above) else None
+        known = self._project.once(_known_methods)
+        above = isinstance(method, Above)
         body = method.method if isinstance(method, Above) else method
-        self._run(_self_of(body), body.body, given, before, depth - 1)
-        self._at = at
+        key = (self._view.cls, body, above, depth)
+        if key not in known:
+            # Methods that all call each other are led to in as many ways as there are rows of them.
+            known[key] = set(), set()
+            at = self._at
+            self._at = (method.unit, method.cls) if isinstance(method, Above) else None
+            self._run(_self_of(body), body.body, *known[key], depth - 1)
+            self._at = at
+        given |= known[key][0]
+        before |= known[key][1]
 
     def _method(self, name: str) -> ast.FunctionDef | str | None:
         """The method of the class that runs, and can be no other, when its name is called.
@@ -300,6 +308,12 @@ class Steps:
         if any(True for _ in self._project.stores(name)):
             return name
         return in_its_place(self._project, unit, cls, name) or method
+
+
+def _known_methods(
+    _: Project,
+) -> dict[tuple[ast.ClassDef | None, ast.FunctionDef, bool, int], tuple[set[str], set[str]]]:
+    return {}
 
 
 def _is_called(node: ast.Attribute, parent: ast.AST | None) -> bool:

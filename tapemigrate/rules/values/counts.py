@@ -127,15 +127,26 @@ class _Read:
 def _read_in(project: Project, view: View, name: str, depth: int) -> _Read:
     if view.cls is None or not depth:
         return _Read()
-    own = project.effects(view.unit)
-    method = own.method(view.cls, name)
-    if (
-        method is None
-        or method is view.scope
-        or not _runs_as_it_stands(project, view, method, True)
-    ):
+    method = project.effects(view.unit).method(view.cls, name)
+    if method is None or method is view.scope:
         return _Read()
-    inner = project.view(view.unit, method)
+    known = project.once(_known_reads)
+    key = (view.cls, method, depth)
+    if key not in known:
+        known[key] = _read_by(project, view, view.cls, method, depth)
+    return known[key]
+
+
+def _known_reads(_: Project) -> dict[tuple[ast.ClassDef, NamedFunction, int], _Read]:
+    return {}
+
+
+def _read_by(
+    project: Project, view: View, cls: ast.ClassDef, method: NamedFunction, depth: int
+) -> _Read:
+    if not _runs_as_it_stands(project, view, method, True):
+        return _Read()
+    own, inner = project.effects(view.unit), project.view(view.unit, method)
     me = inner.kinds.self_name
     calls = [call for each in _surely_run(method.body) for call in _calls_in(each)]
     sizes = [p for call in calls for s in _sizes(project, inner, call, depth) for p in _parts(s)]
@@ -146,7 +157,7 @@ def _read_in(project: Project, view: View, name: str, depth: int) -> _Read:
         isinstance(n, ast.Name) and n.id in (me, "super") and n not in seen for n in walk(method)
     )
     names = {n.attr for n in owned}
-    methods = {n for n in names if own.method(view.cls, n) is not None}
+    methods = {n for n in names if own.method(cls, n) is not None}
     below = {each: _read_in(project, inner, each, depth - 1) for each in sorted(methods)}
     always = [below[n.attr] for n in owned if n.attr in below and any(n is c.func for c in calls)]
     sure = {n.attr for n in owned if n in sizes}.union(*(each.sure for each in always))
