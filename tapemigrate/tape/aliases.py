@@ -9,7 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.source.trees import arguments_of
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.syntax import may_give_back
@@ -64,7 +64,7 @@ class Aliases:
         """
         if made.value is None:
             return any(d in names for u in made.uses for d in origins([u]))
-        calls = [n for n in ast.walk(made.value) if isinstance(n, ast.Call)]
+        calls = [n for n in walk(made.value) if isinstance(n, ast.Call)]
         handed = {*self._names(made.value)}
         handed |= {c.func for c in calls if self._given_back(c) or but(c)}
         read = [n for n in self._operands.paths(made.value) if n not in handed]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.source.brackets import with_argument
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.asking import Asking, several
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.merging import Merging, assigned, one_source
@@ -134,7 +135,7 @@ class Emitter:
     def _references(self, request: Request) -> list[Op]:
         """``variable._ref()`` becomes the variable: resource variables have no reference."""
         lines = self._around.lines
-        inside = set(ast.walk(request.node))
+        inside = set(walk(request.node))
         return [
             Replace(lines.span(call), self._asking.render(call.func.value))
             for call in self._region_of[request].sources.references

@@ -14,7 +14,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
-from tapemigrate.source.trees import arguments_of
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.call_effects import CallEffects, is_session, variables_asked_for
 from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.returned import given, gives_what_was, place_of
@@ -193,7 +193,7 @@ class Kinds(CallEffects):
     def fills(self, attribute: str, scope: ast.AST) -> bool:
         """Whether a method other than ``scope`` puts something into an attribute of self."""
         lineage = [] if self.cls is None else list(self._effects.lineage(self.cls))
-        nodes = (n for c in lineage for m in c.body if m is not scope for n in ast.walk(m))
+        nodes = (n for c in lineage for m in c.body if m is not scope for n in walk(m))
         for node in nodes:
             match node:
                 case ast.Subscript(value=ast.Attribute(attr=name), ctx=ast.Store() | ast.Del()):
@@ -248,7 +248,7 @@ class Kinds(CallEffects):
             return False
         return any(
             isinstance(n, ast.Call) and self._call(n) in (Make.VARIABLE, Make.FROZEN)
-            for n in ast.walk(function)
+            for n in walk(function)
         )
 
     def gives_tensors(self, call: ast.Call, depth: int = _DEPTH) -> bool:
@@ -256,7 +256,7 @@ class Kinds(CallEffects):
         function = self.called(call)
         if function is None or function.decorator_list:
             return False
-        nodes = list(ast.walk(function))
+        nodes = list(walk(function))
         # What is kept outside may be what an earlier call has made.
         if any(isinstance(n, _NOT_ITS_OWN) for n in nodes):
             return False
@@ -323,7 +323,7 @@ class Kinds(CallEffects):
         return bool(methods) and not any(
             isinstance(n, ast.Name) and n.id in {a.arg for a in method.args.args[:1]}
             for method in methods
-            for n in ast.walk(method)
+            for n in walk(method)
         )
 
     def gives_what_was(self, call: ast.Call) -> bool:

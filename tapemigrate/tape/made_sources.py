@@ -8,6 +8,7 @@ from collections.abc import Callable
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
 from tapemigrate.tape.symbols import short
@@ -175,7 +176,7 @@ class MadeSources:
             and self._kinds.make(n) is Make.UNKNOWN
             and not self._kinds.is_new(n)
             and not self._kinds.gives_tensors(n)
-            for n in ast.walk(value)
+            for n in walk(value)
         )
 
     def _sum(self, value: ast.BinOp, defs: frozenset[Def], text: str, number: bool) -> Sources:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from tapemigrate.flow.paths import path_of
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.planner import Tape
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.surroundings import Surroundings
@@ -47,7 +48,7 @@ class Merging:
         if any(t.records(there) and not t.records(here) for t in self._tapes if not t.given):
             return False  # a tape opens between them
         bound = {assigned(g.request.stmt) for g in run}
-        read = {n.id for n in ast.walk(region.request.call) if isinstance(n, ast.Name)}
+        read = {n.id for n in walk(region.request.call) if isinstance(n, ast.Name)}
         if bound & read or assigned(stmt) in bound:
             return False
         between = self._between(last, stmt)

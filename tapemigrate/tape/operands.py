@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
-from tapemigrate.source.trees import children
+from tapemigrate.source.trees import children, walk
 
 if TYPE_CHECKING:
     from tapemigrate.tape.kinds import Kinds
@@ -106,7 +106,7 @@ class Operands:
             me
         ]:
             return False
-        inner = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
+        inner = [n for n in walk(function) if isinstance(n, ast.Call)]
         called = [
             c.func.value
             for c in inner
@@ -114,7 +114,7 @@ class Operands:
         ]
         return not any(
             isinstance(n, ast.Name) and n.id in (me, "super") and n not in called
-            for n in ast.walk(function)
+            for n in walk(function)
         )
 
     def _is_carried(
@@ -123,7 +123,7 @@ class Operands:
         key = (function, name)
         if key not in self._carried:
             self._carried[key] = True  # a function that calls itself takes nothing for granted
-            if any(_reads_all_names(n) for n in ast.walk(function)):
+            if any(_reads_all_names(n) for n in walk(function)):
                 return True
             names = {name}
             before = 0
@@ -139,11 +139,11 @@ class Operands:
         match node:
             case ast.Assign(targets=targets, value=value) if _are_names(targets):
                 if self._carries(value, names, depth):
-                    names.update(n.id for t in targets for n in ast.walk(t) if _is_name(n))
+                    names.update(n.id for t in targets for n in walk(t) if _is_name(n))
                 return False
             case ast.For(target=target, iter=value) if _are_names([target]):
                 if self._carries(value, names, depth):
-                    names.update(n.id for n in ast.walk(target) if _is_name(n))
+                    names.update(n.id for n in walk(target) if _is_name(n))
                 return any(self._leaves(s, names, depth) for s in (*node.body, *node.orelse))
             case ast.If() | ast.While() | ast.With() | ast.Try():
                 parts = values_in(node)
@@ -156,7 +156,7 @@ class Operands:
             case ast.Name():
                 return node.id in names
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
-                return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(node))
+                return any(isinstance(n, ast.Name) and n.id in names for n in walk(node))
             case ast.Call() if not self._kinds.is_barren(node):
                 parts: list[ast.AST] = [node.func, *self.of(node, depth)]
             case _:

@@ -137,7 +137,7 @@ class Room:
         return any(
             isinstance(n, ast.Call) and self._kinds.make(n) is Make.UNKNOWN
             for root in [*nodes, region.request.target]
-            for n in ast.walk(root)
+            for n in walk(root)
         )
 
     def _has_room(self, leaf: Leaf, region: Region) -> bool:

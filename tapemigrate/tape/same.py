@@ -241,5 +241,5 @@ def _is_put_in(made: Def) -> bool:
 
 def _attributes_read(method: ast.FunctionDef | ast.AsyncFunctionDef | None) -> frozenset[str]:
     """The attributes that a method reads: one of them may be what it gives."""
-    nodes = ast.walk(method) if method is not None else ()
+    nodes = walk(method) if method is not None else ()
     return frozenset(n.attr for n in nodes if isinstance(n, ast.Attribute))

@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Sources, assuming
 
@@ -116,7 +117,7 @@ class SourceArithmetic:
 
     def _is_whole(self, node: ast.expr) -> bool:
         return self._kinds.make(node) is Make.PYTHON and not any(
-            isinstance(n, ast.Constant) and isinstance(n.value, float) for n in ast.walk(node)
+            isinstance(n, ast.Constant) and isinstance(n.value, float) for n in walk(node)
         )
 
 

@@ -10,6 +10,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.asked_properties import given, is_beside
 from tapemigrate.tape.built_late import BuiltLate
 from tapemigrate.tape.filled_lists import Filling, Fills
@@ -113,7 +114,7 @@ class SourceReader:
         """What ``node`` stands for at its place."""
         if depth == 0:
             # A list that is put together for a helper has no row of its own.
-            rows = [getattr(n, "lineno", 0) for n in ast.walk(node)]
+            rows = [getattr(n, "lineno", 0) for n in walk(node)]
             self._row = max(rows)
             self._named.clear()  # what is known of classes may have grown since
         if depth > 12:
@@ -471,7 +472,7 @@ class SourceReader:
                 # What an unknown call gives may be what it was given.
                 outside = any(
                     isinstance(n, ast.Call) and self._kinds.make(n) is Make.UNKNOWN
-                    for n in ast.walk(value)
+                    for n in walk(value)
                 )
                 leaf = Leaf(defs, text, outside, True, found=self._made.may_find(value))
                 # Those that have names may have been used by them before.

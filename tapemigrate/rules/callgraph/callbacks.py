@@ -478,6 +478,6 @@ def _binds(node: ast.AST, name: str) -> bool:
 
 def _gives(stmt: ast.AST, name: str) -> bool:
     """Whether a statement of a class gives it something of that name."""
-    return any(_binds(node, name) for node in ast.walk(stmt)) and (
+    return any(_binds(node, name) for node in walk(stmt)) and (
         not isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef) or stmt.name == name
     )

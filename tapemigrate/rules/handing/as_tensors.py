@@ -20,6 +20,7 @@ from tapemigrate.rules.handing.kept import Kept
 from tapemigrate.rules.handing.shared_lists import filled_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import names_outside
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Request
 
@@ -36,7 +37,7 @@ def may_be_object(
     """One of the ``recorded`` attributes that may be more than a tensor, by how it is used."""
     behind = backward(view.flow.uses_in(request.target)).made
     roots = [request.target, *(d.value for d in behind if d.value is not None)]
-    nodes = [n for root in roots for n in ast.walk(root) if isinstance(n, ast.Name | ast.Attribute)]
+    nodes = [n for root in roots for n in walk(root) if isinstance(n, ast.Name | ast.Attribute)]
     for path in sorted(recorded):
         values = attribute_values(project, place.view, path[-1].lstrip("."))
         if values and all(_is_settled(project, place.view, value) for value in values):
@@ -104,7 +105,7 @@ def _is_tensor(view: View, node: ast.expr, depth: int) -> bool | None:
     method = isinstance(view.unit.parents.get(function), ast.ClassDef)
     names = {a.arg for a in parameters(function.args)}
     passed = {n for n in names if argument_for(parent, function, n, method) is node}
-    inside = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id in passed]
+    inside = [n for n in walk(function) if isinstance(n, ast.Name) and n.id in passed]
     found = {_is_tensor(view, n, depth - 1) for n in inside}
     return False if False in found else (None if None in found or not passed else True)
 
@@ -114,7 +115,7 @@ def _counts(project: Project, place: Kept, path: Path) -> bool:
     view = place.view
     assert view.cls is not None
     for cls in project.family(view.unit, view.cls):
-        for node in ast.walk(cls):
+        for node in walk(cls):
             if isinstance(node, ast.Attribute) and f".{node.attr}" == path[-1]:
                 parent = view.unit.parents[node]
                 if isinstance(parent, _OPERATORS):

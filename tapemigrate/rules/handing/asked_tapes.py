@@ -9,6 +9,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 
 #: The methods by which a tape is asked.
@@ -28,12 +29,10 @@ def asks_a_tape_from_outside(region: Region, view: View) -> bool:
     if not view.unit.once(_has_asked_tapes):
         return False
     inside = {
-        node
-        for stmt in region.block.body[region.first : region.last + 1]
-        for node in ast.walk(stmt)
+        node for stmt in region.block.body[region.first : region.last + 1] for node in walk(stmt)
     }
     for root in (*inside, region.request.target):
-        for node in ast.walk(root) if root is region.request.target else (root,):
+        for node in walk(root) if root is region.request.target else (root,):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             owner = node.func.value

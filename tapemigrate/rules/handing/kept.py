@@ -215,7 +215,7 @@ def part_given(stmt: ast.Assign, name: str) -> ast.expr | None:
 
 def _first(stmt: ast.Assign) -> str:
     """The first attribute that is given a part of what the statement unpacks."""
-    nodes = (n for target in stmt.targets for n in ast.walk(target))
+    nodes = (n for target in stmt.targets for n in walk(target))
     return next((n.attr for n in nodes if isinstance(n, ast.Attribute)), "")
 
 

@@ -28,6 +28,7 @@ from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import contents
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.request import Refusal, Request
 
@@ -100,9 +101,7 @@ def _puts(project: Project, producer: View, name: str, first: ast.stmt) -> list[
     if not isinstance(value, ast.List | ast.Dict) or _values(first):
         return []
     found = [
-        stmt
-        for stmt in ast.walk(producer.scope)
-        if isinstance(stmt, ast.stmt) and _owner(stmt) == path
+        stmt for stmt in walk(producer.scope) if isinstance(stmt, ast.stmt) and _owner(stmt) == path
     ]
     put = {id(each) for _, each in contents(project, producer, name)}
     changed = {

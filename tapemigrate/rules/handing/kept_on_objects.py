@@ -34,7 +34,7 @@ from tapemigrate.rules.handing.made_here import MadeHere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import certain_paths, names_outside
-from tapemigrate.source.trees import arguments_of
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.request import Refusal, Request
@@ -156,7 +156,7 @@ def _read(view: View, request: Request, owner: Path) -> set[str]:
 
 def _is_called(view: View, owner: Path) -> str:
     """Whether the scope runs code that may compute the target anew, and open another tape."""
-    for node in ast.walk(view.scope):
+    for node in walk(view.scope):
         if not isinstance(node, ast.Call):
             continue
         given = arguments_of(node)
@@ -295,7 +295,7 @@ class Producer:
             if len(made := self._made(source)) != 1:
                 return f"`{source}` of `{cls.name}` is set in {len(made) or 'no'} places"
         me = producer.kinds.self_name
-        targets = [t for t in ast.walk(stmt) if isinstance(t, ast.Attribute) and t.attr == name]
+        targets = [t for t in walk(stmt) if isinstance(t, ast.Attribute) and t.attr == name]
         if any(path_of(t.value) != (me,) for t in targets if isinstance(t.ctx, ast.Store)):
             return f"`{name}` is set on another object there"
         if isinstance(stmt, ast.Assign) and is_filled(project, producer, stmt, name):
@@ -316,5 +316,5 @@ class Producer:
             node = self._unit.parents[node]
             if not isinstance(node, ast.With | ast.FunctionDef):
                 return False
-        first = [n for n in ast.walk(scope) if isinstance(n, ast.Return)]
+        first = [n for n in walk(scope) if isinstance(n, ast.Return)]
         return not any(n.lineno < stmt.lineno for n in first)

@@ -13,6 +13,7 @@ from tapemigrate.rules.handing.finding_regions import kept_values
 from tapemigrate.rules.handing.own_parts import unfit
 from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.project import Project
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.handed import own_attribute
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal
@@ -96,7 +97,7 @@ def helper_of(project: Project, placed: Placed, helpers: Mapping[Scope, Helper])
 def _own_tape(function: ast.FunctionDef) -> str | None:
     """The parameter by which the function takes a tape as it stands."""
     names = {a.arg for a in parameters(function.args)}
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             owner = node.func.value
             if node.func.attr in ASKS and isinstance(owner, ast.Name) and owner.id in names:

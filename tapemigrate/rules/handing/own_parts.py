@@ -16,7 +16,7 @@ from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.attributes import WITHOUT_NAME, inherited_values, sets_without_name
-from tapemigrate.source.trees import copied
+from tapemigrate.source.trees import copied, walk
 from tapemigrate.tape.request import Request
 
 # Methods by which a class decides what its attributes are.
@@ -97,7 +97,7 @@ def _owner(call: ast.Call) -> Path | None:
 
 def _sets_up(scope: ast.AST) -> bool:
     """Whether the constructor of a base class is called in it, which may set anything."""
-    calls = (n.func for n in ast.walk(scope) if isinstance(n, ast.Call))
+    calls = (n.func for n in walk(scope) if isinstance(n, ast.Call))
     return any(isinstance(func, ast.Attribute) and func.attr == "__init__" for func in calls)
 
 

@@ -31,6 +31,7 @@ from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.other_code import runs_other_code
 from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.asking import several
 from tapemigrate.tape.handed import own_attribute
 from tapemigrate.tape.handed_back import handed_back
@@ -368,7 +369,7 @@ class Places:
         stack: list[ast.AST] = list(region.block.body[region.first : region.last + 1])
         seen: set[ast.AST] = set()
         while stack and members:
-            for node in ast.walk(stack.pop()):
+            for node in walk(stack.pop()):
                 if not isinstance(node, ast.Attribute):
                     continue
                 if isinstance(node.ctx, ast.Store) and node.attr == attribute:
@@ -394,7 +395,7 @@ def _left_for_others(request: Request, project: Project, view: View) -> Refusal 
         match node:
             case ast.IfExp(
                 test=ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()]), body=body
-            ) if any(path_of(n) == (name, ".gradient") for n in ast.walk(body)):
+            ) if any(path_of(n) == (name, ".gradient") for n in walk(body)):
                 places = _calls_without(project, view, name)[:2]
                 where = f", as in {' and in '.join(places)}" if places else ""
                 return Refusal(

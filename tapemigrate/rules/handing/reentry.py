@@ -9,6 +9,7 @@ from tapemigrate.flow.functions import Scope
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.placed import Placed
 from tapemigrate.rules.project import Project
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.planner import Layout, Tape
 from tapemigrate.tape.request import Request
 
@@ -48,7 +49,7 @@ def _recorded(tape: Tape) -> list[ast.AST]:
     rows = tape.block.body[tape.first_real : tape.last_real + 1]
     # One that records only what is written in a call stands before the statement.
     rows = rows or tape.block.body[tape.first_real : tape.first_real + 1]
-    return [node for stmt in rows for node in ast.walk(stmt)]
+    return [node for stmt in rows for node in walk(stmt)]
 
 
 def _ways_to(project: Project, unit: Unit, scope: Scope) -> set[ast.AST]:

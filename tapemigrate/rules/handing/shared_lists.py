@@ -10,6 +10,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
 _LISTS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
@@ -42,7 +43,7 @@ def changed_elsewhere(
 
     What the statements in ``but`` put in is known.
     """
-    known = {node for each in but for node in ast.walk(each)}
+    known = {node for each in but for node in walk(each)}
     value = stmt.value if isinstance(stmt, ast.Assign) else None
     if value is None or producer.kinds.make(value) in (Make.TENSOR, Make.LEAF):
         return ""

@@ -21,6 +21,7 @@ from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.handing.sites import Sites
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.proof.verdicts import NOTHING_PASSED
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.planner import Layout, lay_out
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -301,7 +302,7 @@ class Threads:
 
 def _is_filled_later(caller: Placed, request: Request) -> bool:
     """Whether something that the call hands in gets other elements further down."""
-    nodes = [*ast.walk(request.target), *ast.walk(request.sources)]
+    nodes = [*walk(request.target), *walk(request.sources)]
     given = {path for n in nodes if isinstance(n, ast.expr) and (path := path_of(n))}
     given -= {(caller.view.kinds.self_name,)}
     return any(

@@ -11,7 +11,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.misuse.uses import Ask, Tape, around, comes_after
 from tapemigrate.rules.misuse.values import Value, Values
-from tapemigrate.source.trees import children
+from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.graph_gradients import asking_graph
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement
 
@@ -90,7 +90,7 @@ def _in_endless_loop(tape: Tape, ask: Ask) -> bool:
     return (
         ask.stmt in loop.body
         and _is_unconditional(tape.view.unit, ask)
-        and not any(isinstance(n, ends) for n in ast.walk(loop))
+        and not any(isinstance(n, ends) for n in walk(loop))
     )
 
 

@@ -9,10 +9,12 @@ import ast
 from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.slices import origins
-from tapemigrate.rules.finding import Finding, Rewrite
+from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.misuse.uses import Ask, Tape, around
 from tapemigrate.rules.misuse.values import Leaf, Value, Values
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
 
 
@@ -44,21 +46,30 @@ def expects_none(tape: Tape, ask: Ask) -> bool:
         if parent is ask.stmt:
             break
     names = {
-        n.id
-        for t in getattr(ask.stmt, "targets", ())
-        for n in ast.walk(t)
-        if isinstance(n, ast.Name)
+        n.id for t in getattr(ask.stmt, "targets", ()) for n in walk(t) if isinstance(n, ast.Name)
     }
-    for node in ast.walk(tape.view.scope):
+    known = unit.once(_tested)
+    if tape.view.scope not in known:
+        known[tape.view.scope] = _tested_in(tape.view.scope)
+    return not names.isdisjoint(known[tape.view.scope])
+
+
+def _tested(_: Unit) -> dict[Scope, frozenset[str]]:
+    return {}
+
+
+def _tested_in(scope: Scope) -> frozenset[str]:
+    """The names that are asked in the scope whether they are None."""
+    found: set[str] = set()
+    for node in walk(scope):
         if isinstance(node, ast.Call) and _name(node.func) in ("assertIsNone", "assertAllNone"):
             tested: list[ast.expr] = node.args
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot):
             tested = [node.left]
         else:
             continue
-        if any(isinstance(n, ast.Name) and n.id in names for t in tested for n in ast.walk(t)):
-            return True
-    return False
+        found |= {n.id for each in tested for n in walk(each) if isinstance(n, ast.Name)}
+    return frozenset(found)
 
 
 def _name(node: ast.expr) -> str:
@@ -120,7 +131,7 @@ def _moved_in(tape: Tape, leaf: Leaf) -> Rewrite | None:
         return None
     if stmt.lineno != stmt.end_lineno or isinstance(tape.stmt.body[-1], ast.Return | ast.Raise):
         return None
-    if any(isinstance(n, ast.Call) and n in {a.call for a in tape.asks} for n in ast.walk(stmt)):
+    if any(isinstance(n, ast.Call) and n in {a.call for a in tape.asks} for n in walk(stmt)):
         return None
     ops: tuple[Op, ...] = (
         Insert(

@@ -16,6 +16,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.reading import statement_of
+from tapemigrate.source.trees import walk
 
 ASKING = frozenset({"gradient", "jacobian", "batch_jacobian"})
 _KNOWN = ASKING | {"watch", "watched_variables"}
@@ -183,7 +184,7 @@ def _literal(value: ast.expr | None, *, default: bool) -> bool | None:
 def _read_uses(tape: Tape) -> bool:
     """Fills in the uses; False where some use of the tape is out of sight or of another kind."""
     view, unit = tape.view, tape.view.unit
-    for node in ast.walk(view.scope):
+    for node in walk(view.scope):
         if isinstance(node, _NESTED) and node is not view.scope and tape.name in free_names(node):
             return False
         if isinstance(node, ast.Global | ast.Nonlocal) and tape.name in node.names:

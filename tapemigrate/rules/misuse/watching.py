@@ -16,6 +16,7 @@ from tapemigrate.rules.misuse.targets import expects_none
 from tapemigrate.rules.misuse.uses import Ask, Tape, comes_after
 from tapemigrate.rules.misuse.values import Leaf, Value, Values
 from tapemigrate.rules.reading import statement_of
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
 from tapemigrate.tape.symbols import short
 
@@ -306,7 +307,7 @@ def _is_untouched(tape: Tape, layer: ast.Name) -> bool:
         return False
     if definition.path != (layer.id,) or not _is_lazy(tape, definition.value):
         return False
-    for node in ast.walk(tape.view.scope):
+    for node in walk(tape.view.scope):
         nested = isinstance(node, _NESTED) and node is not tape.view.scope
         if nested and layer.id in free_names(node):
             return False

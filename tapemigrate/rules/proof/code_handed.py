@@ -9,7 +9,7 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.project import View
-from tapemigrate.source.trees import calls_in
+from tapemigrate.source.trees import calls_in, kept, walk
 from tapemigrate.tape.kinds import Kinds
 
 # Through how many functions of the file it is followed.
@@ -45,7 +45,7 @@ def is_function(view: View, value: ast.expr) -> bool:
 
 
 def _is_called_in(function: NamedFunction, name: str, kinds: Kinds, depth: int) -> bool:
-    if any(_gives(node, name) for node in ast.walk(function)):
+    if name in kept(function, _names_given):
         return False  # the name may mean something else where it is called
     for call in calls_in(function):
         if isinstance(call.func, ast.Name) and call.func.id == name:
@@ -61,5 +61,6 @@ def _is_called_in(function: NamedFunction, name: str, kinds: Kinds, depth: int) 
     return False
 
 
-def _gives(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+def _names_given(function: ast.AST) -> frozenset[str]:
+    nodes = (n for n in walk(function) if isinstance(n, ast.Name))
+    return frozenset(n.id for n in nodes if not isinstance(n.ctx, ast.Load))

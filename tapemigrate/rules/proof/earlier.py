@@ -43,7 +43,7 @@ def was_there(
     sources = _in_order(caller, cut)
     if path is None or not behind or not sources or max(behind) >= min(sources):
         return False
-    inside = set(ast.walk(site.call))
+    inside = set(walk(site.call))
     since = [n for s in body[min(sources) :] if s.lineno <= site.call.lineno for n in walk(s)]
     return not any(isinstance(n, ast.Name) and n.id == path[0] and n not in inside for n in since)
 

@@ -122,7 +122,7 @@ def is_handed_in(
                 and n.attr == attribute
                 and path_of(n) != (caller.kinds.self_name, f".{attribute}")
                 for each in read
-                for n in ast.walk(each)
+                for n in walk(each)
             ):
                 return True
             if any(_reads_part(project, view, attribute, *each) for each in _run_by(project, read)):

@@ -99,7 +99,7 @@ def _may_have_made_them(
     before: list[ast.AST], nodes: Sequence[ast.AST], unit: Unit, project: Project
 ) -> bool:
     """Whether what ran ``before`` may have made variables that ``nodes`` use again."""
-    if any(direct(n, unit) is not None for node in before for n in ast.walk(node)):
+    if any(direct(n, unit) is not None for node in before for n in walk(node)):
         return True
     if not _stands(project, _REUSING) or _first(before, unit, project) is None:
         return False

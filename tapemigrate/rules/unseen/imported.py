@@ -14,7 +14,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
 from tapemigrate.rules.unseen.graph_around import graph_around
 from tapemigrate.rules.unseen.hazards import Hazards
-from tapemigrate.source.trees import arguments_of, top_level
+from tapemigrate.source.trees import arguments_of, top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
 
@@ -54,7 +54,7 @@ def refuse(danger: Hazards, view: View, request: Request) -> Refusal | None:
         if made.value is not None:
             nodes.append(made.value)
     nodes += _behind(view.unit, names, nodes)
-    parts = [n for node in nodes for n in ast.walk(node)]
+    parts = [n for node in nodes for n in walk(node)]
     if any(_last(n) in _LOOKS_UP or _is_foreign_value(n, view.unit) for n in parts):
         return danger.imports
     return danger.imports if danger.unseen(nodes) is not None else None
@@ -82,7 +82,7 @@ def _is_of_new_ops(danger: Hazards, view: View, request: Request) -> bool:
     if not _are_made_in(view, body, request.sources):
         return False
     before = [stmt for stmt in body if stmt.lineno <= request.stmt.lineno]
-    for node in (n for stmt in before for n in ast.walk(stmt) if isinstance(n, ast.Call)):
+    for node in (n for stmt in before for n in walk(stmt) if isinstance(n, ast.Call)):
         path = path_of(node.func)
         if path is None or path[0] == view.kinds.self_name:
             continue
@@ -95,7 +95,7 @@ def _is_of_new_ops(danger: Hazards, view: View, request: Request) -> bool:
 def _imports_nothing(danger: Hazards, view: View, nodes: Sequence[ast.AST]) -> bool:
     """Whether what the nodes run, with the functions of the file, imports no graph."""
     nodes = [*nodes, *_behind(view.unit, set(), nodes)]
-    found = (_last(n) for node in nodes for n in ast.walk(node))
+    found = (_last(n) for node in nodes for n in walk(node))
     return not any(name in _BY_TEXT for name in found) and danger.unseen(nodes) is None
 
 
@@ -164,7 +164,7 @@ def _behind(unit: Unit, names: set[str], nodes: Iterable[ast.AST]) -> list[ast.A
 
 def _named(nodes: Iterable[ast.AST]) -> set[str]:
     """The names and the attributes in ``nodes``."""
-    return {name for node in nodes for n in ast.walk(node) if (name := _last(n)) is not None}
+    return {name for node in nodes for n in walk(node) if (name := _last(n)) is not None}
 
 
 def _is_known(unit: Unit, path: Path) -> bool:

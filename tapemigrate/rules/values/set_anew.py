@@ -179,7 +179,7 @@ def _is_of_class(project: Project, name: str) -> bool:
         for cls in unit.nodes(ast.ClassDef)
         for stmt in cls.body
         if not isinstance(stmt, NamedFunction)
-        for n in ast.walk(stmt)
+        for n in walk(stmt)
     )
 
 
