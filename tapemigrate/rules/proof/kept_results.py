@@ -42,6 +42,7 @@ class _Known:
 
     read: dict[tuple[ast.ClassDef, str, int], str] = field(default_factory=dict)
     kept: dict[tuple[ast.ClassDef, str, int], bool] = field(default_factory=dict)
+    handed: dict[tuple[NamedFunction, str, int], bool] = field(default_factory=dict)
 
 
 def _known(_: Project) -> _Known:
@@ -200,8 +201,16 @@ class KeptResults:
         scope = view.scope
         if view.cls is None or not isinstance(scope, NamedFunction) or scope.name != "__init__":
             return False
-        for site in of_class(self.project, view.unit, view.cls).calls:
-            given = argument_for(site.call, scope, parameter.path[0], True)
+        known, key = self.project.once(_known).handed, (scope, parameter.path[0], depth)
+        if key not in known:
+            known[key] = self._hands(view, view.cls, scope, parameter.path[0], depth)
+        return known[key]
+
+    def _hands(
+        self, view: View, cls: ast.ClassDef, scope: NamedFunction, name: str, depth: int
+    ) -> bool:
+        for site in of_class(self.project, view.unit, cls).calls:
+            given = argument_for(site.call, scope, name, True)
             if given is not None:
                 caller = self.project.view(site.unit, self.project.scope_of(site.unit, site.call))
                 if self._is_result(caller, given, depth):
