@@ -320,3 +320,34 @@ def test_nothing_is_assumed_of_names(attribute: str, assumed: bool) -> None:
     files = {"a.py": SourceFile("a.py", NAMED.format(attribute))}
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
     assert (f"`layer.{attribute}` holds nothing" in finding.message) == assumed
+
+
+HANDED = """
+import tensorflow as tf
+
+
+class Actor:
+    def __init__(self, state):
+        self.w = tf.Variable([[1.0]])
+        self.mean = tf.matmul(state, self.w)
+
+    def params(self):
+        return [self.w]
+
+
+def slope(state):
+    pi = Actor(state)
+    action = pi.mean
+    params = pi.params()
+    return tf.gradients(tf.reduce_sum({}), params)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "runs"),
+    [("state * action", False), ("critic(state, action)", False), ("state(action)", True)],
+)
+def test_only_what_is_called_runs_a_forward_pass(target: str, runs: bool) -> None:
+    files = {"a.py": SourceFile("a.py", HANDED.format(target))}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert ("`state` runs its forward pass" in finding.message) == runs

@@ -15,6 +15,7 @@ from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_
 from tapemigrate.rules.proof.by_name import called_paths, is_of_container, is_plain, is_size
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
+from tapemigrate.rules.proof.may_run import may_run
 from tapemigrate.rules.proof.one_object import comes_with, holders
 from tapemigrate.rules.proof.other_names import passed_on
 from tapemigrate.rules.proof.outer_values import OuterValues
@@ -131,7 +132,8 @@ class EnteringValue:
         for leaf in leaves:
             name = root.path[0]
             runs = leaf.variables and root in passed_on(leaf, self._view)
-            if runs and not is_no_function(self._project, self._view, name):
+            runs = runs and not is_no_function(self._project, self._view, name)
+            if runs and may_run(self._view, name):
                 return f"`{name}` runs its forward pass where it is called, not where it was made"
             if leaf.variables and is_fed_data(self._project, self._view, name):
                 continue
