@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.misuse.uses import Ask, Tape, around, comes_after
@@ -195,7 +196,30 @@ def _idle(tape: Tape) -> list[Ask]:
     if not tape.alone or len(tape.asks) == 1:
         return []
     recorded = [a for a in tape.asks if tape.records(a.stmt) and not _is_in_another(tape, a)]
-    return [a for a in recorded if not _may_be_needed(tape, a)]
+    return [a for a in recorded if not _may_be_needed(tape, a) and not _is_made_beside(tape, a)]
+
+
+def _is_made_beside(tape: Tape, ask: Ask) -> bool:
+    """Whether the target is computed in the branch in which the call stands, and has to be there.
+
+    To leave the block, the call would have to leave the branch.
+    """
+    parents = tape.view.unit.parents
+    branch: ast.AST = ask.stmt
+    while parents[branch] is not tape.stmt:
+        branch = parents[branch]
+    if branch is ask.stmt:
+        return False
+    targets = ask.target.elts if isinstance(ask.target, ast.List) else [ask.target]
+    inside = set(walk(branch))
+    return any(
+        target is not None
+        and (
+            path_of(target) is None
+            or any(d.stmt in inside for d in origins(tape.view.flow.reads.get(target, ())))
+        )
+        for target in targets
+    )
 
 
 def _is_in_another(tape: Tape, ask: Ask) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import Scope
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.misuse.uses import Ask, Tape, around
 from tapemigrate.rules.misuse.values import Leaf, Value, Values
@@ -95,13 +95,30 @@ def _outside(tape: Tape, ask: Ask, target: ast.expr, values: Values) -> list[Fin
         return []
     if _shares(tape, ask, leaf, values):
         return []
+    if (lost := _lost(tape, ask, target, values)) is None:
+        return []
     lines = sorted({d.stmt.lineno for d in leaf.defs if d.stmt is not None})
     message = (
         f"`{text}` is computed in line {', '.join(map(str, lines))}, outside the block of "
-        f"`{tape.name}`: the gradient is None"
+        f"`{tape.name}`: {lost}"
     )
     help_text = f"Compute `{text}` in the `with` block."
     return [_finding("TM302", tape, ask, message, help_text, _moved_in(tape, leaf))]
+
+
+def _lost(tape: Tape, ask: Ask, target: ast.expr, values: Values) -> str | None:
+    """What becomes of the gradient without the target; None where it has no part in it.
+
+    Among several targets, one may well have nothing to do with the sources.
+    """
+    if not isinstance(ask.target, ast.List) or len(ask.target.elts) == 1:
+        return "the gradient is None"
+    assert ask.sources is not None
+    sources = values.leaves(Value(tape.view, ask.sources))
+    behind = backward(tape.view.flow.uses_in(target)).made
+    if sources is not None and not any(each.defs & behind for each in sources):
+        return None
+    return "its part of the gradient is missing"
 
 
 def _only_leaf(tape: Tape, target: ast.expr, values: Values) -> Leaf | None:
