@@ -5,11 +5,18 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.definitions import Kind, Use
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.hooks import is_property
-from tapemigrate.flow.paths import Path
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.source.trees import walk
+
+
+def read_by(flow: Flow, effects: Effects, node: ast.expr) -> frozenset[Use]:
+    """What an expression reads: of a property, what it hands out, not all that its object holds."""
+    path, uses = path_of(node), flow.uses_in(node)
+    return uses if path is None else given(effects, uses, path)
 
 
 def given(effects: Effects, uses: frozenset[Use], path: Path) -> frozenset[Use]:

@@ -41,14 +41,15 @@ from tapemigrate.rules.proof.passed import (
     reads_beside,
 )
 from tapemigrate.rules.proof.put_into_object import put_into_object
-from tapemigrate.rules.proof.shared_origin import share
+from tapemigrate.rules.proof.shared_origin import held_against, share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.captured import outer_definitions
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_by_calls import put_in_argument
 from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.tape.asked_properties import read_by
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.same import value_may_be
 
@@ -223,7 +224,10 @@ class Independence:
                 return None
         cut = frozenset[Def]()
         if given is not None and all(path_of(e) is not None for e in _elements(given)):
-            cut = with_aliases(origins(caller.flow.uses_in(given)), caller)
+            uses = (
+                u for e in _elements(given) for u in read_by(caller.flow, caller.kinds.effects, e)
+            )
+            cut = with_aliases(origins(uses), caller)
         elif given is not None:
             cut = another_name(given, caller)
         elif source.kind is Kind.ENTRY:
@@ -276,7 +280,7 @@ class Independence:
         if traced is not None and attribute is not None and given is not None:
             if traced.network and may_be_variables(self._project, caller, given):
                 return False
-            held = _held_against(traced, attribute, caller, given, cut)
+            held = held_against(traced, attribute, caller, given, cut)
             if held is not True or view.cls is None:
                 return held
             name = path_of(given) or ()
@@ -395,8 +399,12 @@ class Independence:
             if reads_beside(name, other, behind):
                 return None
         if cut & behind:
-            if not cut & certainly_behind(self._project, caller, caller.flow.uses_in(other)):
+            uses = caller.flow.uses_in(other)
+            certain = cut & certainly_behind(self._project, caller, uses)
+            if not certain:
                 return None
+            if asked.part and not asked.computed and path_of(other) and certain <= origins(uses):
+                return None  # it is what the object was made of, not what was made of its part
             if asked.computed or asked.part or not is_passed_twice(cut, caller, given, other):
                 return False
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
@@ -472,26 +480,6 @@ class Independence:
         if any(caller.kinds.effect(call).reads_hidden or reads_all(call) for call in calls):
             return True
         return finds_state(self._project, caller, run) or reads_aside(self._project, caller, run)
-
-
-def _held_against(
-    traced: Provenance, attribute: str, caller: View, given: ast.expr, cut: frozenset[Def]
-) -> bool | None:
-    """Whether a value kept on ``self`` was made from what a caller passes as the source."""
-    name = path_of(given)
-    if cut & traced.defs:
-        return False
-    if name is not None and len(name) > 1 and name[0] == caller.kinds.self_name:
-        if name[1].lstrip(".") in traced.attributes:
-            return False
-        if name[1].lstrip(".") == attribute:
-            return None
-    if name is not None and len(name) == 1:
-        if any(d.kind is Kind.PARAM for d in cut):
-            return True if not ((traced.network or traced.calls) and traced.blind) else None
-        if any(d.kind is Kind.ENTRY for d in cut) and name[0] in traced.globals:
-            return None
-    return None if traced.blind else True
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:

@@ -44,6 +44,26 @@ def share(project: Project, tracer: Tracer, view: View, attribute: str, traced: 
     )
 
 
+def held_against(
+    traced: Provenance, attribute: str, caller: View, given: ast.expr, cut: frozenset[Def]
+) -> bool | None:
+    """Whether a value kept on ``self`` was made from what a caller passes as the source."""
+    name = path_of(given)
+    if cut & traced.defs:
+        return False
+    if name is not None and len(name) > 1 and name[0] == caller.kinds.self_name:
+        if name[1].lstrip(".") in traced.attributes:
+            return False
+        if name[1].lstrip(".") == attribute:
+            return None
+    if name is not None and len(name) == 1:
+        if any(d.kind is Kind.PARAM for d in cut):
+            return True if not ((traced.network or traced.calls) and traced.blind) else None
+        if any(d.kind is Kind.ENTRY for d in cut) and name[0] in traced.globals:
+            return None
+    return None if traced.blind else True
+
+
 def values_of(project: Project, view: View, attribute: str) -> list[ast.expr]:
     """What ``self.attribute`` may be in this file, or an element of it: also what is put in."""
     put = [value for unit, value in contents(project, view, attribute) if unit is view.unit]
