@@ -69,7 +69,10 @@ def keep(
         return refused(f"`self.{name}` is set {'in more than one place' if made else places}")
     stmt = made[0]
     scope = project.scope_of(unit, stmt)
-    if not isinstance(scope, ast.FunctionDef) or scope is view.scope:
+    if scope is view.scope:
+        reason = f"`self.{name}` may come of an earlier run of this method, which sets it in line"
+        return Refusal(f"{reason} {stmt.lineno}, where no tape is left of it", RECIPE)
+    if not isinstance(scope, ast.FunctionDef):
         return refused(f"`self.{name}` is not set by a method of this file")
     producer = project.view(unit, scope)
     if is_filled(project, producer, stmt, name):

@@ -13,6 +13,8 @@ from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.meaning import meant_by
+from tapemigrate.rules.callgraph.places import stem
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.handed_in import request_at
 from tapemigrate.rules.handing.keeping import Keeper
 from tapemigrate.rules.handing.lending import Lendings, PlacedFor
@@ -222,7 +224,7 @@ class Threads:
         helper = helpers[0]
         where = site.place(helper.placed.view.unit)
         if site.unit.filename not in self._project.asked:
-            return f"its call in {where} stands in a file that is not changed along with this one"
+            return f"its call in {where} stands in {_left_alone(helper, site.unit)}"
         if caller is None:
             return f"its call in {where} leaves no room for a tape"
         self._touched.setdefault(caller.view.scope, caller)
@@ -312,3 +314,12 @@ def _is_filled_later(caller: Placed, request: Request) -> bool:
         and (d.stmt.lineno > request.stmt.lineno or caller.view.blocks.loops_around(d.stmt))
         for d in caller.view.flow.defs.values()
     )
+
+
+def _left_alone(helper: Helper, unit: Unit) -> str:
+    """What is to be said of a file with a call, which is not rewritten together with the helper."""
+    view = helper.placed.view
+    names = [stem(view.unit.filename)] if view.cls is None else [view.cls.name]
+    if any(name in unit.text for name in names):
+        return "a file that is not changed along with this one"
+    return f"a file that does not name `{names[0]}`, and is not changed along with this one"
