@@ -52,7 +52,11 @@ def sources_of(
     if request.variables:
         sources.leaves.append(Leaf(frozenset(), None, True, True, variables=True))
     if sources.refusal or not sources.leaves:
-        return Refusal(sources.refusal or _none_found(request.sources), recipe_of(sources.refusal))
+        return Refusal(
+            sources.refusal or _none_found(request.sources),
+            recipe_of(sources.refusal),
+            unwatched=sources.used,
+        )
     looked_up = next((x.watch for x in sources.leaves if _OF_GRAPH.search(x.watch or "")), None)
     if looked_up is not None:
         return Refusal(

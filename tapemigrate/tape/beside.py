@@ -117,7 +117,7 @@ class Beside:
             calls = [d for d in made if isinstance(_given(d), ast.Call)]
             unknown = [d for d in calls if self._gives_unknown(d)]
             if any(d.kind is Kind.ELEMENT for d in unknown):
-                return Refusal(_USED.format(leaf.watch), SOURCE, lends=True)
+                return Refusal(_USED.format(leaf.watch), SOURCE, lends=True, unwatched=True)
             shared = self._picked.shared_part(request, target, leaf, stops) if unknown else None
             if shared is not None:
                 return together(text_of(shared))
@@ -259,7 +259,7 @@ class Beside:
             if gradients:
                 verdict = related(call, self._flow) if beside else False
                 if verdict:
-                    return Refusal(_USED.format(leaf.watch), SOURCE)
+                    return Refusal(_USED.format(leaf.watch), SOURCE, unwatched=True)
                 if beside and verdict is None:
                     first = text_of(min(d.path for d in beside))
                     return f"`{first}` was not computed from `{leaf.watch}`"
@@ -268,7 +268,9 @@ class Beside:
                 return together(text_of(min(given.names, key=lambda d: d.path).path))
             verdicts = {d: self._apart(made, d) if given.in_order else None for d in beside}
             if False in verdicts.values() or (None in verdicts.values() and not gives_data(call)):
-                return Refusal(_USED.format(leaf.watch), SOURCE, lends=made.value is call)
+                return Refusal(
+                    _USED.format(leaf.watch), SOURCE, lends=made.value is call, unwatched=True
+                )
             for other in sorted(d.path for d, apart in verdicts.items() if apart is None):
                 return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
         return None
@@ -298,7 +300,7 @@ class Beside:
                 return f"`{text_of(path)}` keeps nothing that was computed from `{leaf.watch}`"
             if path == made.path:
                 into = "the graph" if path == HIDDEN else f"`{text_of(path)}`"
-                return Refusal(_FILLED.format(leaf.watch, into), SOURCE)
+                return Refusal(_FILLED.format(leaf.watch, into), SOURCE, unwatched=True)
             return f"`{text_of(path)}` holds nothing that was computed from `{leaf.watch}`"
         return None
 

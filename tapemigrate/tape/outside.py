@@ -67,6 +67,7 @@ def together(name: str) -> Refusal:
         f"the source and the target both come out of `{name}`, where one may have been made from "
         "the other before a tape could watch it",
         SOURCE,
+        unwatched=True,
     )
 
 

@@ -93,7 +93,8 @@ class Refusal:
     hand one in. ``lends``: a function makes a source, and could be handed a tape to watch it.
     ``gathers``: a graph collection is asked for, and a tape that opens before it is filled would
     serve. ``overrides``: ops run under ``gradient_override_map``, or may be made so by whoever
-    enters what does it. ``placed``: the reason tells the file that it holds of.
+    enters what does it. ``placed``: the reason tells the file that it holds of. ``unwatched``: only
+    that a source cannot be watched in time is in the way.
     """
 
     reason: str
@@ -105,3 +106,4 @@ class Refusal:
     gathers: bool = False
     overrides: bool = False
     placed: bool = False
+    unwatched: bool = False

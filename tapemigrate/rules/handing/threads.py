@@ -15,6 +15,7 @@ from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.meaning import meant_by
 from tapemigrate.rules.callgraph.places import stem
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.flowing import Flowing
 from tapemigrate.rules.handing.handed_in import request_at
 from tapemigrate.rules.handing.keeping import Keeper
 from tapemigrate.rules.handing.lending import Lendings, PlacedFor
@@ -48,6 +49,7 @@ class Threads:
         self._sites = Sites(project)
         self._touched: dict[Scope, Placed] = {}
         self.lendings = Lendings(project, placed)
+        self._flowing = Flowing(project)
         self._keeper = Keeper(project, placed, self._touched)
         self.helpers: dict[Scope, Helper] = {}
 
@@ -67,6 +69,7 @@ class Threads:
                 for placed in scopes:
                     self._keeper.keep(placed)
                     self.lendings.lend(placed, handed=False)
+                    self._flowing.take(placed, handed=False)
             failure = None if alone else self._attempt(scopes)
             for placed in self._touched.values():
                 self._keeper.explain(placed)

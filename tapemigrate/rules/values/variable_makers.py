@@ -1,0 +1,102 @@
+"""Whether code at hand makes variables where something is computed.
+
+No proof: it only tells whether it is likely that a tensor was computed from variables.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project
+from tapemigrate.source.trees import walk
+
+_LIBRARIES = ("keras.", "sonnet.", "tensorlayer.", "tf_slim.", "tflearn.", "tensorpack.")
+_LAYERS = ("tensorflow.layers.", "tensorflow.keras.layers.", "tensorflow.contrib.")
+_MAKERS = frozenset({"get_variable", "Variable", "VariableV1", "dense", "fully_connected"})
+# What is made from nothing, and is no network's.
+_FROM_NOTHING = frozenset(
+    {"placeholder", "placeholder_with_default", "constant", "random_normal", "random_uniform"}
+)
+# Through how many functions calls are followed.
+_MOST = 40
+
+
+def makes_variables(roots: Iterable[ast.AST], name: str, unit: Unit, project: Project) -> bool:
+    """Whether what ``roots`` call makes variables; not if ``name`` is seen to be an input there."""
+    pending: list[tuple[ast.AST, Unit]] = [(root, unit) for root in roots]
+    seen: set[ast.AST] = set()
+    found = False
+    while pending and len(seen) < _MOST:
+        code, home = pending.pop(0)
+        if code in seen:
+            continue
+        seen.add(code)
+        if _gives_input(code, name):
+            return False
+        for node in walk(code):
+            called = _called(node)
+            if not called:
+                continue
+            found |= _is_maker(called, node, home)
+            pending += (
+                (each, other)
+                for other in project.units.defining(called)
+                for each in _defined(called, other)
+            )
+    return found
+
+
+def made_among_variables(name: str, project: Project) -> bool:
+    """Whether functions at hand that give ``name`` a value make variables, too."""
+    return any(
+        makes_variables([each], name, unit, project)
+        for unit in project.units.with_text([name])
+        for each in (*unit.nodes(ast.ClassDef), *unit.nodes(ast.FunctionDef))
+        if _sets(each, name)
+    )
+
+
+def _called(node: ast.AST) -> str:
+    func = node.func if isinstance(node, ast.Call) else None
+    if isinstance(func, ast.Attribute):
+        return func.attr
+    return func.id if isinstance(func, ast.Name) else ""
+
+
+def _is_maker(called: str, node: ast.AST, unit: Unit) -> bool:
+    if called in _MAKERS:
+        return True
+    path = unit.names.qualified(node.func) if isinstance(node, ast.Call) else None
+    plain = (path or "").replace(".compat.v1", "")
+    return plain.startswith((*_LIBRARIES, *_LAYERS))
+
+
+def _defined(name: str, unit: Unit) -> list[ast.AST]:
+    functions = [f for f in unit.nodes(ast.FunctionDef) if f.name == name]
+    return [*functions, *(c for c in unit.nodes(ast.ClassDef) if c.name == name)]
+
+
+def _gives_input(code: ast.AST, name: str) -> bool:
+    """Whether ``name`` is given a placeholder, a constant or random numbers there."""
+    named = isinstance(code, NamedFunction | ast.ClassDef)
+    return named and any(_called(value) in _FROM_NOTHING for value in _values(code, name))
+
+
+def _sets(code: ast.AST, name: str) -> bool:
+    return next(_values(code, name), None) is not None
+
+
+def _values(code: ast.AST, name: str) -> Iterator[ast.expr]:
+    """What is assigned to a variable or an attribute of that name."""
+    for node in walk(code):
+        if isinstance(node, ast.Assign) and any(_last(t) == name for t in node.targets):
+            yield node.value
+
+
+def _last(target: ast.expr) -> str:
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    return target.id if isinstance(target, ast.Name) else ""
