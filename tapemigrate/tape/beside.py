@@ -20,6 +20,7 @@ from tapemigrate.tape.picked import Picked
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.second_names import Apart, SecondNames
+from tapemigrate.tape.symbols import RUN_WHEN_CALLED
 from tapemigrate.tape.syntax import (
     SETTINGS,
     STATIC,
@@ -286,12 +287,17 @@ class Beside:
         given = [_given(d) for d in leaf.defs if d.kind in (Kind.ASSIGN, Kind.ELEMENT)]
         calls = {c for value in given for c in _giving(value)}
         calls = {c for c in calls if self._kinds.make(c) is Make.UNKNOWN}
-        if not calls:
+        entered = {d.stmt for d in leaf.defs if d.kind is Kind.WITH}
+        if not calls and not entered:
             return None
         # What a method keeps of it on the object at hand, others look for.
         owners = {path[0] for c in calls if (path := path_of(c.func)) is not None}
         behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
-        put = [d for d in behind - leaf.defs if d.kind is Kind.MUTATE and d.value in calls]
+        changed = [d for d in behind - leaf.defs if d.kind is Kind.MUTATE]
+        for made in sorted(changed, key=lambda d: d.path):
+            if made.stmt in entered and made.value is None:  # ``with net as z``
+                return f"`{text_of(made.path)}` keeps nothing that was computed from `{leaf.watch}`"
+        put = [d for d in changed if d.value in calls]
         for made in sorted(put, key=lambda d: d.path):
             path = made.path[:-1] if made.path[-1] == PARTS else made.path
             if path[0] in owners:
@@ -307,7 +313,8 @@ class Beside:
     def _keeps_parts(self, call: ast.expr | None) -> bool:
         """Whether a method of that name sets parts of its object, in any file."""
         func = call.func if isinstance(call, ast.Call) else None
-        return isinstance(func, ast.Attribute) and self._kinds.changes_object(func.attr)
+        names = (func.attr,) if isinstance(func, ast.Attribute) else RUN_WHEN_CALLED
+        return any(map(self._kinds.changes_object, names))
 
     def _looped_beside(self, target: frozenset[Use], leaf: Leaf, stops: list[Def]) -> str:
         """What is assumed of what a loop, or a ``with``, takes the source and more out of."""

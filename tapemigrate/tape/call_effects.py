@@ -15,10 +15,8 @@ from tapemigrate.flow.run_by_calls import run_by
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import arguments_of
-from tapemigrate.tape.symbols import COLLECTING, GETTERS, LIBRARIES, QUIET, short
+from tapemigrate.tape.symbols import COLLECTING, GETTERS, LIBRARIES, QUIET, RUN_WHEN_CALLED, short
 
-# What runs where an object is called: libraries' classes call what the user's have.
-_CALLED = ("__call__", "call")
 _SESSION = late(r"(?<![a-z])sess(?:ion)?(?![a-z])|^sess")
 
 
@@ -190,7 +188,7 @@ class CallEffects:
 
     def _keeps(self, name: str) -> bool:
         """Whether an object of that name may be of a class that sets parts of it when called."""
-        return not self._is_shown(name) and any(map(self._changing, _CALLED))
+        return not self._is_shown(name) and any(map(self._changing, RUN_WHEN_CALLED))
 
     def _is_shown(self, name: str) -> bool:
         """Whether a function or a class of that name stands in this file."""

@@ -103,8 +103,7 @@ class SecondNames:
                     if whole := self._works_on_all(user, made, names):
                         return together(whole)
                     if met := met or self._works_on(user, names, owners):
-                        before = " was before" if met == leaf.watch else ""
-                        found.append(f"`{leaf.watch}` is another tensor than `{met}`{before}")
+                        found.append(_apart(leaf, made, met))
         return list(dict.fromkeys(found))
 
     def may_be_another(
@@ -276,3 +275,12 @@ def _choices(value: ast.expr) -> list[ast.expr]:
         case ast.BoolOp():
             return [c for part in value.values for c in _choices(part)]
     return [value]
+
+
+def _apart(leaf: Leaf, made: Def, met: str) -> str:
+    """What is assumed of a source that may be ``met``, of which the target is made."""
+    if isinstance(made.value, ast.Call) and path_of(made.value.func) == ("next",):
+        # A generator may have computed what it gives later, before it gave the source.
+        return f"nothing else that `{met}` gives was computed from `{leaf.watch}`"
+    before = " was before" if met == leaf.watch else ""
+    return f"`{leaf.watch}` is another tensor than `{met}`{before}"

@@ -101,6 +101,8 @@ LIBRARIES = frozenset(
     {"tensorflow", "numpy", "math", "scipy", "keras", "tensorflow_probability", "six"}
     | {"itertools", "functools", "copy", "collections", "os", "sys", "time", "random"}
 )
+#: What runs where an object is called: Keras and Sonnet call what the user has of the last two.
+RUN_WHEN_CALLED = ("__call__", "call", "_build")
 # Of the standard library, what hands on what it is given, tensors too.
 _HANDS_ON = frozenset(
     {"asyncio", "builtins", "collections", "concurrent", "contextlib", "copy", "dataclasses"}

@@ -185,6 +185,8 @@ class Resolver:
             return False
         if owner.name in self._classes.extending(self._cls.name):
             return descends(self._project, unit, owner, self._unit, self._cls) or None
+        if self._classes.extending(owner.name) & self._classes.extending(self._cls.name):
+            return None  # on objects of a class that extends both
         return None if self._classes.has_unseen_bases(unit, owner) else False
 
     def _instance(self, unit: Unit, maker: ast.expr) -> bool | None:

@@ -38,6 +38,7 @@ from tapemigrate.tape.kinds import INDEPENDENT, Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.symbols import RUN_WHEN_CALLED
 
 # What tensors, layers and variables know of themselves without an op.
 _STATIC = (".dtype", ".name", ".shape")
@@ -243,8 +244,7 @@ class HiddenReads:
         """The method that runs where the object is called: Keras, for one, calls ``call``."""
         assert self._view.cls is not None
         effects = self._project.effects(self._view.unit)
-        names = ("__call__", "call")
-        methods = (effects.method(self._view.cls, name) for name in names)
+        methods = (effects.method(self._view.cls, name) for name in RUN_WHEN_CALLED)
         return next((m for m in methods if m is not None), None)
 
     def _read_below(self, name: str, leaves: list[Leaf]) -> list[str]:

@@ -17,10 +17,11 @@ from tapemigrate.rules.proof.handed_out import handed_out
 from tapemigrate.rules.proof.holding import Held
 from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, called_in
 from tapemigrate.rules.proof.objects_named import contents_of
-from tapemigrate.rules.proof.parts_held import RUN_WHEN_CALLED, PartsHeld
+from tapemigrate.rules.proof.parts_held import PartsHeld
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.values.shape_evidence import is_opened
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.symbols import RUN_WHEN_CALLED
 
 
 @dataclass(slots=True)

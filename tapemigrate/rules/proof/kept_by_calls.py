@@ -24,8 +24,7 @@ from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.same import is_new
-
-_CALLED = ("__call__", "call")
+from tapemigrate.tape.symbols import RUN_WHEN_CALLED
 
 
 def kept_by_calls(project: Project, view: View, region: Region, leaves: list[Leaf]) -> list[str]:
@@ -58,7 +57,7 @@ def _is_new(leaf: Leaf, view: View) -> bool:
 def _asked(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
     """The objects that are asked there, and the names of the methods that run."""
     if isinstance(node, ast.Call) and path_of(node.func) is not None:
-        yield node.func, _CALLED
+        yield node.func, RUN_WHEN_CALLED
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         yield node.value, (node.attr,)
 

@@ -24,6 +24,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.symbols import RUN_WHEN_CALLED
 
 # What keeps what it is handed, and computes nothing of it.
 _HOLDING = frozenset({"dict", "list", "tuple", "set", "partial", "deque", "OrderedDict", "iter"})
@@ -97,8 +98,7 @@ class KeptResults:
         lineage = list(self._lineage(unit, cls))
         read: dict[str, None] = {}
         given: set[str] = set()
-        # Keras and Sonnet call these for whoever calls the object.
-        pending = ["__call__", "call", "_build"] if name == "__call__" else [name]
+        pending = [*RUN_WHEN_CALLED] if name == "__call__" else [name]
         met: set[ast.AST] = set()
         upward = set[str]()
         while pending:

@@ -34,9 +34,8 @@ from tapemigrate.rules.proof.kept_results import (
 from tapemigrate.rules.proof.objects_named import contents_of
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.tape.symbols import RUN_WHEN_CALLED
 
-#: Keras and Sonnet call these for whoever calls the object.
-RUN_WHEN_CALLED = ("__call__", "call", "_build")
 # Decorators under which a method runs each time that it is asked.
 _ANEW = frozenset(
     {"property", "setter", "getter", "deleter", "staticmethod", "classmethod", "abstractmethod"}
