@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.unseen.made_in_loops import loop_round
+from tapemigrate.rules.unseen.made_in_loops import loop_round, run_by_a_loop_too
 from tapemigrate.rules.unseen.new_cells import are_new
 from tapemigrate.rules.unseen.recurrent import direct, last_of, run_by, runs_in
 from tapemigrate.source.trees import walk
@@ -46,7 +46,7 @@ def settle(
         return region
     name = _first(nodes, unit, project)
     if name is None:
-        return region
+        return _found_again(region, nodes, view, project)
     before = _before(view.scope, region.block.body[region.first].lineno)
     if _stands(project, _SCOPES_OF_THEIR_OWN) or _may_have_made_them(before, nodes, unit, project):
         return _made_in(name)
@@ -64,6 +64,32 @@ def settle(
     region.assumptions.append(
         f"the variables that `{name}` reads are made on the tape, in scopes that are opened there"
     )
+    return region
+
+
+def _found_again(
+    region: Region, nodes: Sequence[ast.AST], view: View, project: Project
+) -> Region | Refusal:
+    """The region, where no loop was the first to make the variables that ``nodes`` find again."""
+    leaves = [leaf for leaf in region.sources.leaves if leaf.variables]
+    # What a name of a function around holds was made in plain sight there.
+    found_again = region.request.variables or any(
+        not leaf.defs or any(made.value is not None for made in leaf.defs) for leaf in leaves
+    )
+    if not found_again or not _stands(project, _REUSING):
+        return region
+    found = run_by_a_loop_too(nodes, project)
+    if found is None:
+        return region
+    function, name = found
+    row = region.block.body[region.first].lineno
+    if any(direct(n, view.unit) for node in _before(view.scope, row) for n in ast.walk(node)):
+        return _made_in(name)
+    if not any(direct(n, view.unit) for n in ast.walk(view.scope)):
+        region.assumptions.append(
+            f"the variables that `{function}` reads were not made inside `{name}`, which runs it "
+            "as well"
+        )
     return region
 
 

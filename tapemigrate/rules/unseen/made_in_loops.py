@@ -19,6 +19,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.recurrent import CELLS, LOOPS, called, last_of, makes_variables
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 
 _WORDS = (*CELLS, *LOOPS)
@@ -26,6 +27,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # What `dynamic_rnn` and `dynamic_decode` call of the objects that they are handed, and their kinds.
 _CALLED_OF_CELLS = frozenset({"call", "__call__", "build", "step", "initialize", "next_inputs"})
 _KINDS_OF_CELLS = ("Cell", "Decoder", "Helper", "Attention", "AttentionMechanism", "CellWrapper")
+# What finds a variable again by its name, made by whoever was first.
+_MAKING = frozenset({"get_variable", "layers", "slim", "dense"})
 # What only hands on what it holds: a copy is not made of other variables.
 _COPYING = frozenset({"dict", "list", "tuple", "sorted", "values", "items", "copy", "OrderedDict"})
 # Through how many functions, and values, is followed.
@@ -42,6 +45,35 @@ def loop_round(region: Region, view: View, project: Project) -> str | None:
         return search.loop(view.unit, view.scope)
     defs = [d for leaf in region.sources.leaves for d in leaf.defs]
     return next((name for d in defs if (name := search.made_in(d, view)) is not None), None)
+
+
+def run_by_a_loop_too(nodes: Iterable[ast.AST], project: Project) -> tuple[str, str] | None:
+    """A function that ``nodes`` run and that makes variables, with a loop that runs it too."""
+    if not project.once(_has_loops):
+        return None
+    search = _Search(project)
+    for unit, function in _makers(nodes, project):
+        name = search.loop(unit, function)
+        if name is not None:
+            return function.name, name
+    return None
+
+
+def _makers(nodes: Iterable[ast.AST], project: Project) -> Iterator[tuple[Unit, ast.FunctionDef]]:
+    """The functions that ``nodes`` run, by their names, if they make variables themselves."""
+    pending = list(nodes)
+    seen: set[ast.AST] = set()
+    while pending and len(seen) < _MOST:
+        root = pending.pop()
+        names = {last_of(n.func) for n in walk(root) if isinstance(n, ast.Call)} - {None}
+        for name in sorted(map(str, names)):
+            for unit in project.units.defining(name):
+                for each in unit.nodes(ast.FunctionDef):
+                    if each.name == name and each not in seen:
+                        seen.add(each)
+                        pending.append(each)
+                        if any(last_of(n) in _MAKING for n in walk(each)):
+                            yield unit, each
 
 
 def _has_loops(project: Project) -> bool:
