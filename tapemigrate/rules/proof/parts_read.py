@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.changers import CHANGERS
+from tapemigrate.flow.functions import NamedFunction, parameters, shared_names
 from tapemigrate.flow.paths import path_of
 from tapemigrate.patterns import late
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.indexes import bound_names, effects_of
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.source_arithmetic import DISPLAYS
 
 # Names of sizes, which are no tensors, and of what has only such parts. ``h_reshaped`` is none.
 _SIZE = late(r"num_\w+|(?:\w+_)?(?:sizes?|dims?)|(?:get_)?shape")
@@ -47,6 +49,27 @@ def is_only_filled(unit: Unit, node: ast.Attribute) -> bool:
             call = unit.parents.get(above)
             return isinstance(call, ast.Call) and isinstance(unit.parents.get(call), ast.Expr)
     return False
+
+
+def is_written_container(unit: Unit, node: ast.expr) -> bool:
+    """Whether the name is given nothing but lists, dicts and sets, as the function writes them."""
+    function = _function_around(unit, node)
+    if not isinstance(node, ast.Name) or function is None:
+        return False
+    if node.id in shared_names(function) or node.id in {a.arg for a in parameters(function.args)}:
+        return False
+    stores = unit.once(bound_names).get(node.id, ())
+    given = [unit.parents[n] for n in stores if _function_around(unit, n) is function]
+    return bool(given) and all(
+        isinstance(stmt, ast.Assign) and isinstance(stmt.value, DISPLAYS) for stmt in given
+    )
+
+
+def _function_around(unit: Unit, node: ast.AST) -> NamedFunction | None:
+    above = unit.parents.get(node)
+    while above is not None and not isinstance(above, NamedFunction | ast.Lambda):
+        above = unit.parents.get(above)
+    return above if isinstance(above, NamedFunction) else None
 
 
 def name_at_root(node: ast.expr) -> str:

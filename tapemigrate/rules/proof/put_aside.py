@@ -29,6 +29,7 @@ from tapemigrate.rules.proof.parts_read import (
     is_only_filled,
     is_own,
     is_part_of_part,
+    is_written_container,
     name_at_root,
     set_before,
 )
@@ -194,6 +195,7 @@ class PutAside:
             if common and not (own or own_class):
                 # Containers and tensors have such methods: the user's are called as theirs are.
                 called = [each for each in called if _fits(each[1], parent)]
+                called = [] if called and is_written_container(unit, node.value) else called
             if called or own or own_class or not common:
                 if not called:
                     if holder:
