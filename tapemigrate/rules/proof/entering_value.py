@@ -150,6 +150,9 @@ class EnteringValue:
                 verdict = self._by_callers.judge(
                     made, name, name, said=given_by_a_call(leaf), computed=late
                 )
+                if isinstance(verdict, Refusal) and made.path == (name,) and leaf.watch:
+                    # That the source may be the object, or a part of it, makes it no other one.
+                    verdict = f"`{name}`, a parameter, was not computed from `{leaf.watch}`"
                 if isinstance(verdict, Refusal) and (made.kind in OUTSIDE or told is None):
                     return verdict
                 told = told or verdict
