@@ -64,9 +64,13 @@ class ByCallers:
             ),
         )
         if isinstance(verdict, CallSite):
+            by = f"by the caller in {verdict.place(self._view.unit)}"
             return wrong(
                 text,
-                f"computed from the source by the caller in {verdict.place(self._view.unit)}",
+                # Of variables, no more is seen than that an object or a network is asked.
+                f"computed from the source {by}"
+                if shown
+                else f"given {by}, out of what may hold variables",
                 f"`{shown}`" if shown else "the variables",
                 threads=parameter is not None,
             )

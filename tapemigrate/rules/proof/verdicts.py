@@ -53,7 +53,9 @@ def names_of(leaves: list[Leaf]) -> str:
     """All sources, as the scope calls them."""
     if any(x.variables for x in leaves):
         return "the variables"
-    names = sorted({text_of(d.path) for x in leaves for d in x.defs if d.kind is not Kind.LOOP})
+    shown = {x.watch for x in leaves if x.watch}  # what it is called where it is asked for
+    given = {text_of(d.path) for x in leaves for d in x.defs if d.kind is not Kind.LOOP}
+    names = sorted(shown or given)
     return " or ".join(f"`{n}`" for n in names[:3])
 
 
