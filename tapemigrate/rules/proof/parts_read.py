@@ -12,9 +12,11 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names, effects_of
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.source_arithmetic import DISPLAYS
+from tapemigrate.tape.symbols import short
 
 # Names of sizes, which are no tensors, and of what has only such parts. ``h_reshaped`` is none.
 _SIZE = late(r"num_\w+|(?:\w+_)?(?:sizes?|dims?)|(?:get_)?shape")
+_SESSIONS = frozenset({"Session", "InteractiveSession", "get_default_session"})
 
 
 def is_own(node: ast.expr) -> bool:
@@ -51,7 +53,12 @@ def is_only_filled(unit: Unit, node: ast.Attribute) -> bool:
     return False
 
 
-def is_written_container(unit: Unit, node: ast.expr) -> bool:
+def is_of_no_class(unit: Unit, node: ast.expr) -> bool:
+    """Whether what methods are called on is none of the user's objects."""
+    return _is_written_container(unit, node) or _is_session_of_call(unit, node)
+
+
+def _is_written_container(unit: Unit, node: ast.expr) -> bool:
     """Whether the name is given nothing but lists, dicts and sets, as the function writes them."""
     function = _function_around(unit, node)
     if not isinstance(node, ast.Name) or function is None:
@@ -63,6 +70,12 @@ def is_written_container(unit: Unit, node: ast.expr) -> bool:
     return bool(given) and all(
         isinstance(stmt, ast.Assign) and isinstance(stmt.value, DISPLAYS) for stmt in given
     )
+
+
+def _is_session_of_call(unit: Unit, node: ast.expr) -> bool:
+    """``tf.get_default_session()``: what is called on it are methods of TensorFlow's own."""
+    called = unit.names.qualified(node.func) if isinstance(node, ast.Call) else None
+    return short(called) in _SESSIONS
 
 
 def _function_around(unit: Unit, node: ast.AST) -> NamedFunction | None:

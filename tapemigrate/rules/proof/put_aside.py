@@ -24,12 +24,12 @@ from tapemigrate.rules.project import Project
 from tapemigrate.rules.proof.kept_results import above
 from tapemigrate.rules.proof.parts_of_imported import is_part_of_imported, set_on_classes
 from tapemigrate.rules.proof.parts_read import (
+    is_of_no_class,
     is_of_shape,
     is_of_size,
     is_only_filled,
     is_own,
     is_part_of_part,
-    is_written_container,
     name_at_root,
     set_before,
 )
@@ -195,7 +195,8 @@ class PutAside:
             if common and not (own or own_class):
                 # Containers and tensors have such methods: the user's are called as theirs are.
                 called = [each for each in called if _fits(each[1], parent)]
-                called = [] if called and is_written_container(unit, node.value) else called
+                if called and is_of_no_class(unit, node.value):
+                    called = []
             if called or own or own_class or not common:
                 if not called:
                     if holder:
