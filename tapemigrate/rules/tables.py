@@ -140,32 +140,37 @@ TABLES: dict[str, dict[str, Any]] = {'TM101': {'symbols': [{'api': 'gradients',
                         'becomes': 'tensorflow.keras.metrics.Mean',
                         'positional': 1,
                         'lacks': ['use_global_variables'],
-                        'assumes': 'float32 in place of float64 is enough, and nothing uses what '
-                                   'calling the metric returns'},
+                        'assumes': 'float32 in place of float64 is enough, nothing uses what '
+                                   'calling the metric returns, and nothing calls its '
+                                   '`init_variables`, which is `reset_state` there'},
                        {'api': 'metrics.Accuracy',
                         'also': ['tensorflow.contrib.eager.python.metrics.Accuracy'],
                         'becomes': 'tensorflow.keras.metrics.Accuracy',
                         'positional': 1,
-                        'assumes': 'float32 in place of float64 is enough, and nothing uses what '
-                                   'calling the metric returns'},
+                        'assumes': 'float32 in place of float64 is enough, nothing uses what '
+                                   'calling the metric returns, and nothing calls its '
+                                   '`init_variables`, which is `reset_state` there'},
                        {'api': 'metrics.BinaryAccuracy',
                         'also': ['tensorflow.contrib.eager.python.metrics.BinaryAccuracy'],
                         'becomes': 'tensorflow.keras.metrics.BinaryAccuracy',
                         'positional': 0,
-                        'assumes': 'float32 in place of float64 is enough, and nothing uses what '
-                                   'calling the metric returns'},
+                        'assumes': 'float32 in place of float64 is enough, nothing uses what '
+                                   'calling the metric returns, and nothing calls its '
+                                   '`init_variables`, which is `reset_state` there'},
                        {'api': 'metrics.CategoricalAccuracy',
                         'also': ['tensorflow.contrib.eager.python.metrics.CategoricalAccuracy'],
                         'becomes': 'tensorflow.keras.metrics.CategoricalAccuracy',
                         'positional': 1,
-                        'assumes': 'float32 in place of float64 is enough, and nothing uses what '
-                                   'calling the metric returns'},
+                        'assumes': 'float32 in place of float64 is enough, nothing uses what '
+                                   'calling the metric returns, and nothing calls its '
+                                   '`init_variables`, which is `reset_state` there'},
                        {'api': 'metrics.SparseAccuracy',
                         'also': ['tensorflow.contrib.eager.python.metrics.SparseAccuracy'],
                         'becomes': 'tensorflow.keras.metrics.SparseCategoricalAccuracy',
                         'positional': 1,
-                        'assumes': 'float32 in place of float64 is enough, and nothing uses what '
-                                   'calling the metric returns'},
+                        'assumes': 'float32 in place of float64 is enough, nothing uses what '
+                                   'calling the metric returns, and nothing calls its '
+                                   '`init_variables`, which is `reset_state` there'},
                        {'api': 'metrics.Metric',
                         'also': ['tensorflow.contrib.eager.python.metrics.Metric'],
                         'instead': 'derive from tf.keras.metrics.Metric: `build` becomes '
