@@ -24,6 +24,7 @@ from tapemigrate.rules.values.set_anew import may_be_set_anew
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, is_opened
 from tapemigrate.rules.values.trainable import trainable
 from tapemigrate.rules.values.variable_lists import gives_variables
+from tapemigrate.rules.values.variable_values import holds_variables
 from tapemigrate.rules.values.variables_around import variables_around
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Sources
@@ -76,7 +77,7 @@ def _around(project: Project, tracer: Tracer, view: View, path: Path) -> Sources
 def _is_own_variable(project: Project, tracer: Tracer, view: View, path: Path) -> bool:
     """Whether the path, from outside of the scope, leads to a variable of its class or module."""
     if path[0] == view.kinds.self_name:
-        return len(path) > 1 and tracer.holds_variables(view, path[1].lstrip("."))
+        return len(path) > 1 and holds_variables(project, view, path[1].lstrip("."))
     if view.scope is view.unit.tree:
         return False
     return are_variables(project, view.unit, path[0]) or bool(

@@ -18,6 +18,7 @@ from tapemigrate.rules.proof.one_object import holders
 from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.variable_values import holds_variables, is_set_by_text
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal
@@ -47,7 +48,7 @@ class KeptValues:
         """A value kept on ``self`` by another method."""
         for leaf in leaves:
             if leaf.variables and traced.network:
-                if self.is_module(name) or self._tracer.holds_variables(self._view, name):
+                if self.is_module(name) or holds_variables(self._project, self._view, name):
                     continue
                 return wrong(text, "computed in another method", "the variables", keeps=name)
             if traced.foreign:
@@ -133,7 +134,7 @@ class KeptValues:
         if handed is not None:
             return handed
         if is_handed_in(project, tracer, view, attribute, traced) or (
-            traced.values and tracer.is_set_by_text(view, attribute)
+            traced.values and is_set_by_text(project, view, attribute)
         ):
             return f"`{text}` was not computed from `self.{attribute}`"
         return None

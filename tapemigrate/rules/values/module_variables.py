@@ -13,7 +13,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.filled_state import is_own_module
-from tapemigrate.rules.values.provenance import is_variable, parts
+from tapemigrate.rules.values.variable_values import is_variable, parts
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import short

@@ -9,24 +9,21 @@ from enum import Enum, auto
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import Function, NamedFunction, Scope
+from tapemigrate.flow.functions import Function, NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
 from tapemigrate.rules.callgraph.imported import leads_to
-from tapemigrate.rules.callgraph.names_in_texts import set_by_text
-from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.unseen.found import found_in_graph
+from tapemigrate.rules.values.asking_views import AskingViews
 from tapemigrate.rules.values.attributes import (
     contents,
     inherited_values,
     set_below,
-    sets_without_name,
 )
-from tapemigrate.rules.values.containers import is_filled_in_sight
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.operators import is_operator, is_whole, operators
 from tapemigrate.rules.values.put_by_calls import (
@@ -35,25 +32,30 @@ from tapemigrate.rules.values.put_by_calls import (
     put_in_attribute,
     put_in_name,
 )
-from tapemigrate.rules.values.put_in import handed_in, put_in_by_methods, put_in_by_others
+from tapemigrate.rules.values.put_in import (
+    put_in_by_another_name,
+    put_in_by_methods,
+    put_in_by_others,
+)
+from tapemigrate.rules.values.variable_values import (
+    PLAIN,
+    VARIABLE,
+    is_set_by_text,
+    is_variable,
+    root_of,
+)
 from tapemigrate.rules.values.whole_objects import read_of_whole
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.symbols import short
 
-#: What holds no values that came out of variables.
-PLAIN = (Make.PYTHON, Make.LEAF)
 # What of ``tf.contrib`` makes no variables.
 _NO_NETWORKS = ("nest.", "contrib.staging.")
-# So many scopes of a class are told by themselves what they hand to parts of their object.
-_MANY = 30
 # Methods that texts alone have: ``parser.register("type", "bool", lambda v: v.lower() == "true")``.
 _OF_TEXTS = frozenset({"lower", "upper", "strip", "lstrip", "rstrip", "startswith", "endswith"})
 _ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
-#: What is a variable, or several.
-VARIABLE = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)
 
 
 @dataclass(slots=True)
@@ -126,8 +128,7 @@ class Tracer:
         # What stands in a place does not change while others are worked out.
         self._places: dict[_Key, _Steps] = {}
         self._values: dict[tuple[View, ast.expr], _Steps] = {}
-        self._of_classes: dict[tuple[ast.ClassDef, str | None], View] = {}
-        self._handing: dict[ast.ClassDef, int] = {}
+        self._asking = AskingViews(project)
         self._behind: dict[tuple[ast.AST, ast.expr], frozenset[Def]] = {}
         self._looking: set[int] = set()
 
@@ -295,35 +296,8 @@ class Tracer:
         if view.cls is None:
             steps.own.blind = True
         else:
-            steps.further[what, self._asking(what, view, name), name] = None
-
-    def _asking(self, what: _Traced, view: View, name: str) -> View:
-        """One view for all scopes of a class that are told the same of ``self.name``, or its own.
-
-        A scope that hands something to a part of its object is told less of that part, and of
-        methods, which may read it.
-        """
-        assert view.cls is not None
-        handed = handed_in(self._project, view.unit)
-        if view.scope in handed:
-            method = what is _Traced.METHOD or self._method_of(view, name) is not None
-            if not method and name in handed[view.scope]:
-                return view
-            if method and self._are_few(view.unit, view.cls, handed):
-                return view
-        own = self._of_classes.get((view.cls, view.kinds.self_name))
-        if own is None:
-            # A scope that is not there hands nothing to anybody.
-            own = replace(view, scope=ast.Module([view.cls], []))
-            self._of_classes[view.cls, view.kinds.self_name] = own
-        return own
-
-    def _are_few(self, unit: Unit, cls: ast.ClassDef, scopes: Iterable[Scope]) -> bool:
-        """Whether each of the scopes of a class can be told something else in good time."""
-        if cls not in self._handing:
-            of_class = (self._project.class_of(unit, scope) is cls for scope in scopes)
-            self._handing[cls] = sum(of_class)
-        return self._handing[cls] <= _MANY
+            asking = self._asking.of(view, name, what is _Traced.METHOD)
+            steps.further[what, asking, name] = None
 
     def _is_class(self, view: View, path: str) -> bool:
         """Whether a path leads to a class at hand, of which what is made is no tensor."""
@@ -373,8 +347,8 @@ class Tracer:
         assert view.cls is not None or not name
         if view.cls is None:
             return Provenance(blind=True)
-        what = _Traced.ATTRIBUTE
-        return self._traced.of((what, self._asking(what, view, name), name), self._trace)
+        asking = self._asking.of(view, name, method=False)
+        return self._traced.of((_Traced.ATTRIBUTE, asking, name), self._trace)
 
     def _method_as_value(self, view: View, name: str, method: NamedFunction) -> Provenance:
         found = Provenance()
@@ -392,7 +366,11 @@ class Tracer:
         assert view.cls is not None
         given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
         given += inherited_values(self._project, view, name)
-        if not given or set_below(self._project, view, name) or self.is_set_by_text(view, name):
+        if (
+            not given
+            or set_below(self._project, view, name)
+            or is_set_by_text(self._project, view, name)
+        ):
             steps.own.blind = True
         lineage = self._project.effects(view.unit).lineage(view.cls)
         steps.own.blind |= any(is_descriptor(self._project, each, name) for each in lineage)
@@ -412,7 +390,7 @@ class Tracer:
             steps.own.blind |= handed and is_operator(getattr(scope, "name", ""))
         for unit, value in given:
             inner = self._project.view(unit, self._project.scope_of(unit, value))
-            for put in _put_in_by_another_name(inner, value, name):
+            for put in put_in_by_another_name(inner, value, name):
                 steps.take(self._steps_of(inner, put))
             if is_function_of_parts(value):
                 for part in parts_known(inner, value):
@@ -427,37 +405,12 @@ class Tracer:
         self._handed_to_objects(put_in_attribute(self._project, view, name), steps)
         return steps
 
-    def holds_variables(self, view: View, name: str) -> bool:
-        """Whether ``self.name`` is a variable, or a list or dict of such, and nothing else."""
-        if view.cls is None or self._project.foreign_stores(view.unit, view.cls, name):
-            return False
-        if set_below(self._project, view, name) or self.is_set_by_text(view, name):
-            return False
-        given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
-        given += inherited_values(self._project, view, name)
-        given += contents(self._project, view, name)
-        alone = all(view.kinds.make(v) in (Make.VARIABLE, Make.FROZEN) for _, v in given)
-        if not alone and not is_filled_in_sight(self._project, name):
-            return False
-        return bool(given) and all(
-            not isinstance(unit.parents[value], ast.AugAssign)
-            and is_variable(self._project.view(unit, self._project.scope_of(unit, part)), part)
-            for unit, value in given
-            for part in parts(value)
-        )
-
-    def is_set_by_text(self, view: View, name: str) -> bool:
-        """Whether the attribute may be given a value without standing there: by ``setattr``."""
-        if sets_without_name(self._project, view):
-            return True
-        return bool(set_by_text(self._project, view.unit, name))
-
     def method(self, view: View, name: str) -> Provenance:
         """What calling ``self.name(…)`` reads that is not passed to it."""
         if view.cls is None:
             return Provenance(blind=True)
-        what = _Traced.METHOD
-        return self._traced.of((what, self._asking(what, view, name), name), self._trace)
+        asking = self._asking.of(view, name, method=True)
+        return self._traced.of((_Traced.METHOD, asking, name), self._trace)
 
     def _method(self, view: View, name: str) -> _Steps:
         steps = _Steps()
@@ -560,63 +513,3 @@ def _behind(view: View, node: ast.expr) -> frozenset[Def]:
         and path_of(d.value) is None
         and view.kinds.make(d.value) is Make.PYTHON
     )
-
-
-def _put_in_by_another_name(view: View, value: ast.expr, name: str) -> list[ast.expr]:
-    """What is put into a list or dict that ``self.name`` keeps, where it has another name."""
-    own, path = (view.kinds.self_name, f".{name}"), path_of(value)
-    if path is None and not isinstance(value, ast.List | ast.Dict | ast.Set):
-        return []
-    found: list[ast.expr] = []
-    for made in view.flow.defs.values():
-        if made.kind is not Kind.MUTATE or made.path not in (own, path):
-            continue
-        if isinstance(made.value, ast.Call):
-            found += arguments_of(made.value)
-            if any(made.path[0] in use.made.alters for use in made.uses):
-                found.append(made.value)
-        elif isinstance(made.stmt, ast.Assign | ast.AugAssign):
-            found.append(made.stmt.value)
-    return found
-
-
-def parts(value: ast.expr) -> list[ast.expr]:
-    """The elements of a list or dict that is written out; else the value."""
-    match value:
-        case ast.List() | ast.Tuple():
-            return value.elts
-        case ast.Dict():
-            return value.values
-        case ast.ListComp():
-            return [value.elt]
-    return [value]
-
-
-def is_variable(view: View, value: ast.expr) -> bool:
-    """Whether the value is a new variable: by its own text, or by what the function gives."""
-    made = origins(view.flow.uses_in(value)) if path_of(value) is not None else frozenset()
-    values = [d.value for d in made] if made else [value]
-    for each in values:
-        if each is None:
-            return False
-        function = view.kinds.called(each) if isinstance(each, ast.Call) else None
-        ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
-        if view.kinds.make(each) in (*VARIABLE, *PLAIN):
-            continue
-        if function is not None and function.decorator_list:
-            return False
-        if not ends or not all(e is not None and view.kinds.make(e) in VARIABLE for e in ends):
-            return False
-    return True
-
-
-def root_of(node: ast.expr) -> str | None:
-    """``rng`` of ``rng.randn(3).astype(…)``."""
-    while not isinstance(node, ast.Name):
-        if isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
-            node = node.value
-        elif isinstance(node, ast.Call) and not isinstance(node.func, ast.Name):
-            node = node.func
-        else:
-            return None
-    return node.id

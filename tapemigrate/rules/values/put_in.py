@@ -55,6 +55,24 @@ def put_in_by_others(project: Project, view: View, name: str) -> Iterator[Given]
                 yield from ((inner, each) for each in _put_into(project, inner, node))
 
 
+def put_in_by_another_name(view: View, value: ast.expr, name: str) -> list[ast.expr]:
+    """What is put into a list or dict that ``self.name`` keeps, where it has another name."""
+    own, path = (view.kinds.self_name, f".{name}"), path_of(value)
+    if path is None and not isinstance(value, ast.List | ast.Dict | ast.Set):
+        return []
+    found: list[ast.expr] = []
+    for made in view.flow.defs.values():
+        if made.kind is not Kind.MUTATE or made.path not in (own, path):
+            continue
+        if isinstance(made.value, ast.Call):
+            found += arguments_of(made.value)
+            if any(made.path[0] in use.made.alters for use in made.uses):
+                found.append(made.value)
+        elif isinstance(made.stmt, ast.Assign | ast.AugAssign):
+            found.append(made.stmt.value)
+    return found
+
+
 def handed_in(project: Project, unit: Unit) -> Mapping[Scope, AbstractSet[str]]:
     """The attributes to which a scope itself hands what may be kept there.
 
