@@ -86,6 +86,7 @@ class HeldValues:
         self._homes: dict[ast.ClassDef, Unit] = {}
         self._functions = MeantFunctions(project, self._homes)
         self._held = Fixpoint[_Key, Held](Held.NOTHING, max)
+        self._numbers: dict[Def, bool] = {}
 
     # -- attributes -----------------------------------------------------------------------------
 
@@ -277,7 +278,7 @@ class HeldValues:
         if made.kind is Kind.MUTATE:
             begun = [d for d in _met(made.before) if d is not made]
             before = [self._definition(place, d) for d in begun]
-            if begun and all(_is_number(d, place.view) for d in origins(made.before)):
+            if begun and self._begins_as_number(made, place.view):
                 return max(before)  # nothing can be put into it
             return max([*before, self._put(place, made)])
         held = self._value(place, made.value)
@@ -286,6 +287,11 @@ class HeldValues:
             both = [held, *(self._definition(place, d) for d in earlier)]
             return max(both) if isinstance(made.value, ast.List) else of_op(both)
         return held
+
+    def _begins_as_number(self, made: Def, view: View) -> bool:
+        if made not in self._numbers:
+            self._numbers[made] = all(_is_number(d, view) for d in origins(made.before))
+        return self._numbers[made]
 
     def _put(self, place: Place, made: Def) -> Held:
         """What a statement adds to what it changes in place."""

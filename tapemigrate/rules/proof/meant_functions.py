@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.effects import is_super
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import NamedFunction, Scope
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
@@ -39,6 +39,8 @@ class MeantFunctions:
     def __init__(self, project: Project, homes: dict[ast.ClassDef, Unit]) -> None:
         self._project = project
         self._homes = homes
+        # These are asked for again in each round in which what they hold is worked out.
+        self._values: dict[tuple[Scope, ast.expr], list[tuple[View, ast.expr]]] = {}
 
     def called(
         self, place: Place, call: ast.Call, path: str | None, name: str
@@ -82,8 +84,14 @@ class MeantFunctions:
         if name and not is_of_library(path):
             yield from self.called(place, ast.Call(value, [], []), path, name)
 
-    def values_of(self, view: View, named: ast.expr) -> Iterator[tuple[View, ast.expr]]:
+    def values_of(self, view: View, named: ast.expr) -> list[tuple[View, ast.expr]]:
         """What the scope, or another method of its object, gave a name."""
+        key = (view.scope, named)
+        if key not in self._values:
+            self._values[key] = list(self._given_to(view, named))
+        return self._values[key]
+
+    def _given_to(self, view: View, named: ast.expr) -> Iterator[tuple[View, ast.expr]]:
         for made in origins(view.flow.uses_in(named)):
             if made.kind is Kind.ASSIGN and made.value is not None:
                 yield view, made.value
