@@ -33,6 +33,8 @@ def set_here(
     if listed and any(u.made.kind is Kind.MUTATE for u in uses):
         # Methods that are called may put something into a list as well.
         filled = filled or kinds.fills(path[-1].lstrip("."), flow.scope)
+    if not own and not changed and len(path) == 2 and path[0] == kinds.self_name:
+        return _as_it_came(flow, kinds, set_anew, uses, path), False
     if not own or filled or len(path) != 2 or path[0] != kinds.self_name:
         return uses, False
     if any(d.path == path for d in made - own):
@@ -40,6 +42,18 @@ def set_here(
     calls = [d.value for d in _changes(uses)]
     again = own != made and set_anew(path[1].lstrip("."), calls)
     return frozenset(Use(d) for d in own), again
+
+
+def _as_it_came(
+    flow: Flow, kinds: Kinds, set_anew: SetAnew, uses: frozenset[Use], path: Path
+) -> frozenset[Use]:
+    """What the object had when it came, where no method that is called gives it another value."""
+    name = path[1].lstrip(".")
+    came = frozenset(u.made for u in uses if u.made.kind is Kind.ENTRY and u.made.path == path)
+    calls = [d.value for d in _changes(uses)]
+    if not came or not calls or kinds.fills(name, flow.scope) or set_anew(name, calls):
+        return uses
+    return frozenset(Use(d) for d in came)
 
 
 def _changes(uses: Iterable[Use]) -> set[Def]:
