@@ -84,8 +84,10 @@ def set_out_of_sight(
         elif isinstance(node, ast.Call):
             there = project.view(unit, scope)
             changes = there.kinds.effect(node).changes
-            if not changes or path_of(changes[0]) is None:
+            if not changes:
                 return f"what is called in {where} may set a part of the object in a subclass"
+            if path_of(changes[0]) is None:
+                return f"the object whose method is called in {where} has no name"
             if _owner(node) not in owners | {("self",)} and not _is_another(there, node):
                 return f"what is called in {where} may be a method of the same object"
     return ""
