@@ -345,7 +345,7 @@ def test_a_file_that_is_not_changed_along() -> None:
     result = analyse(files, Settings(unsafe_fixes=True), rewrite=True, context=context)
     assert not result.rewritten
     (found,) = result.diagnostics
-    assert "stands in a file that is not changed along with this one" in found.message
+    assert "and is not changed along with this one" in found.message
 
 
 @pytest.mark.parametrize("name", ["Net", "operator"])

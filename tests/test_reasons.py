@@ -344,10 +344,10 @@ def slope(state):
 
 
 @pytest.mark.parametrize(
-    ("target", "runs"),
+    ("target", "said"),
     [("state * action", False), ("critic(state, action)", False), ("state(action)", True)],
 )
-def test_only_what_is_called_runs_a_forward_pass(target: str, runs: bool) -> None:
+def test_only_what_is_called_runs_a_forward_pass(target: str, said: bool) -> None:
     files = {"a.py": SourceFile("a.py", HANDED.format(target))}
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
-    assert ("`state` runs its forward pass" in finding.message) == runs
+    assert ("`state` runs its forward pass" in finding.message) == said

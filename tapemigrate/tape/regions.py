@@ -208,7 +208,12 @@ class RegionFinder:
         region.needed = frozenset(statements)
         renamed = self._renamed(region)
         if renamed is not None:
-            return renamed
+            name, made = renamed
+            if set(made) <= set(effects):
+                return Refusal(
+                    f"`{name}` names another tensor by the time a tape could watch it", SOURCE
+                )
+            return self.find(request, others, recorded, early, aside, [*effects, *made])
         twice = self._names.named_twice(region, target, stops)
         hidden = twice or self._beside.assumed(request, target, sources, stops)
         if isinstance(hidden, Refusal):
@@ -221,23 +226,23 @@ class RegionFinder:
         region.assumptions += assumed_of(sources)
         return region
 
-    def _renamed(self, region: Region) -> Refusal | None:
-        """Where a list holds what a name stood for, and the name another value by now."""
+    def _renamed(self, region: Region) -> tuple[str, list[ast.stmt]] | None:
+        """Where a list holds what a name stood for, and the name another value by now.
+
+        The name, and the statements that gave it both: a tape round them watches either in time.
+        """
         read = self._flow.uses_in(region.request.sources)
         now = {u.made for u in read} | {*origins(read)}
         for leaf in region.sources.leaves:
             ahead = [
-                d
+                (d, d.stmt)
                 for d in leaf.defs
                 if leaf.watch is not None and d.kind is Kind.ASSIGN and d.stmt is not None
                 if text_of(d.path) == leaf.watch and not self._is_in(d.stmt, region)
             ]
-            for old, new in permutations(ahead, 2):
-                if old not in now and self._replaces(new, old):
-                    return Refusal(
-                        f"`{leaf.watch}` names another tensor by the time a tape could watch it",
-                        SOURCE,
-                    )
+            for (old, _), (new, _) in permutations(ahead, 2):
+                if leaf.watch is not None and old not in now and self._replaces(new, old):
+                    return leaf.watch, [stmt for _, stmt in ahead]
         return None
 
     def _is_in(self, stmt: ast.stmt, region: Region) -> bool:
