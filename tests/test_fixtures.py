@@ -53,7 +53,9 @@ def runs(request: pytest.FixtureRequest) -> Iterator[Runs]:
 
         if "PYTEST_XDIST_WORKER" not in os.environ:
             for item in request.session.items:
-                if isinstance(item, pytest.Function) and "runs" in item.fixturenames:
+                if not isinstance(item, pytest.Function) or item.module is not request.module:
+                    continue  # what others call so is another
+                if "runs" in item.fixturenames:
                     fixture = item.callspec.params["fixture"]
                     with contextlib.suppress(Exception):
                         run(fixture.name)
