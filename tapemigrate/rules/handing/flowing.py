@@ -12,7 +12,7 @@ import re
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.rules.handing.placed import Placed
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.values.variable_makers import made_among_variables, makes_variables
+from tapemigrate.rules.values.variable_makers import made_among_variables, shows_variables
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.downstream import is_made_within, makers, of_variables
 from tapemigrate.tape.region import Region
@@ -49,7 +49,7 @@ class Flowing:
         name = names[-1] if names else ""
         if _calls_passed(placed, values):
             return made_among_variables(name, self._project)
-        return makes_variables(values, name, view.unit, self._project)
+        return shows_variables(values, name, view.unit, self._project)
 
     def _try(self, placed: Placed, request: Request, handed: bool) -> bool:
         view = placed.view

@@ -24,7 +24,7 @@ _FROM_NOTHING = frozenset(
 _MOST = 40
 
 
-def makes_variables(roots: Iterable[ast.AST], name: str, unit: Unit, project: Project) -> bool:
+def shows_variables(roots: Iterable[ast.AST], name: str, unit: Unit, project: Project) -> bool:
     """Whether what ``roots`` call makes variables; not if ``name`` is seen to be an input there."""
     pending: list[tuple[ast.AST, Unit]] = [(root, unit) for root in roots]
     seen: set[ast.AST] = set()
@@ -52,7 +52,7 @@ def makes_variables(roots: Iterable[ast.AST], name: str, unit: Unit, project: Pr
 def made_among_variables(name: str, project: Project) -> bool:
     """Whether functions at hand that give ``name`` a value make variables, too."""
     return any(
-        makes_variables([each], name, unit, project)
+        shows_variables([each], name, unit, project)
         for unit in project.units.with_text([name])
         for each in (*unit.nodes(ast.ClassDef), *unit.nodes(ast.FunctionDef))
         if _sets(each, name)
