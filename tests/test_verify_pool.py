@@ -6,6 +6,7 @@ Processes that only meet each other stand in for those with TensorFlow in them.
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,15 @@ for line in sys.stdin:
     print(json.dumps({{**right, "outputs": os.path.exists(other)}}), flush=True)
 """
 
+# Writes where temporary files go, says so in the folder above, and never answers.
+HANGING = """
+import os, tempfile, time
+folder = tempfile.mkdtemp(prefix="tapemigrate-")
+open(os.path.join(folder, "program.py"), "x").close()
+open(os.path.join(os.path.dirname(os.path.dirname(folder)), "written"), "x").close()
+time.sleep(60)
+"""
+
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_each_worker_starts_once_and_none_waits_for_another(
@@ -42,3 +52,15 @@ def test_each_worker_starts_once_and_none_waits_for_another(
         results = [future.result() for future in [workers.submit(task) for task in tasks]]
     assert [each.outputs for each in results] == [True] * len(tasks)
     assert len(list(tmp_path.glob("start-*"))) == size
+
+
+def test_a_worker_that_is_killed_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(pool, "BOOTSTRAP", HANGING)
+    with contextlib.closing(Pool(timeout=5)) as workers:
+        told = workers.submit(Task({}, "m", "eager")).result()
+        assert told.died
+        assert (tmp_path / "written").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["written"]

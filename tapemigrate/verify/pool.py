@@ -102,12 +102,14 @@ class Worker:
     def __init__(self, python: str, device: Device) -> None:
         self.served = 0
         self._noise = tempfile.TemporaryFile()  # noqa: SIM115
+        # A process that is killed leaves what it wrote: its programs, what AutoGraph made of them.
+        self._scratch = tempfile.TemporaryDirectory(prefix="tapemigrate-")
         self._process = subprocess.Popen(
             [python, "-c", BOOTSTRAP, str(PACKAGE)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._noise,
-            env=environment(device),
+            env={**environment(device), "TMPDIR": self._scratch.name},
             encoding="utf-8",
         )
 
@@ -167,6 +169,7 @@ class Worker:
             self._process.wait()
         self._process.stdout.close()
         self._noise.close()
+        self._scratch.cleanup()
 
     def _epitaph(self) -> str:
         code = self._process.wait()
