@@ -35,6 +35,7 @@ from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.kept_values import KeptValues
 from tapemigrate.rules.proof.made_with import made_with
 from tapemigrate.rules.proof.new_graph import opens_with_graph
+from tapemigrate.rules.proof.new_object import is_new
 from tapemigrate.rules.proof.one_object import comes_with
 from tapemigrate.rules.proof.other_names import aliased, passed_on
 from tapemigrate.rules.proof.own_graph import begins_here
@@ -321,8 +322,13 @@ class Judge:
         return around is not None and is_set_inside(self._project, around[0], root.path[0])
 
     def _is_itself(self, root: Def, region: Region) -> bool:
-        """Whether it is the method's own object, called: what it reads then is judged apart."""
-        return root.path == (self._view.kinds.self_name,) and self._methods().only_calls(region)
+        """Whether it is the method's own object, called: what it reads then is judged apart.
+
+        Or it is new, and holds nothing yet.
+        """
+        if root.path != (self._view.kinds.self_name,):
+            return False
+        return is_new(self._project, self._view, region) or self._methods().only_calls(region)
 
     def given(self, region: Region) -> Given | Refusal:
         """What a tape from outside must have recorded for ``region``."""

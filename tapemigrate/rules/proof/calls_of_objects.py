@@ -12,6 +12,7 @@ from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name
+from tapemigrate.rules.proof.constructors_above import constructors_above
 from tapemigrate.source.trees import arguments_of, walk
 
 _BUILTIN = frozenset(dir(builtins))
@@ -133,10 +134,14 @@ def _run_by(project: Project, unit: Unit, call: ast.Call) -> Iterator[tuple[Unit
     name = (path or last or (path_of(call.func) or ("",))[-1]).split(".")[-1]
     effects = project.effects(unit)
     others = {each for a in arguments_of(call) for each in effects.callables.handed(a)}
-    if path is None:
+    bases = constructors_above(project, unit, call)
+    if path is None and bases is None:
         others |= effects.callables.called(call.func)
     yield from ((unit, each) for other in sorted(others) for each in effects.functions(other))
     if not name or name in _BUILTIN or is_of_library(path):
+        return
+    if bases is not None:
+        yield from bases
         return
     for home in [unit] if path is None else project.units.defining(name):
         known = project.effects(home)
