@@ -11,9 +11,9 @@ from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
+from tapemigrate.tape.source_evidence import KindEvidence
 from tapemigrate.tape.symbols import short
 
-KindEvidence = Callable[[str, ast.expr], "bool | None"]
 #: Why nothing can be differentiated by what the call itself computes.
 FRESH = "the source is made in the call itself, so nothing can depend on it"
 

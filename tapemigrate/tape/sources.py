@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -13,12 +13,11 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.asked_properties import given, is_beside
 from tapemigrate.tape.built_late import BuiltLate
-from tapemigrate.tape.filled_lists import Filling, Fills
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
+from tapemigrate.tape.followed import Followed, listed_by
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import (
     Leaf,
-    Making,
     Sources,
     Trainable,
     all_trainable,
@@ -27,15 +26,12 @@ from tapemigrate.tape.leaf import (
     renamed,
     taken_for_variables,
 )
-from tapemigrate.tape.made_sources import FRESH, KindEvidence, MadeSources
+from tapemigrate.tape.made_sources import FRESH, MadeSources
 from tapemigrate.tape.no_tensors import PYTHON_VALUE, Plain, if_tensors, no_tensor
 from tapemigrate.tape.object_parts import ObjectParts
-from tapemigrate.tape.set_in_scope import SetAnew, set_here
+from tapemigrate.tape.set_in_scope import set_here
 from tapemigrate.tape.source_arithmetic import SourceArithmetic
-from tapemigrate.tape.symbols import filters, flattens
-
-TrainableEvidence = Callable[[ast.Attribute], "Trainable | None"]
-Segment = Callable[[ast.expr], str]
+from tapemigrate.tape.source_evidence import SourceEvidence
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _KNOWN_BEFORE = (Kind.PARAM, Kind.ENTRY, Kind.IMPORT, Kind.FUNCTION, Kind.CLASS)
@@ -47,58 +43,26 @@ CHOSEN = (
 )
 SET_BY_A_CALL = "`{}` may be given another value by what is called {}, where nothing can watch it"
 UNWATCHABLE = "`{}` is made where nothing can watch it"
-_LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
 
 
 class SourceReader:
     """Resolves the ``xs`` of a call through names, lists, comprehensions and loops."""
 
-    def __init__(
-        self,
-        flow: Flow,
-        kinds: Kinds,
-        segment: Segment,
-        evidence: KindEvidence,
-        holds_variables: Callable[[Path], bool] = lambda path: False,
-        kept_values: Callable[[Path], frozenset[Make]] = lambda path: frozenset(),
-        gives_variables: Callable[[ast.expr], bool] = lambda node: False,
-        set_anew: SetAnew = lambda attribute, calls: False,
-        fills: Fills = lambda call, path: Filling.NOTHING,
-        trainable: TrainableEvidence = lambda node: None,
-        making: Callable[[Def], Making] = lambda made: Making(False, False, False),
-        by_name: bool = False,
-        filled_here: Callable[[Path], bool] = lambda path: False,
-        holds_lists: Callable[[ast.expr], bool] = lambda node: False,
-        around: Callable[[Path], Sources | None] = lambda path: None,
-        plain: Callable[[Def], Plain | None] = lambda made: None,
-    ) -> None:
-        """``by_name``: parts of objects out of sight that are called so are taken for variables.
-
-        ``filled_here``: whether nothing but the scope, and what it calls, fills a list.
-        ``holds_lists``: whether lists may be among what is kept elsewhere.
-        ``around``: the variables that a name of a function around, or of the module, stands for.
-        ``plain``: what of a definition is a number or an array.
-        """
+    def __init__(self, flow: Flow, kinds: Kinds, evidence: SourceEvidence) -> None:
         self._flow = flow
         self._kinds = kinds
-        self._segment = segment
         self._evidence = evidence
-        self._holds_variables = holds_variables
-        self._kept_values = kept_values
-        self._gives_variables = gives_variables
-        self._made = MadeSources(flow, kinds, evidence, gives_variables)
-        self._set_anew = set_anew
-        self._fills = fills
-        self._trainable = trainable
-        self._by_name = by_name
-        self._filled_here = filled_here
-        self._holds_lists = holds_lists
-        self._around = around
-        self._plain = plain
+        self._made = MadeSources(flow, kinds, evidence.single, evidence.gives_variables)
         self._plains: dict[Def, Plain | None] = {}
-        self._parts = ObjectParts(self._made, BuiltLate(flow, kinds), making, by_name)
+        self._parts = ObjectParts(
+            self._made, BuiltLate(flow, kinds), evidence.making, evidence.by_name
+        )
         self._named: dict[tuple[ast.expr, int], Sources] = {}
         self._row = 0
+
+    @property
+    def _followed(self) -> Followed:
+        return Followed(self._flow, self._kinds, self._made, self.read)
 
     @property
     def _arithmetic(self) -> SourceArithmetic:
@@ -218,7 +182,7 @@ class SourceReader:
 
     def _call(self, node: ast.Call, depth: int) -> Sources:
         func = node.func
-        if (given := self._listed(node)) is not None:
+        if (given := listed_by(self._kinds, node)) is not None:
             base = self.read(given, depth + 1)
             listed = not isinstance(func, ast.Name) or func.id in ("list", "sorted")
             return Sources(
@@ -243,30 +207,19 @@ class SourceReader:
             found = self.read(func.value, depth + 1)
             return replace(found, references=[*found.references, node])
         return self._made.of(
-            node, frozenset(), self._segment(node), lambda n: self._arithmetic.is_number(n, depth)
+            node,
+            frozenset(),
+            self._evidence.segment(node),
+            lambda n: self._arithmetic.is_number(n, depth),
         )
-
-    def _listed(self, call: ast.Call) -> ast.expr | None:
-        """What the call lists, some of it or all: ``list(x)``, ``filter(f, x)``."""
-        if not call.args or any(isinstance(a, ast.Starred) for a in call.args):
-            return None
-        if filters(self._kinds.name(call.func)):
-            return call.args[0]
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name == "filter" and len(call.args) == 2 and self._kinds.called(call) is None:
-            return call.args[1]
-        if len(call.args) != 1:
-            return None
-        listing = name in _LISTERS or flattens(self._kinds.name(call.func))
-        return call.args[0] if listing else None
 
     def _path(self, node: ast.expr, text: str, depth: int) -> Sources:
         uses = self._flow.reads.get(node)
         if not uses:
             return Sources(refusal=f"`{text}` is not defined where the call reads it")
-        if isinstance(node, ast.Attribute) and self._gives_variables(node):
+        if isinstance(node, ast.Attribute) and self._evidence.gives_variables(node):
             return self._made.variables(Make.VARIABLES, frozenset())
-        known = self._trainable(node) if isinstance(node, ast.Attribute) else None
+        known = self._evidence.trainable(node) if isinstance(node, ast.Attribute) else None
         if known is not None and not any(_is_made_here(d) for d in origins(uses)):
             sentence = None if known.sure else taken_for_variables(text)
             many = not known.single
@@ -281,7 +234,7 @@ class SourceReader:
             if use.made.kind is not Kind.ENTRY or use.made.path == path[: len(use.made.path)]
         )
         uses = given(self._kinds.effects, uses, path)
-        uses, again = set_here(self._flow, self._kinds, self._set_anew, uses, path)
+        uses, again = set_here(self._flow, self._kinds, self._evidence.set_anew, uses, path)
         appended = [u.made for u in uses if u.made.kind is Kind.MUTATE]
         anew = [d for d in _changes(appended) if self._sets_anew(d, path)]
         if anew:
@@ -292,11 +245,11 @@ class SourceReader:
             filled = FilledSources(
                 path_of(node),
                 text,
-                self._fills,
+                self._evidence.fills,
                 lambda element: self.read(element, depth + 1),
                 lambda made: self._definition(made, text, depth, known),
-                known is not None or self._by_name,
-                self._filled_here,
+                known is not None or self._evidence.by_name,
+                self._evidence.filled_here,
             )
             return filled.read(uses)
         found = self.held(origins(uses), text, depth, known)
@@ -308,7 +261,7 @@ class SourceReader:
             sentence = f"nothing that is called here sets `{text}` anew"
             found.leaves = [replace(x, assumption=x.assumption or sentence) for x in found.leaves]
         if found.single is None and not found.nested:
-            found.single = self._evidence(text, node)
+            found.single = self._evidence.single(text, node)
         return found
 
     def held(
@@ -343,7 +296,7 @@ class SourceReader:
 
     def _plain_of(self, made: Def) -> Plain | None:
         if made not in self._plains:
-            self._plains[made] = self._plain(made)
+            self._plains[made] = self._evidence.plain(made)
         return self._plains[made]
 
     def _is_number(self, made: Def, text: str, plain: Plain | None) -> bool:
@@ -377,7 +330,7 @@ class SourceReader:
         if isinstance(made.value, ast.Constant):
             return Sources()  # ``x = None`` is no tensor, and must not be watched
         if made.kind in _OUTSIDE:
-            makes = self._kept_values(made.path)
+            makes = self._evidence.kept_values(made.path)
             if made.kind is Kind.PARAM and makes:
                 makes -= {Make.PYTHON}
                 if not makes:
@@ -388,15 +341,15 @@ class SourceReader:
                 return Sources([leaf], False, None, True)
             if makes == {Make.VARIABLE} and len(made.path) == 1:
                 return self._made.variables(Make.VARIABLE, defs)
-            around = self._around(made.path) if made.kind is Kind.ENTRY else None
+            around = self._evidence.around(made.path) if made.kind is Kind.ENTRY else None
             if around is not None:
                 return replace(
                     around, leaves=[replace(renamed(x), defs=defs) for x in around.leaves]
                 )
-            variables = self._holds_variables(made.path)
+            variables = self._evidence.holds_variables(made.path)
             return Sources([Leaf(defs, text, True, None, variables)], None)
         if made.kind is Kind.ASSIGN and made.value is not None:
-            inner = self._through(made, text, depth)
+            inner = self._followed.through(made, text, self._row, depth)
             if inner is not None:
                 return inner
             return self._made.of(
@@ -419,7 +372,7 @@ class SourceReader:
                     for d in x.defs
                 )
                 kept = any(d.kind is Kind.ENTRY for x in base.leaves for d in x.defs)
-                lists = kept and any(map(self._holds_lists, over))
+                lists = kept and any(map(self._evidence.holds_lists, over))
                 unsure = called or passed or lists or base.nested
                 return Sources(leaves, None if unsure else True)
             if base.used:
@@ -443,93 +396,6 @@ class SourceReader:
         found |= made.kind is Kind.ELEMENT and self._kinds.hands_back(made)
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
-
-    def _from_before(self, made: Def, value: ast.expr) -> frozenset[Def]:
-        """What a loop gave the name the round before, and gives it again before the call.
-
-        ``w = x; x = tf.sin(x)``: the target may be the next ``x``, and is made of this one.
-        """
-        first = made.stmt.lineno if made.stmt is not None else 0
-        return frozenset(
-            u.made
-            for u in self._flow.reads.get(value, frozenset())
-            if u.carried and u.made.stmt is not None and u.made.kind is not Kind.MUTATE
-            if first <= u.made.stmt.lineno <= self._row
-        )
-
-    def _through(self, made: Def, text: str, depth: int) -> Sources | None:
-        """A name given to something that is itself worth following."""
-        value = made.value
-        defs = frozenset({made})
-        if isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.Dict):
-            found = self.read(value, depth + 1)
-            if found.refusal and found.used:
-                return found
-            if found.refusal and _holds_python_values(value):
-                return Sources(refusal=PYTHON_VALUE)
-            if found.refusal or any(not x.defs and _is_unknown(x) for x in found.leaves):
-                # Its elements have no names of their own: the list is what is used, and watched.
-                # What an unknown call gives may be what it was given.
-                outside = any(
-                    isinstance(n, ast.Call) and self._kinds.make(n) is Make.UNKNOWN
-                    for n in walk(value)
-                )
-                leaf = Leaf(defs, text, outside, True, found=self._made.may_find(value))
-                # Those that have names may have been used by them before.
-                named = [x for x in found.leaves if x.defs]
-                return Sources([*named, leaf], False, None, not isinstance(value, ast.Tuple))
-            # Variables that are made in the list are read by its name, and so from there on.
-            found.leaves = [
-                replace(x, defs=defs) if x.fresh and not x.defs else x for x in found.leaves
-            ]
-            return found
-        if isinstance(value, ast.BoolOp | ast.IfExp):
-            found = self.read(value, depth + 1)
-            if found.leaves and not found.refusal and all(x.variables for x in found.leaves):
-                found.leaves = [replace(x, defs=x.defs | defs) for x in found.leaves]
-                return found
-        if value is not None and path_of(value) is not None:
-            found = self.read(value, depth + 1)
-            if len(found.leaves) == 1 and found.single is not False:
-                leaf = found.leaves[0]
-                if not leaf.defs and leaf.watch is None:
-                    return found  # variables of which nothing here is the definition
-                shown = text if text.isidentifier() else leaf.watch
-                shown = shown if leaf.watch is not None else None
-                both = leaf.defs - self._from_before(made, value) | defs
-                alias = replace(renamed(leaf), defs=both, watch=shown)
-                return Sources([alias], found.single, found.refusal)
-            return found
-        if isinstance(value, ast.Call) and self._listed(value) is not None:
-            found = self.read(value, depth + 1)
-            if all(x.defs or (x.watch is None and not _is_unknown(x)) for x in found.leaves):
-                return found
-            # Its elements have no names of their own: the list is what is used, and watched.
-            return Sources([Leaf(defs, text, True, True, found=True)], False, found.refusal)
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-            if value.func.attr == "values" and not value.args:
-                return self.read(value, depth + 1)
-        if isinstance(value, ast.BinOp):
-            found = self.read(value, depth + 1)
-            if isinstance(value.op, ast.Add):
-                return found if found.single is False and not found.refusal else None
-            return None if found.refusal == FRESH else found
-        if isinstance(value, ast.IfExp):
-            found = self.read(value, depth + 1)
-            return found if found.leaves and not found.refusal else None
-        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
-            found = self.read(value.value, depth + 1)
-            return found if found.single is False and not found.refusal else None
-        return None
-
-
-def _holds_python_values(node: ast.expr) -> bool:
-    """Whether a list or dict, as it is written, has numbers or texts among its elements."""
-    if isinstance(node, ast.Dict):
-        return any(map(_holds_python_values, node.values))
-    if isinstance(node, ast.List | ast.Tuple):
-        return any(map(_holds_python_values, node.elts))
-    return isinstance(node, ast.Constant)
 
 
 def _changes(last: list[Def]) -> set[Def]:
@@ -558,11 +424,6 @@ def _is_made_here(made: Def) -> bool:
     """Whether it is more than another name of what came from outside."""
     named = made.value is not None and path_of(made.value) is not None
     return made.kind not in _OUTSIDE and not (made.kind is Kind.ASSIGN and named)
-
-
-def _is_unknown(leaf: Leaf) -> bool:
-    """Whether it need not be a variable, for what a call out of sight gives may be anything."""
-    return not leaf.variables or (leaf.many is None and leaf.assumption is not None)
 
 
 def _is_kept(leaf: Leaf) -> bool:

@@ -29,6 +29,7 @@ from tapemigrate.rules.values.variables_around import variables_around
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.regions import RegionFinder
+from tapemigrate.tape.source_evidence import SourceEvidence
 from tapemigrate.tape.sources import SourceReader
 
 
@@ -50,24 +51,23 @@ def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fals
 
 def _reader_of(project: Project, view: View, tracer: Tracer, by_name: bool = False) -> SourceReader:
     unit = view.unit
-    return SourceReader(
-        view.flow,
-        view.kinds,
-        lambda n: unit.lines.segment(unit.lines.span(n)),
-        ShapeEvidence(project, view),
-        lambda path: _holds_variables(tracer, view, path),
-        lambda path: kept_values(project, view, path),
-        lambda node: gives_variables(project, view, node),
-        lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
-        lambda call, path: fills(project, view, call, path),
-        lambda node: trainable(project, view, node),
-        lambda made: making(project, view, made),
-        by_name,
-        lambda path: is_filled_here(project, view, path),
-        lambda node: ListSigns(project).among(view, node),
-        lambda path: _around(project, tracer, view, path),
-        lambda made: plain_source(project, view, made),
+    evidence = SourceEvidence(
+        segment=lambda n: unit.lines.segment(unit.lines.span(n)),
+        single=ShapeEvidence(project, view),
+        holds_variables=lambda path: _holds_variables(tracer, view, path),
+        kept_values=lambda path: kept_values(project, view, path),
+        gives_variables=lambda node: gives_variables(project, view, node),
+        set_anew=lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
+        fills=lambda call, path: fills(project, view, call, path),
+        trainable=lambda node: trainable(project, view, node),
+        making=lambda made: making(project, view, made),
+        filled_here=lambda path: is_filled_here(project, view, path),
+        holds_lists=lambda node: ListSigns(project).among(view, node),
+        around=lambda path: _around(project, tracer, view, path),
+        plain=lambda made: plain_source(project, view, made),
+        by_name=by_name,
     )
+    return SourceReader(view.flow, view.kinds, evidence)
 
 
 def _around(project: Project, tracer: Tracer, view: View, path: Path) -> Sources | None:

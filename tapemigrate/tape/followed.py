@@ -1,0 +1,142 @@
+"""A source that has been given a name: what it was before, where that is worth following."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.paths import path_of
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.leaf import Leaf, Sources, renamed
+from tapemigrate.tape.made_sources import FRESH, MadeSources
+from tapemigrate.tape.no_tensors import PYTHON_VALUE
+from tapemigrate.tape.symbols import filters, flattens
+
+_LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set"})
+
+
+class Followed:
+    """Goes through names to what they were given; ``read`` tells what an expression stands for."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        kinds: Kinds,
+        made: MadeSources,
+        read: Callable[[ast.expr, int], Sources],
+    ) -> None:
+        self._flow = flow
+        self._kinds = kinds
+        self._made = made
+        self._read = read
+
+    def through(self, made: Def, text: str, row: int, depth: int) -> Sources | None:
+        """A name given to something that is itself worth following."""
+        value = made.value
+        defs = frozenset({made})
+        if isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.Dict):
+            found = self._read(value, depth + 1)
+            if found.refusal and found.used:
+                return found
+            if found.refusal and _holds_python_values(value):
+                return Sources(refusal=PYTHON_VALUE)
+            if found.refusal or any(not x.defs and _is_unknown(x) for x in found.leaves):
+                # Its elements have no names of their own: the list is what is used, and watched.
+                # What an unknown call gives may be what it was given.
+                outside = any(
+                    isinstance(n, ast.Call) and self._kinds.make(n) is Make.UNKNOWN
+                    for n in walk(value)
+                )
+                leaf = Leaf(defs, text, outside, True, found=self._made.may_find(value))
+                # Those that have names may have been used by them before.
+                named = [x for x in found.leaves if x.defs]
+                return Sources([*named, leaf], False, None, not isinstance(value, ast.Tuple))
+            # Variables that are made in the list are read by its name, and so from there on.
+            found.leaves = [
+                replace(x, defs=defs) if x.fresh and not x.defs else x for x in found.leaves
+            ]
+            return found
+        if isinstance(value, ast.BoolOp | ast.IfExp):
+            found = self._read(value, depth + 1)
+            if found.leaves and not found.refusal and all(x.variables for x in found.leaves):
+                found.leaves = [replace(x, defs=x.defs | defs) for x in found.leaves]
+                return found
+        if value is not None and path_of(value) is not None:
+            found = self._read(value, depth + 1)
+            if len(found.leaves) == 1 and found.single is not False:
+                leaf = found.leaves[0]
+                if not leaf.defs and leaf.watch is None:
+                    return found  # variables of which nothing here is the definition
+                shown = text if text.isidentifier() else leaf.watch
+                shown = shown if leaf.watch is not None else None
+                both = leaf.defs - self._from_before(made, value, row) | defs
+                alias = replace(renamed(leaf), defs=both, watch=shown)
+                return Sources([alias], found.single, found.refusal)
+            return found
+        if isinstance(value, ast.Call) and listed_by(self._kinds, value) is not None:
+            found = self._read(value, depth + 1)
+            if all(x.defs or (x.watch is None and not _is_unknown(x)) for x in found.leaves):
+                return found
+            # Its elements have no names of their own: the list is what is used, and watched.
+            return Sources([Leaf(defs, text, True, True, found=True)], False, found.refusal)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if value.func.attr == "values" and not value.args:
+                return self._read(value, depth + 1)
+        if isinstance(value, ast.BinOp):
+            found = self._read(value, depth + 1)
+            if isinstance(value.op, ast.Add):
+                return found if found.single is False and not found.refusal else None
+            return None if found.refusal == FRESH else found
+        if isinstance(value, ast.IfExp):
+            found = self._read(value, depth + 1)
+            return found if found.leaves and not found.refusal else None
+        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+            found = self._read(value.value, depth + 1)
+            return found if found.single is False and not found.refusal else None
+        return None
+
+    def _from_before(self, made: Def, value: ast.expr, row: int) -> frozenset[Def]:
+        """What a loop gave the name the round before, and gives it again before the call.
+
+        ``w = x; x = tf.sin(x)``: the target may be the next ``x``, and is made of this one.
+        """
+        first = made.stmt.lineno if made.stmt is not None else 0
+        return frozenset(
+            u.made
+            for u in self._flow.reads.get(value, frozenset())
+            if u.carried and u.made.stmt is not None and u.made.kind is not Kind.MUTATE
+            if first <= u.made.stmt.lineno <= row
+        )
+
+
+def listed_by(kinds: Kinds, call: ast.Call) -> ast.expr | None:
+    """What the call lists, some of it or all: ``list(x)``, ``filter(f, x)``."""
+    if not call.args or any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    if filters(kinds.name(call.func)):
+        return call.args[0]
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    if name == "filter" and len(call.args) == 2 and kinds.called(call) is None:
+        return call.args[1]
+    if len(call.args) != 1:
+        return None
+    listing = name in _LISTERS or flattens(kinds.name(call.func))
+    return call.args[0] if listing else None
+
+
+def _holds_python_values(node: ast.expr) -> bool:
+    """Whether a list or dict, as it is written, has numbers or texts among its elements."""
+    if isinstance(node, ast.Dict):
+        return any(map(_holds_python_values, node.values))
+    if isinstance(node, ast.List | ast.Tuple):
+        return any(map(_holds_python_values, node.elts))
+    return isinstance(node, ast.Constant)
+
+
+def _is_unknown(leaf: Leaf) -> bool:
+    """Whether it need not be a variable, for what a call out of sight gives may be anything."""
+    return not leaf.variables or (leaf.many is None and leaf.assumption is not None)
