@@ -15,6 +15,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.handed import is_passed_in
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.region import Region
@@ -49,6 +50,17 @@ def of_variables(
     return replace(read, leaves=leaves)
 
 
+def of_variables_passed(request: Request, read: Sources | Refusal) -> Sources | None:
+    """The same where a tape of the callers has recorded what the sources are taken out of."""
+    if isinstance(read, Refusal):
+        return None
+    leaves = [
+        x if x.watch is None or is_passed_in(x) else _unwatched(x, x.watch, x.many)
+        for x in read.leaves
+    ]
+    return replace(read, leaves=leaves)
+
+
 def is_made_within(request: Request, region: Region, flow: Flow, blocks: Blocks) -> bool:
     """Whether the tape records all that made the sources."""
     for made in makers(request, flow):
@@ -58,6 +70,14 @@ def is_made_within(request: Request, region: Region, flow: Flow, blocks: Blocks)
         if row is None or row < region.first:
             return False
     return True
+
+
+def is_taken_out(request: Request, flow: Flow) -> bool:
+    """Whether the sources are nothing but what is looked up in what came into the scope."""
+    made_by = makers(request, flow)
+    return any(d.kind in _OUTSIDE for d in made_by) and all(
+        d.kind in _OUTSIDE or (d.value is not None and not _computes(d.value)) for d in made_by
+    )
 
 
 def makers(request: Request, flow: Flow) -> set[Def]:

@@ -9,11 +9,12 @@ from dataclasses import replace
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.arguments import sources_of
 from tapemigrate.tape.between import Between
+from tapemigrate.tape.downstream import makers
 from tapemigrate.tape.entering import entering
 from tapemigrate.tape.handed import is_passed_in, is_read_outside, own_attribute
 from tapemigrate.tape.kinds import Kinds, Make
@@ -23,7 +24,9 @@ from tapemigrate.tape.recipes import THREAD
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import SourceReader
-from tapemigrate.tape.syntax import VARIABLES_BY_NAME
+from tapemigrate.tape.syntax import PARAMETERS_BY_NAME, VARIABLES_BY_NAME
+
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 
 
 class Received:
@@ -62,6 +65,7 @@ class Received:
                     "what they pass",
                     THREAD,
                     threads=True,
+                    unwatched=True,
                 )
         cut = frozenset(d for leaf in sources.leaves for d in leaf.defs)
         made = backward(self._flow.uses_in(request.target), cut).made - cut
@@ -74,6 +78,9 @@ class Received:
             request, sources, top, call, call - 1, call, False, True, given=tape, lower=lower
         )
         region.roots = entering(region, nodes, self._flow, self._kinds, self._ops)
+        if request.received:
+            # What a source is taken out of has to be recorded, as nothing watches the source.
+            region.roots |= {d for d in makers(request, self._flow) if d.kind in _OUTSIDE}
         region.assumptions = assumed_of(sources)
         return region
 
@@ -121,9 +128,15 @@ class Received:
     def _own_variables(self, leaf: Leaf) -> Leaf:
         """What is looked up in a list or dict that the object keeps, called after variables.
 
-        ``self.weights[i]`` is no tensor that is passed in.
+        ``self.weights[i]`` is no tensor that is passed in. Nor is ``net.params``.
         """
         paths = {d.path for d in leaf.defs if d.kind is Kind.ENTRY}
+        if len(paths) == 1 == len(leaf.defs) and leaf.watch is not None:
+            path = next(iter(paths))
+            part = len(path) > 1 and path[-1].startswith(".") and path[0] != self._kinds.self_name
+            if part and text_of(path) == leaf.watch and _is_called_so(path):
+                named = taken_for_variables(leaf.watch)
+                return Leaf(frozenset(), None, True, leaf.many, variables=True, assumption=named)
         kept = len(paths) == 1 == len(leaf.defs) and leaf.looked_up and leaf.variables
         path = paths.pop() if kept else ()
         if leaf.watch is None or len(path) != 2 or path[0] != self._kinds.self_name:
@@ -142,3 +155,7 @@ class Received:
             and VARIABLES_BY_NAME.search(path[-1]) is not None
             and all(self._kinds.make(a) is Make.PYTHON for a in args)
         )
+
+
+def _is_called_so(path: Path) -> bool:
+    return PARAMETERS_BY_NAME.search(path[-1].lstrip(".")) is not None

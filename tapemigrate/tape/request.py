@@ -34,6 +34,7 @@ class Request:
     ``beside`` are statements that it has to record as well.
     ``late``: an inner function asks, whenever it runs; ``stmt`` is where that function is made.
     ``ahead``: the target that it would compute is computed before it is made.
+    ``received``: the ``known`` sources are recorded by a tape of the callers, and by no other.
     """
 
     call: ast.Call
@@ -55,6 +56,7 @@ class Request:
     known: Sources | None = None
     late: bool = False
     ahead: Ahead | None = None
+    received: bool = False
     beside: tuple[ast.stmt, ...] = ()
     alone: tuple[ast.expr, ...] = ()
     extras: dict[str, ast.expr] = field(default_factory=dict)

@@ -114,7 +114,10 @@ class Places:
                 continue
             seeded[request] = seeds
             inner = _first_order(request) if request.api == "hessians" else request
-            region = self._region(inner, requests, kept.get(request))
+            if request.received and tape:
+                region = self._given(request, requests, tape)
+            else:
+                region = self._region(inner, requests, kept.get(request))
             if request in kept and kept[request].several:
                 if holds_target(self._view, request, kept[request]):
                     region = self._kept(request, kept[request])

@@ -62,6 +62,7 @@ class Threads:
             self.helpers = {}
             self._keeper.restart()
             self._touched.update({p.view.scope: p for p in scopes})
+            self._flowing.let_go()
             for placed in self._touched.values():
                 placed.handed, placed.kept = {}, {}
                 placed.evaluate(False)
@@ -97,6 +98,7 @@ class Threads:
     def _fail(self, scope: Scope, reason: str) -> None:
         """Keeps in mind that the function takes no tape, or none of what is kept on ``self``."""
         placed = self._touched[scope]
+        self._flowing.let_go(placed)
         placed.evaluate(False)
         if placed.own and any(isinstance(f, Refusal) and f.own for f in placed.found.values()):
             placed.own = False
@@ -167,6 +169,7 @@ class Threads:
             if steps > _MOST_STEPS:
                 return scope, "the functions that would hand it on call each other in a circle"
             placed.evaluate(True)
+            self._flowing.take_received(placed)
             helper = helper_of(self._project, placed, self.helpers)
             if isinstance(helper, str):
                 return scope, helper

@@ -341,9 +341,13 @@ class Judge:
                     continue
                 if not all(step.startswith("[") for step in root.path[1:]):
                     setting = self._value.setting(root, region.sources.leaves)
-                    if isinstance(setting, Refusal):
+                    if not isinstance(setting, Refusal):
+                        continue
+                    if not all(x.variables and x.watch is None for x in region.sources.leaves):
                         return setting
-                    continue
+                    whole, part = root.path[0], text_of(root.path[:2])
+                    sentence = f"`{part}` is computed where `{whole}` is made or handed on"
+                    assumptions += [] if sentence in assumptions else [sentence]
                 targets.add(root.path[0])
                 continue
             if self._is_itself(root, region):

@@ -59,6 +59,48 @@ def made_among_variables(name: str, project: Project) -> bool:
     )
 
 
+def may_be_input(name: str, project: Project) -> bool:
+    """Whether an object or a dict at hand has a part of that name that was given to it as it is."""
+    return any(
+        not _computes(value)
+        for unit in project.units.with_text([name])
+        for node in (*unit.nodes(ast.Assign), *unit.nodes(ast.Dict), *unit.nodes(ast.Call))
+        for value in _given_to_part(node, name)
+    )
+
+
+def _given_to_part(node: ast.AST, name: str) -> list[ast.expr]:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            return [each for target in targets for each in _given_to(target, value, name)]
+        case ast.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            return [v for k, v in pairs if isinstance(k, ast.Constant) and k.value == name]
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            return [k.value for k in keywords if k.arg == name]
+    return []
+
+
+def _given_to(target: ast.expr, value: ast.expr, name: str) -> list[ast.expr]:
+    """What is given to an attribute, or an element, of that name."""
+    if isinstance(target, ast.Tuple | ast.List):
+        values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+        if len(values) != len(target.elts):
+            return []
+        pairs = zip(target.elts, values, strict=True)
+        return [each for t, v in pairs for each in _given_to(t, v, name)]
+    match target:
+        case ast.Attribute(attr=part) | ast.Subscript(slice=ast.Constant(value=part)):
+            return [value] if part == name else []
+    return []
+
+
+def _computes(value: ast.expr) -> bool:
+    if _called(value) in _FROM_NOTHING:
+        return False
+    return isinstance(value, ast.Call | ast.BinOp | ast.UnaryOp | ast.Dict | ast.List)
+
+
 def _called(node: ast.AST) -> str:
     func = node.func if isinstance(node, ast.Call) else None
     if isinstance(func, ast.Attribute):
