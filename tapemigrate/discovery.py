@@ -14,6 +14,7 @@ from tapemigrate.source.decoding import SourceError
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+    from pathspec.pattern import Pattern
 
 SUFFIXES = (".py", ".pyi", ".ipynb")
 
@@ -35,10 +36,24 @@ class Ignore:
     def ignores(self, path: str, *, folder: bool) -> bool:
         """Whether git would ignore ``path``: the deepest file with something to say decides."""
         relative = os.path.relpath(os.path.abspath(path), self.folder).replace(os.sep, "/")
-        verdict = self.spec.check_file(relative + "/" * folder).include
+        verdict = self._of_folder(relative) if folder else self.spec.check_file(relative).include
         if verdict is not None:
             return verdict
         return self.above is not None and self.above.ignores(path, folder=folder)
+
+    def _of_folder(self, relative: str) -> bool | None:
+        """What the last pattern says that is about this very folder.
+
+        Not what one says of all that lies in it, or of a folder above it, which was walked into:
+        ``check_file`` takes ``!*/`` after ``*`` for a pattern of the files below, and leaves out
+        every folder of a project that names what it keeps.
+        """
+        for pattern in reversed(self.spec.patterns):
+            if pattern.include is None:
+                continue
+            if _ends_there(pattern, relative) or _ends_there(pattern, relative + "/"):
+                return pattern.include
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +240,22 @@ def _within(paths: list[str]) -> list[str]:
             path = inside if top == os.curdir else os.path.join(top, inside)
         told.append(path)
     return told
+
+
+def _ends_there(pattern: Pattern, path: str) -> bool:
+    """Whether ``pattern`` matches ``path`` up to its end, or up to the slash that ends it.
+
+    Of what a folder's pattern matches, the slash after the folder is a group of its own; one of a
+    pattern that matches what is in a folder (``build/**``) is not.
+    """
+    found = pattern.match_file(path)
+    if found is None:
+        return False
+    if not path.endswith("/"):
+        return not any(found.match.groupdict().values())
+    # The pattern ``*/`` is one of any slash; the others match once.
+    matches = found.match.re.finditer(path)
+    return any(match.lastgroup and match.end(match.lastgroup) == len(path) for match in matches)
 
 
 def _read_ignore(folder: str, above: Ignore | None, path: str | None = None) -> Ignore | None:

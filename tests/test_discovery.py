@@ -91,6 +91,25 @@ def test_gitignore_as_git_has_it(tmp_path: Path) -> None:
     assert len(found(tmp_path, respect_gitignore=False)[0]) == 7
 
 
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("*\n!*/\n!*.py\n", ["a.py", "out/c.py", "src/b.py", "src/deep/d.py"]),
+        ("*\n!src\n!src/*.py\n", ["src/b.py"]),
+        ("*\n!src/\n!src/*.py\n", ["src/b.py"]),
+        ("src/**\n!src/b.py\n", ["a.py", "out/c.py", "src/b.py"]),
+        # What is in a folder that stays is not kept with it, and the last line decides.
+        ("*\n!src\n", []),
+        ("!*/\nsrc\n", ["a.py", "out/c.py"]),
+        ("*\n!*/\n!*.py\nout/\n", ["a.py", "src/b.py", "src/deep/d.py"]),
+    ],
+)
+def test_gitignore_that_names_what_stays(tmp_path: Path, lines: str, expected: list[str]) -> None:
+    tree(tmp_path, "a.py", "src/b.py", "out/c.py", "src/deep/d.py")
+    (tmp_path / ".gitignore").write_text(lines)
+    assert found(tmp_path)[0] == expected
+
+
 @pytest.mark.parametrize("pattern", ["!", "[z-a]", "a\\"])
 def test_a_line_that_is_no_pattern_does_not_turn_off_the_others(
     tmp_path: Path, pattern: str
