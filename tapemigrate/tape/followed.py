@@ -35,7 +35,7 @@ class Followed:
         self._read = read
 
     def through(self, made: Def, text: str, row: int, depth: int) -> Sources | None:
-        """A name given to something that is itself worth following."""
+        """A name given to something that is itself worth following; the call ends in ``row``."""
         value = made.value
         defs = frozenset({made})
         if isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.Dict):
@@ -102,15 +102,27 @@ class Followed:
     def _from_before(self, made: Def, value: ast.expr, row: int) -> frozenset[Def]:
         """What a loop gave the name the round before, and gives it again before the call.
 
-        ``w = x; x = tf.sin(x)``: the target may be the next ``x``, and is made of this one.
+        ``w = x; x = tf.sin(x)``: the target may be the next ``x``, and is made of this one. So it
+        is where a further loop gives it below the call.
         """
+        carried = [u.made for u in self._flow.reads.get(value, frozenset()) if u.carried]
+        carried = [d for d in carried if d.stmt is not None and d.kind is not Kind.MUTATE]
+        if not carried:
+            return frozenset()
         first = made.stmt.lineno if made.stmt is not None else 0
-        return frozenset(
-            u.made
-            for u in self._flow.reads.get(value, frozenset())
-            if u.carried and u.made.stmt is not None and u.made.kind is not Kind.MUTATE
-            if first <= u.made.stmt.lineno <= row
+        last = max(
+            [loop.end_lineno or 0 for loop in self._loops(row) if first < loop.lineno <= row],
+            default=row,
         )
+        return frozenset(
+            d for d in carried if d.stmt is not None and first <= d.stmt.lineno <= last
+        )
+
+    def _loops(self, row: int) -> list[ast.For | ast.While | ast.AsyncFor]:
+        """The loops round the call, which ends in ``row``."""
+        nodes = walk(self._flow.scope)
+        loops = [n for n in nodes if isinstance(n, ast.For | ast.While | ast.AsyncFor)]
+        return [n for n in loops if n.lineno <= row <= (n.end_lineno or 0)]
 
 
 def listed_by(kinds: Kinds, call: ast.Call) -> ast.expr | None:

@@ -63,15 +63,61 @@ def is_passed_twice(cut: frozenset[Def], caller: View, given: ast.expr, other: a
 def _names(caller: View, node: ast.expr) -> set[tuple[Path, frozenset[Def]]]:
     """The names that a value goes by, each with its definitions; a part of a value is no name."""
     found = set[tuple[Path, frozenset[Def]]]()
-    stack = [node]
-    while stack:
-        current = stack.pop()
+    current: ast.expr | None = node
+    named: ast.stmt | None = None
+    while current is not None:
         path = path_of(current)
         made = origins(caller.flow.uses_in(current))
         if path is None or (path, made) in found:
-            continue
+            break
+        if named is not None and not _stays(caller, made, named, node):
+            break
         found.add((path, made))
-        stack += [d.value for d in made if d.kind is Kind.ASSIGN and d.path == path and d.value]
+        only = next(iter(made)) if len(made) == 1 else None
+        if only is None or only.kind is not Kind.ASSIGN or only.path != path:
+            break  # of several it is one in one round, and another in the next
+        current, named = only.value, only.stmt
+    return found
+
+
+def _stays(caller: View, made: frozenset[Def], named: ast.stmt, node: ast.expr) -> bool:
+    """Whether what ``made`` gives stays what it was at ``named`` until ``node``: ``z = x``.
+
+    What a loop gives anew between the two has the definitions it had, and is another value.
+    """
+    outer, inner = _loops(caller, named), _loops(caller, node)
+    if not outer <= inner:
+        return False
+    if outer and not _leads_to(caller, named, node):
+        return False
+    further = inner - outer
+    for stmt in (d.stmt for d in made if d.stmt is not None):
+        if outer and named.lineno < stmt.lineno < node.lineno:
+            return False
+        if further & _loops(caller, stmt):
+            return False
+    return True
+
+
+def _leads_to(caller: View, named: ast.stmt, node: ast.expr) -> bool:
+    """Whether ``named`` runs before ``node`` whenever that does."""
+    block, inside = caller.unit.parents[named], named.lineno < node.lineno
+    above: ast.AST = node
+    while inside and above is not caller.scope:
+        below, above = above, caller.unit.parents[above]
+        if above is block:
+            bodies = (v for _, v in ast.iter_fields(block) if isinstance(v, list))
+            return any(named in body and below in body for body in bodies)
+    return False
+
+
+def _loops(caller: View, node: ast.AST) -> set[ast.AST]:
+    """The loops of the scope round ``node``."""
+    found = set[ast.AST]()
+    while node is not caller.scope and node in caller.unit.parents:
+        node = caller.unit.parents[node]
+        if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            found.add(node)
     return found
 
 
