@@ -6,12 +6,15 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.instances import instances
+from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
@@ -260,19 +263,38 @@ def _handed_in(project: Project, view: View, made: Def) -> Iterator[tuple[View, 
     """What methods of the class hand to the one of which ``made`` is a parameter."""
     if view.cls is None:
         return
-    family = project.family(view.unit, view.cls)
-    for method in (stmt for cls in family for stmt in cls.body):
+    related = of_one_object(project, view.cls)
+    family = {*project.family(view.unit, view.cls), *(cls for _, cls in related)}
+    for unit, owner, method in ((unit, cls, each) for unit, cls in related for each in cls.body):
         if not isinstance(method, ast.FunctionDef):
             continue
         if made.path[0] not in {a.arg for a in list(parameters(method.args))[1:]}:
             continue
-        if made not in project.view(view.unit, method).flow.defs.values():
+        if made not in project.view(unit, method).flow.defs.values():
             continue
         for site in project.mentions(method.name).calls:
             scope = project.scope_of(site.unit, site.call)
             caller = project.view(site.unit, scope)
             value = argument_for(site.call, method, made.path[0], True)
+            cls = project.class_of(site.unit, scope)
             own = path_of(site.call.func) == (caller.kinds.self_name, f".{method.name}")
             own |= method.name == "__init__" and scope is not method
-            if value is not None and own and project.class_of(site.unit, scope) in family:
+            own |= cls is not None and _is_above(project, site.call, caller, cls, owner)
+            if value is not None and own and cls in family:
                 yield caller, value
+
+
+def _is_above(
+    project: Project, call: ast.Call, caller: View, cls: ast.ClassDef, owner: ast.ClassDef
+) -> bool:
+    """Whether a method of ``cls`` calls the one that ``owner``, a class above, has for its object.
+
+    ``super().build(x)``, ``Base.build(self, x)``
+    """
+    if not isinstance(call.func, ast.Attribute) or owner.name not in classes(project).above(
+        cls.name
+    ):
+        return False
+    first = call.args[0] if call.args else None
+    handed = isinstance(first, ast.Name) and first.id == caller.kinds.self_name
+    return handed or is_super(call.func.value)
