@@ -58,3 +58,48 @@ def test_what_later_code_reads_has_one_round_the_loop() -> None:
         """
     )
     assert "with tf.GradientTape() as" not in text
+
+
+def test_an_op_that_is_a_default_ties_no_rounds_together() -> None:
+    text = """
+    KEPT = {}
+
+
+    def layer(name, x):
+        if name not in KEPT:
+            KEPT[name] = tf.ones([2])
+        return x * KEPT[name]
+
+
+    def begun(x):
+        return {"rows": [x]}
+
+
+    def critic(x, nonlinearity=tf.nn.relu):
+        rows = begun(x)["rows"]
+        rows.append(nonlinearity(layer("hidden", x)))
+        return tf.reduce_sum(rows[-1])
+
+
+    def networks():
+        return critic, layer
+
+
+    Critic, _ = networks()
+
+
+    def penalties(x):
+        found = []
+        for scale in [0.5, 2.0]:
+            real = tf.multiply(x, scale)
+            cost = Critic(real)
+            mixed = real + 0.3 * (x - real)
+            found.append(cost + tf.gradients(Critic(mixed), [mixed])[0])
+        return found
+
+
+    penalties(tf.ones([2]))
+    """
+    file = SourceFile("program.py", HEAD + dedent(text).lstrip())
+    made = analyse({"program.py": file}, Settings(), rewrite=True).rewritten["program.py"]
+    assert "        cost = Critic(real)\n        mixed = " in made

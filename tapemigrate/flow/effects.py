@@ -291,7 +291,11 @@ class Effects(Members):
                 found.update(node.names)
                 bound -= set(node.names)
         names = _names_given(function)
-        changed = [*self._filling.defaults(function, self.sets_parts)]
+        changed = [
+            each
+            for each in self._filling.defaults(function, self.sets_parts)
+            if not self._harmless(ast.Call(each, [], []))  # ``nonlinearity=tf.nn.relu``
+        ]
         for node in walk(function):
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load):
