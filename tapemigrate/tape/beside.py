@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
@@ -41,6 +42,7 @@ _FILLED = (
 )
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
 _TAKEN = (*_COUNTED, Kind.WITH)
+_GIVEN = (Kind.ASSIGN, Kind.ELEMENT, *_COUNTED)
 
 
 class Beside:
@@ -284,8 +286,8 @@ class Beside:
         ``net = encoder(x, end_points)``, where ``end_points`` is filled with what ``net`` is made
         into on the way.
         """
-        given = [_given(d) for d in leaf.defs if d.kind in (Kind.ASSIGN, Kind.ELEMENT)]
-        calls = {c for value in given for c in _giving(value)}
+        given = [_given(d) for d in leaf.defs if d.kind in _GIVEN]
+        calls = {c for value in given for c in self._giving(value)}
         calls = {c for c in calls if self._kinds.make(c) is Make.UNKNOWN}
         entered = {d.stmt for d in leaf.defs if d.kind is Kind.WITH}
         if not calls and not entered:
@@ -309,6 +311,28 @@ class Beside:
                 return Refusal(_FILLED.format(leaf.watch, into), SOURCE, unwatched=True)
             return f"`{text_of(path)}` holds nothing that was computed from `{leaf.watch}`"
         return None
+
+    def _giving(self, value: ast.expr | None) -> list[ast.Call]:
+        """The calls of which the value is the result, or a part of it: ``list(map(f, xs))[0]``."""
+        parts: Sequence[ast.expr] = ()
+        match value:
+            case ast.Call():
+                known = self._kinds.make(value) is not Make.UNKNOWN or self._kinds.is_new(value)
+                parts = () if known else arguments_of(value)
+                return [value, *(c for each in parts for c in self._giving(each))]
+            case ast.Subscript() | ast.Attribute() | ast.Starred() | ast.NamedExpr():
+                parts = [value.value]
+            case ast.IfExp():
+                parts = [value.body, value.orelse]
+            case ast.BoolOp() | ast.Dict():
+                parts = value.values
+            case ast.List() | ast.Tuple() | ast.Set():
+                parts = value.elts
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                parts = [value.elt]
+            case ast.DictComp():
+                parts = [value.value]
+        return [c for each in parts for c in self._giving(each)]
 
     def _keeps_parts(self, call: ast.expr | None) -> bool:
         """Whether a method of that name sets parts of its object, in any file."""
@@ -366,22 +390,6 @@ def _given(made: Def) -> ast.expr | None:
         case ast.ListComp(elt=value) | ast.SetComp(elt=value) | ast.DictComp(value=value):
             return value
     return made.value
-
-
-def _giving(value: ast.expr | None) -> list[ast.Call]:
-    """The calls of which the value is the result, or a part of it."""
-    match value:
-        case ast.Call():
-            return [value]
-        case ast.Subscript() | ast.Attribute() | ast.Starred() | ast.NamedExpr():
-            return _giving(value.value)
-        case ast.IfExp():
-            return [*_giving(value.body), *_giving(value.orelse)]
-        case ast.BoolOp():
-            return [c for each in value.values for c in _giving(each)]
-        case ast.List() | ast.Tuple():
-            return [c for each in value.elts for c in _giving(each)]
-    return []
 
 
 def _is_object(made: Def, given: set[Path]) -> bool:

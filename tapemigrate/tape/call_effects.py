@@ -108,6 +108,7 @@ class CallEffects:
             if not self._effects.functions(func.id):
                 filled = self._effects.filled_by_making(call, func.id) or Filled([], others, [])
             perhaps = [*filled.perhaps, *filled.unseen]
+            changed = (*changed, *self._owners(call, [*filled.surely, *perhaps]))
             objects = _parts([*filled.surely, *perhaps])
             called = func if qualified is None and not self._is_shown(func.id) else None
             contents = (*args, *self._effects.bound(func.id))
@@ -168,6 +169,23 @@ class CallEffects:
         mine = owner == (self.self_name,)
         sets = frozenset[str]() if mine else self._effects.sets(func.attr)
         return Effect((func.value,), contents=args, objects=objects, sets=sets, writes_hidden=True)
+
+    def _owners(self, call: ast.Call, given: Iterable[ast.expr]) -> Iterator[ast.expr]:
+        """The objects whose methods a function is handed that calls them: ``apply(net.embed, x)``.
+
+        With no value beside them, there is none that they could keep.
+        """
+        methods = [
+            each
+            for each in given
+            if isinstance(each, ast.Attribute)
+            and self._effects.functions(each.attr)
+            and self._changing(each.attr)
+            and not self._effects.kept(each.attr)
+        ]
+        beside = [a for a in arguments_of(call) if a not in methods]
+        if any(not isinstance(a, ast.Constant) for a in beside):
+            yield from (each.value for each in methods)
 
     def _is_of_class(self, call: ast.Call) -> bool:
         """``Base.method(self, x)``: the object is passed like any other argument."""
