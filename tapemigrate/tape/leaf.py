@@ -56,12 +56,12 @@ TRAINABLE = frozenset({"trainable_variables", "trainable_weights"})
 class Trainable:
     """What such an attribute gives: ``sure`` by the class of its object, ``listed`` as a list.
 
-    ``single``: it is one variable.
+    ``single``: it is one variable; None where that is unknown.
     """
 
     sure: bool
     listed: bool
-    single: bool = False
+    single: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)

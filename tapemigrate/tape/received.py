@@ -9,7 +9,7 @@ from dataclasses import replace
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.arguments import sources_of
@@ -24,7 +24,7 @@ from tapemigrate.tape.recipes import THREAD
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.sources import SourceReader
-from tapemigrate.tape.syntax import PARAMETERS_BY_NAME, VARIABLES_BY_NAME
+from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 
@@ -128,15 +128,9 @@ class Received:
     def _own_variables(self, leaf: Leaf) -> Leaf:
         """What is looked up in a list or dict that the object keeps, called after variables.
 
-        ``self.weights[i]`` is no tensor that is passed in. Nor is ``net.params``.
+        ``self.weights[i]`` is no tensor that is passed in.
         """
         paths = {d.path for d in leaf.defs if d.kind is Kind.ENTRY}
-        if len(paths) == 1 == len(leaf.defs) and leaf.watch is not None:
-            path = next(iter(paths))
-            part = len(path) > 1 and path[-1].startswith(".") and path[0] != self._kinds.self_name
-            if part and text_of(path) == leaf.watch and _is_called_so(path):
-                named = taken_for_variables(leaf.watch)
-                return Leaf(frozenset(), None, True, leaf.many, variables=True, assumption=named)
         kept = len(paths) == 1 == len(leaf.defs) and leaf.looked_up and leaf.variables
         path = paths.pop() if kept else ()
         if leaf.watch is None or len(path) != 2 or path[0] != self._kinds.self_name:
@@ -155,7 +149,3 @@ class Received:
             and VARIABLES_BY_NAME.search(path[-1]) is not None
             and all(self._kinds.make(a) is Make.PYTHON for a in args)
         )
-
-
-def _is_called_so(path: Path) -> bool:
-    return PARAMETERS_BY_NAME.search(path[-1].lstrip(".")) is not None

@@ -15,6 +15,7 @@ from tapemigrate.rules.values.fillers import fills
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.made_objects import making
 from tapemigrate.rules.values.module_variables import are_variables, is_trainable
+from tapemigrate.rules.values.named_variables import named_variables
 from tapemigrate.rules.values.optional import given_for
 from tapemigrate.rules.values.own_lists import is_filled_here
 from tapemigrate.rules.values.plain_objects import gives_numbers, is_plain_object
@@ -59,7 +60,10 @@ def _reader_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fal
         gives_variables=lambda node: gives_variables(project, view, node),
         set_anew=lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
         fills=lambda call, path: fills(project, view, call, path),
-        trainable=lambda node: trainable(project, view, node),
+        trainable=lambda node: (
+            trainable(project, view, node)
+            or (named_variables(project, view, node) if by_name else None)
+        ),
         making=lambda made: making(project, view, made),
         filled_here=lambda path: is_filled_here(project, view, path),
         holds_lists=lambda node: ListSigns(project).among(view, node),

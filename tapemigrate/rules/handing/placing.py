@@ -174,7 +174,13 @@ class Places:
         unseen = self._danger.unseen(run)
         if unseen is None and (what := self._danger.collected(run)):
             unseen = collected_by(what)
-        return unseen or self._finder.received.given(request, requests, tape)
+        if unseen is not None:
+            return unseen
+        region = self._finder.received.given(request, requests, tape)
+        if isinstance(region, Refusal) and self._names_variables(request.sources):
+            again = self._finder_by_name().received.given(request, requests, tape)
+            return again if isinstance(again, Region) else region
+        return region
 
     def forget(self, request: Request) -> None:
         """Drops what was found out about a request."""
@@ -216,10 +222,13 @@ class Places:
             return region
         if not self._names_variables(request.sources):
             return region
+        again = self._placed(request, requests, kept, self._finder_by_name())
+        return again if isinstance(again, Region) else region
+
+    def _finder_by_name(self) -> RegionFinder:
         if self._by_name is None:
             self._by_name = finder_of(self._project, self._view, self._tracer, by_name=True)
-        again = self._placed(request, requests, kept, self._by_name)
-        return again if isinstance(again, Region) else region
+        return self._by_name
 
     def _names_variables(self, sources: ast.expr) -> bool:
         """Whether the sources are, by their name, the variables of an object."""
