@@ -91,6 +91,7 @@ def elsewhere(
             f"the target `{what}` is a parameter: its forward pass runs in the callers",
             THREAD,
             threads=True,
+            begins=True,
         )
     behind = backward(target).made - sources
     # What a method of the object runs is no value that it keeps: ``with self.test_session():``.
@@ -124,6 +125,7 @@ def elsewhere(
             f"forward pass begins {'before this method runs' if also else 'in the callers'}",
             THREAD,
             threads=True,
+            begins=True,
         )
     if passed:
         reason = f"the target `{what}` is computed outside this function, or not from the source"

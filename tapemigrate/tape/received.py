@@ -78,6 +78,7 @@ class Received:
             request, sources, top, call, call - 1, call, False, True, given=tape, lower=lower
         )
         region.roots = entering(region, nodes, self._flow, self._kinds, self._ops)
+        region.begins = request.received
         if request.received:
             # What a source is taken out of has to be recorded, as nothing watches the source.
             region.roots |= {d for d in makers(request, self._flow) if d.kind in _OUTSIDE}

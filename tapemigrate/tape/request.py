@@ -96,7 +96,8 @@ class Refusal:
     ``gathers``: a graph collection is asked for, and a tape that opens before it is filled would
     serve. ``overrides``: ops run under ``gradient_override_map``, or may be made so by whoever
     enters what does it. ``placed``: the reason tells the file that it holds of. ``unwatched``: only
-    that a source cannot be watched in time is in the way.
+    that a source cannot be watched in time is in the way. ``begins``: the forward pass certainly
+    begins in the callers.
     """
 
     reason: str
@@ -109,3 +110,4 @@ class Refusal:
     overrides: bool = False
     placed: bool = False
     unwatched: bool = False
+    begins: bool = False

@@ -127,7 +127,10 @@ class Places:
                 if _is_recorded(self._view, request, kept[request].recorded):
                     region = self._kept(request, kept[request])
             elif isinstance(region, Refusal) and region.threads and tape and inner is request:
+                begins = region.begins
                 region = self._given(request, requests, tape)
+                if isinstance(region, Region):
+                    region.begins |= begins
             elif isinstance(region, Refusal) and region.own and own and tape and inner is request:
                 given = self._given(request, requests, tape)
                 region = given if isinstance(given, Region) else region

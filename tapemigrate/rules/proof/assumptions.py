@@ -343,7 +343,8 @@ class Judge:
                     setting = self._value.setting(root, region.sources.leaves)
                     if not isinstance(setting, Refusal):
                         continue
-                    if not all(x.variables and x.watch is None for x in region.sources.leaves):
+                    variables = all(x.variables and not x.watch for x in region.sources.leaves)
+                    if not (variables and region.begins):
                         return setting
                     whole, part = root.path[0], text_of(root.path[:2])
                     sentence = f"`{part}` is computed where `{whole}` is made or handed on"
