@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.patterns import late
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
 from tapemigrate.rules.values.plain_objects import is_plain_object
 from tapemigrate.source.trees import calls_in, kept
@@ -38,6 +39,8 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
     if not steps:
         return False
     if steps[0] in ("FLAGS", "flags", "hps", "hparams"):
+        return True
+    if len(steps) < len(root.path) and is_constant_of_object(project, view, steps[0]):
         return True
     if is_constant_of_class(project, view.unit, root.path):
         return True

@@ -27,6 +27,7 @@ from tapemigrate.rules.proof.state_read import state_read
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.captured import captured_functions
+from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.counts import is_count_in
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
@@ -170,7 +171,7 @@ class HiddenReads:
             elif (
                 view.kinds.effects.remembers(method)
                 if isinstance(node, ast.Call)
-                else not _is_property(method)
+                else not (_is_property(method) or has_plain_decorators(method))
             ):
                 found += self._remembered(used.attr, leaves)
             else:
@@ -291,6 +292,8 @@ class HiddenReads:
         looked_up_there = self._looked_up_by(name) - traced.attributes
         for attribute in sorted(traced.attributes | looked_up_there):
             if self._kept.is_module(attribute) or self._is_set_before(region, where, attribute):
+                continue
+            if is_constant_of_object(self._project, self._view, attribute):
                 continue
             asked = self._project.effects(self._view.unit).method(self._view.cls, attribute)
             if asked is not None and _is_property(asked):

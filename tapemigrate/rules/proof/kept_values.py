@@ -17,6 +17,7 @@ from tapemigrate.rules.proof.kept_elements import made_of_element
 from tapemigrate.rules.proof.one_object import holders
 from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
 from tapemigrate.rules.proof.verdicts import names_of, wrong
+from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.variable_values import holds_variables, is_set_by_text
 from tapemigrate.source.trees import walk
@@ -46,6 +47,8 @@ class KeptValues:
         self, text: str, name: str, traced: Provenance, leaves: list[Leaf]
     ) -> str | Refusal | None:
         """A value kept on ``self`` by another method."""
+        if is_constant_of_object(self._project, self._view, name):
+            return None
         for leaf in leaves:
             if leaf.variables and traced.network:
                 if self.is_module(name) or holds_variables(self._project, self._view, name):
