@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -49,11 +50,14 @@ def owner_of(view: View, node: ast.expr) -> ast.expr:
 
 
 def is_handed_on(view: View, node: ast.expr) -> bool:
-    """Whether the object of the method is an argument, and so called by another function."""
+    """Whether the object of the method is an argument, and so called by another function.
+
+    Of ``super(Net, self)`` it is none: that gives but what the classes above have.
+    """
     above = view.unit.parents.get(node)
     if isinstance(above, ast.keyword):
         above = view.unit.parents.get(above)
-    return isinstance(above, ast.Call) and above.func is not node
+    return isinstance(above, ast.Call) and above.func is not node and not is_super(above)
 
 
 class Reached:

@@ -122,7 +122,11 @@ def function_meant(
     path = view.kinds.name(call.func)
     if path is None:
         own = view.kinds.called(call)
-        return (view.unit, own) if isinstance(own, ast.FunctionDef) else None
+        return (
+            (view.unit, own)
+            if isinstance(own, ast.FunctionDef)
+            else _inherited(project, view, call)
+        )
     name = path.rpartition(".")[2]
     found: list[tuple[Unit, ast.FunctionDef]] = []
     for unit in project.units.defining(name):
@@ -136,6 +140,27 @@ def function_meant(
     if len(found) != 1 or _is_replaced(project, *found[0]):
         return None
     return found[0]
+
+
+def _inherited(project: Project, view: View, call: ast.Call) -> tuple[Unit, ast.FunctionDef] | None:
+    """The method of a class above, in another file, where nothing else has a method so called."""
+    path, cls = path_of(call.func), view.cls
+    if path is None or len(path) != 2 or path[0] != view.kinds.self_name or cls is None:
+        return None
+    name, known = path[1].lstrip("."), classes(project)
+    if set_by_text(project, view.unit, name) or any(True for _ in project.stores(name)):
+        return None
+    if known.has_unseen_bases(view.unit, cls):
+        return None
+    above = known.above(cls.name)
+    found = [(u, d) for u in project.units.defining(name) for d in u.definitions if d.name == name]
+    if len(found) != 1:
+        return None
+    unit, method = found[0]
+    owner = unit.parents.get(method)
+    if not isinstance(owner, ast.ClassDef) or owner.name not in above:
+        return None
+    return (unit, method) if isinstance(method, ast.FunctionDef) else None
 
 
 def _is_replaced(project: Project, unit: Unit, function: ast.FunctionDef) -> bool:
