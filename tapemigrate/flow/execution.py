@@ -76,6 +76,8 @@ class Execution(Evaluation):
         match stmt:
             case ast.Assign():
                 uses, value = self.evaluate(stmt.value, state), stmt.value
+                if isinstance(value, ast.Await):
+                    value = value.value  # what the call gives, once it has
                 if isinstance(value, ast.NamedExpr):
                     value = value.target
                     uses = self._states.read(state, value, (value.id,))

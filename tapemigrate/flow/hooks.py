@@ -87,10 +87,15 @@ def sets_more(function: NamedFunction) -> bool:
         match node:
             case ast.Assign(targets=targets, value=value):
                 handed = isinstance(value, ast.Name) and value.id in own
-                if not handed and any(isinstance(t, ast.Attribute) for t in targets):
+                if not handed and any(
+                    isinstance(t, ast.Attribute | ast.Subscript) for t in targets
+                ):
                     return True
             case ast.AugAssign(target=ast.Attribute()) | ast.AnnAssign(target=ast.Attribute()):
                 return True
+            case ast.Call(func=ast.Attribute(attr="__setattr__" | "__setitem__"), args=[*_, value]):
+                if not (isinstance(value, ast.Name) and value.id in own):
+                    return True  # ``dict.__setitem__(self, key, tf.exp(value))``
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
                 if [name] == own[:1] and not attr.startswith("__"):
                     return True

@@ -27,7 +27,10 @@ _HOOKS = frozenset(
     {"__getattr__", "__getattribute__", "__setattr__", "__getitem__", "__setitem__", "__missing__"}
 )
 #: What stands in a file in which an attribute, or an element, runs code where it is set.
-HOOKS = frozenset({".setter", "__setattr__", "__setitem__", "__dict__ = self", "__getattr__ ="})
+HOOKS = frozenset(
+    {".setter", "__setattr__", "__setitem__", "__dict__ = self", "__getattr__ ="}
+    | {"= property(", "__set__"}
+)
 
 
 class Members:
@@ -84,6 +87,7 @@ class Members:
                         registered.setdefault(path[0], []).append(node)
             elif isinstance(node, ast.Try):
                 yields = yields or goes_on(node)
+        setters = dict(self._properties_made())
         for name, others in registered.items():
             known = self._functions.get(name, ())
             if any(dispatches(d) for each in known for d in each.decorator_list):
@@ -106,6 +110,8 @@ class Members:
         self.set_by_code = {
             name for name in self.set_by_code if any(map(computes, self._functions[name[1:]]))
         }
+        self.properties |= setters.keys()
+        self.set_by_code |= {name for name, run in setters.items() if any(map(sets_more, run))}
         self.swallowing = {
             name
             for name, cls in self._classes.items()
@@ -124,6 +130,29 @@ class Members:
             managers = self._functions.items()
             self.swallowing |= {n for n, made in managers if any(map(yields_in_a_try, made))}
         self._twins: Twins | None = None
+
+    def _properties_made(self) -> Iterator[tuple[str, list[NamedFunction]]]:
+        """What bodies of classes give a property or a descriptor, with what runs where it is set.
+
+        ``z = property(_get, _set)``, ``z = Checked()``
+        """
+        for stmt in (stmt for cls in self._classes.values() for stmt in cls.body):
+            if not isinstance(stmt, ast.Assign) or not isinstance(stmt.value, ast.Call):
+                continue
+            call, name = stmt.value, (path_of(stmt.value.func) or ("",))[-1].lstrip(".")
+            if name == "property":
+                given = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "fset")]
+                run = [f for g in given if isinstance(g, ast.Name) for f in self.functions(g.id)]
+            elif name in self._classes:
+                setter = self.method(self._classes[name], "__set__")
+                if setter is None:
+                    continue
+                run = [setter]
+            else:
+                continue
+            for target in stmt.targets:
+                if isinstance(target, ast.Name):
+                    yield f".{target.id}", run
 
     def _assigned(self, stmt: ast.Assign) -> None:
         names = {t.id for t in stmt.targets if isinstance(t, ast.Name)}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.objects import calls_one_of
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
@@ -39,6 +40,10 @@ _USED = "`{}` comes out of a call that may have used it already, where nothing c
 _FILLED = (
     "`{0}` comes out of a call that also puts something into {1}, and may have used `{0}` for "
     "that, where nothing could watch it"
+)
+_SET = (
+    "`{0}` is given to a part of `{1}` in the same statement, where code runs that may use it, and "
+    "nothing could watch it"
 )
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
 _TAKEN = (*_COUNTED, Kind.WITH)
@@ -290,13 +295,17 @@ class Beside:
         calls = {c for value in given for c in self._giving(value)}
         calls = {c for c in calls if self._kinds.make(c) is Make.UNKNOWN}
         entered = {d.stmt for d in leaf.defs if d.kind is Kind.WITH}
-        if not calls and not entered:
+        chained = any(isinstance(d.stmt, ast.Assign) and d.stmt.targets[1:] for d in leaf.defs)
+        if not calls and not entered and not chained:
             return None
         # What a method keeps of it on the object at hand, others look for.
         owners = {path[0] for c in calls if (path := path_of(c.func)) is not None}
         behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
         changed = [d for d in behind - leaf.defs if d.kind is Kind.MUTATE]
+        stmts = {d.stmt for d in leaf.defs if d.kind is Kind.ASSIGN}
         for made in sorted(changed, key=lambda d: d.path):
+            if made.stmt in stmts and made.value is None and self._runs_code(made.stmt):
+                return Refusal(_SET.format(leaf.watch, text_of(made.path)), SOURCE, unwatched=True)
             if made.stmt in entered and made.value is None:  # ``with net as z``
                 return f"`{text_of(made.path)}` keeps nothing that was computed from `{leaf.watch}`"
         put = [d for d in changed if d.value in calls]
@@ -333,6 +342,21 @@ class Beside:
             case ast.DictComp():
                 parts = [value.value]
         return [c for each in parts for c in self._giving(each)]
+
+    def _runs_code(self, stmt: ast.stmt | None) -> bool:
+        """Whether code of the file runs where one of several targets is given the value."""
+        targets = stmt.targets if isinstance(stmt, ast.Assign) and stmt.targets[1:] else ()
+        parts = [path for each in targets if (path := path_of(each)) is not None and path[1:]]
+        computed, hooked = self._kinds.effects.set_by_code, self._kinds.effects.setting
+        return any(
+            path[-1] in computed
+            or any(
+                calls_one_of(d, hooked)
+                for d in self._flow.defs.values()
+                if hooked and d.path == path[:-1]
+            )
+            for path in parts
+        )
 
     def _keeps_parts(self, call: ast.expr | None) -> bool:
         """Whether a method of that name sets parts of its object, in any file."""
