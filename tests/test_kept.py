@@ -91,6 +91,19 @@ def test_a_source_that_others_set(more: str, reason: str) -> None:
     assert reason in slope("tf.tanh(self.x)", "self.kept", more)
 
 
+def test_a_source_that_a_class_above_sets() -> None:
+    above = "class Base(object):\n    def __init__(self, x):\n        self.x = x\n"
+    text = (
+        "import tensorflow as tf\nfrom base import Base\n\nclass Model(Base):\n"
+        "    def __init__(self, x):\n        Base.__init__(self, x)\n"
+        "        self.kept = tf.tanh(self.x)\n\n"
+        "    def slope(self):\n        return tf.gradients(self.kept, self.x)[0]\n"
+    )
+    files = {n: decode(t.encode(), n) for n, t in (("a.py", text), ("base.py", above))}
+    (diagnostic,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert "`self.x` is set in base.py, line 3, by a class above" in diagnostic.message
+
+
 def test_others_that_set_no_tensor() -> None:
     assert slope("tf.tanh(self.x)", "self.kept", "\ndef forget(a):\n    a.x = None\n") == "safe"
 

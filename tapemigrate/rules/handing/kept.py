@@ -59,15 +59,12 @@ def keep(
     refusal = unfit(project, view, request, name)
     if refusal is not None or cls is None:
         return refusal or refused("there is no object beside it that could keep a tape")
-    made = [a for a in assignments(project, unit, cls, name) if not is_none(a.value)]
+    stmt = set_once(project, view, name)
     if project.effects(unit).method(cls, name) is not None:
         reason = f"`self.{name}` reads of its object what may have been made of the source before"
         return Refusal(reason, RECIPE)
-    if len(made) != 1:
-        above = [place_of(unit, *each) for each in inherited_values(project, view, name)]
-        places = f"in {above[0]}, by a class above" if above else "in no place of its class"
-        return refused(f"`self.{name}` is set {'in more than one place' if made else places}")
-    stmt = made[0]
+    if isinstance(stmt, Refusal):
+        return stmt
     scope = project.scope_of(unit, stmt)
     if scope is view.scope:
         reason = f"`self.{name}` may come of an earlier run of this method, which sets it in line"
@@ -145,6 +142,18 @@ def assignments(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> I
         yield from [stmt] if isinstance(stmt, ast.Assign) else [_NEVER, _NEVER]
 
 
+def set_once(project: Project, view: View, name: str) -> ast.Assign | Refusal:
+    """The one place at which the class gives the attribute a value, or that there is no such."""
+    assert view.cls is not None
+    found = assignments(project, view.unit, view.cls, name)
+    made = [a for a in found if not is_none(a.value)]
+    if len(made) == 1:
+        return made[0]
+    above = [place_of(view.unit, *each) for each in inherited_values(project, view, name)]
+    places = f"in {above[0]}, by a class above" if above else "in no place of its class"
+    return refused(f"`self.{name}` is set {'in more than one place' if made else places}")
+
+
 def set_within(
     project: Project, unit: Unit, cls: ast.ClassDef, name: str
 ) -> Iterator[ast.Attribute]:
@@ -197,11 +206,9 @@ def wanted_by(project: Project, view: View, sources: Sources) -> list[str] | Ref
         if len(path) != 2 or path[0] != view.kinds.self_name or not entry:
             return refused(f"`{leaf.watch}` cannot be watched there")
         name = path[1].lstrip(".")
-        if (
-            len([a for a in assignments(project, view.unit, cls, name) if not is_none(a.value)])
-            != 1
-        ):
-            return refused(f"`self.{name}` is set in more than one place")
+        stmt = set_once(project, view, name)
+        if isinstance(stmt, Refusal):
+            return stmt
         found.append(name)
     if any(leaf.variables for leaf in sources.leaves):
         found.append("")
