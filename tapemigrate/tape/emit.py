@@ -10,6 +10,7 @@ from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.source.brackets import with_argument
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.asking import Asking, several
+from tapemigrate.tape.filled_sources import is_part
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.merging import Merging, assigned, one_source
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
@@ -244,12 +245,21 @@ class Emitter:
             if called and all(self._where(tape, d, region) == "entry" for d in called):
                 # ``x = x[0]`` has run: what it was made of may mean something else by now.
                 named = called
+            if leaf.now and all(self._where(tape, d, region) == "entry" for d in leaf.defs):
+                # ``self.z = x; x = tf.exp(x)``
+                entry += [leaf.now] if leaf.now not in entry else []
+                continue
             for made in sorted(named or leaf.defs, key=_row):
                 text = leaf.watch or ""
                 own = text_of(made.path)
                 if text.isidentifier() and own != text:
                     text = _part_of(own, leaf) or own
                 where = self._where(tape, made, region)
+                if text != own and not text.isidentifier() and not is_part(made.path, text):
+                    # ``x = tf.sin(x); self.h = x``: the part is not there yet.
+                    parts = (d for d in leaf.defs if text_of(d.path) == text)
+                    late = any(self._where(tape, d, region) == "inside" for d in parts)
+                    text = own if late else text
                 if where == "entry":
                     if text not in entry:
                         entry.append(text)

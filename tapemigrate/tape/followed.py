@@ -74,7 +74,8 @@ class Followed:
                 shown = text if text.isidentifier() else leaf.watch
                 shown = shown if leaf.watch is not None else None
                 both = leaf.defs - self._from_before(made, value, row) | defs
-                alias = replace(renamed(leaf), defs=both, watch=shown)
+                anew = shown not in (None, text) and (leaf.now or self._is_given_anew(value, both))
+                alias = replace(renamed(leaf), defs=both, watch=shown, now=text if anew else "")
                 return Sources([alias], found.single, found.refusal)
             return found
         if isinstance(value, ast.Call) and listed_by(self._kinds, value) is not None:
@@ -98,6 +99,15 @@ class Followed:
             found = self._read(value.value, depth + 1)
             return found if found.single is False and not found.refusal else None
         return None
+
+    def _is_given_anew(self, name: ast.expr, known: frozenset[Def]) -> bool:
+        """Whether a name, or a part of an object, gets other values than ``known`` somewhere."""
+        path = path_of(name)
+        return any(
+            d.path == path and d.stmt is not None and d.kind is not Kind.MUTATE
+            for d in self._flow.defs.values()
+            if d not in known
+        )
 
     def _from_before(self, made: Def, value: ast.expr, row: int) -> frozenset[Def]:
         """What a loop gave the name the round before, and gives it again before the call.

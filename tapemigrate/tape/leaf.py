@@ -41,6 +41,7 @@ class Leaf:
     looked_up: bool = False
     found: bool = False
     lent: Lent | None = None
+    now: str = ""
 
     @property
     def is_new(self) -> bool:
