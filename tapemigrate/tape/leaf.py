@@ -28,6 +28,7 @@ class Leaf:
     put other elements into it. ``looked_up``: it is an element of something that is kept outside,
     and that the forward pass may fill. ``found``: a call gave it, which may have found variables
     that are used elsewhere as well. ``lent``: the call that makes it, and watches it there.
+    ``now``: what still has its value where the name that it had has been given another one.
     """
 
     defs: frozenset[Def]
