@@ -22,7 +22,7 @@ def constructors_above(
     """
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "__init__":
         return None
-    cls = _class_around(unit, call)
+    cls = project.class_of(unit, project.scope_of(unit, call))
     if cls is None:
         return None
     owner = call.func.value
@@ -47,10 +47,3 @@ def _own(made: Class) -> tuple[Unit, NamedFunction] | None:
 def _inherited(project: Project, made: Class) -> tuple[Unit, NamedFunction] | None:
     unit, method = method_of(list(above(project, *made)), "__init__")
     return None if unit is None or method is None else (unit, method)
-
-
-def _class_around(unit: Unit, node: ast.AST) -> ast.ClassDef | None:
-    above_it = unit.parents.get(node)
-    while above_it is not None and not isinstance(above_it, ast.ClassDef):
-        above_it = unit.parents.get(above_it)
-    return above_it
