@@ -103,9 +103,9 @@ class Followed:
     def _is_given_anew(self, name: ast.expr, known: frozenset[Def]) -> bool:
         """Whether a name, or a part of an object, gets other values than ``known`` somewhere."""
         path = path_of(name)
-        return any(
+        return path is not None and any(
             d.path == path and d.stmt is not None and d.kind is not Kind.MUTATE
-            for d in self._flow.defs.values()
+            for d in self._flow.given(path[0])
             if d not in known
         )
 
