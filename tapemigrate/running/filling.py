@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from enum import Enum, auto
-from functools import lru_cache
-from itertools import islice
+from functools import cached_property
 from typing import NamedTuple
 
 from tapemigrate.patterns import late
@@ -22,9 +21,6 @@ from tapemigrate.source.decoding import SourceError
 
 # A name that more files seem to fill is one of a library, in all likelihood: ``nn.relu(h)``.
 _MOST_FILES = 20
-
-# So many texts are kept.
-_TEXTS = 256
 
 # A name of a module, and how its value begins.
 _GIVEN = late(rb"(?m)^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=(?!=)[ \t\\\n]*([^\s#][^\n]{0,80})")
@@ -38,9 +34,10 @@ _HOLDING = late(
 _CONTAINER = late(
     rb"[\[{]|(?:collections\.)?(?:dict|list|set|defaultdict|OrderedDict|deque|ChainMap)\("
 )
-_IMPORTS = late(
-    rb"(?m)^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b(?:[ \t]*\([^)]*\)|(?:[^\n\\]|\\\r?\n)*)"
-)
+# An import statement: what stands on its line before the word, and what follows.
+_BEFORE = late(rb"[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?")
+_IMPORT = b"import"
+_IMPORTED = late(rb"import\b(?:[ \t]*\([^)]*\)|(?:[^\n\\]|\\\r?\n)*)")
 _GLOBAL = late(rb"(?m)^[ \t]+global\b([^\n]*)")
 # What stands in functions and classes, line by line.
 _INSIDE = late(rb"(?m)^[ \t]+[^\n]*")
@@ -83,14 +80,15 @@ class Filling:
         self._projects = projects
         self._modules = modules
         self._held: dict[str, _Held] = {}
-        # The same files are asked about one name after the other; all at once take much memory.
-        self._text = lru_cache(maxsize=_TEXTS)(_without_imports)
-        self._filling: dict[tuple[str, str], list[str]] = {}
+        # By modules and names of theirs; None until it is looked for.
+        self._filling: dict[tuple[str, str], list[str] | None] = {}
 
     def words(self, files: Collection[str]) -> frozenset[str]:
         """What has to be looked for to know who fills what ``files``, read together, hold."""
-        asked = ((name, path) for path in files for name in self._state(path, files))
-        return frozenset(home_of(name, a) for name, path in asked for a in anchors_of(path))
+        asked = [(path, name) for path in files for name in self._state(path, files)]
+        for each in asked:
+            self._filling.setdefault(each, None)
+        return frozenset(home_of(name, a) for path, name in asked for a in anchors_of(path))
 
     def of(self, files: Collection[str], places: Find) -> Iterator[str]:
         """The files that fill it, that hold it, and those of ``files`` that name it.
@@ -99,21 +97,43 @@ class Filling:
         """
         for path in files:
             for name in self._state(path, files):
-                if (path, name) not in self._filling:
-                    self._filling[path, name] = self._filling_of(path, name, places)
-                filling = self._filling[path, name]
+                filling = self._filling.get((path, name))
+                if filling is None:
+                    self._look(path, name, places)
+                    filling = self._filling[path, name] or []
                 if len(filling) > _MOST_FILES:
                     continue
                 if filling or self._fills_its_own(path, name):
                     yield from (path, *filling)
                     yield from (each for each in files if self._names(each, name, path))
 
-    def _filling_of(self, path: str, name: str, places: Find) -> list[str]:
-        """The other files that fill it; one more than are looked at where there are more."""
+    def _look(self, path: str, name: str, places: Find) -> None:
+        """Looks for the files that fill what is asked about, this name of a module among it.
+
+        Each is gone through once, for all names. Of none more than one too many is told.
+        """
+        self._filling.setdefault((path, name), None)
+        asked = {
+            key: self._near(*key, places) for key, known in self._filling.items() if known is None
+        }
+        about: dict[str, list[tuple[str, str]]] = {}
+        for key, near in asked.items():
+            for each in near:
+                about.setdefault(each, []).append(key)
+        found: dict[tuple[str, str], set[str]] = {key: set() for key in asked}
+        for each, keys in about.items():
+            text = _Text(each)
+            for key in keys:
+                if len(found[key]) <= _MOST_FILES and self._fills(text, key[1], key[0]):
+                    found[key].add(each)
+        for key, near in asked.items():
+            self._filling[key] = [each for each in near if each in found[key]]
+
+    def _near(self, path: str, name: str, places: Find) -> list[str]:
+        """The other files in which what the name of a module means may be filled."""
         homes = [home_of(name, anchor) for anchor in anchors_of(path)]
         found = dict.fromkeys(p for home in homes for p in places.get(home, ()))
-        near = (p for p in self._projects.near(path, found) if p != path)
-        return list(islice((p for p in near if self._fills(p, name, path)), _MOST_FILES + 1))
+        return [p for p in self._projects.near(path, found) if p != path]
 
     def _names(self, path: str, name: str, home: str) -> bool:
         """Whether a file has a name for what has ``name`` in the module at ``home``."""
@@ -130,12 +150,12 @@ class Filling:
         read |= {name for name in held.code if any(name in each.parts for each in together)}
         return sorted(name.decode("utf-8", "replace") for name in read)
 
-    def _fills(self, path: str, name: str, home: str) -> bool:
+    def _fills(self, text: _Text, name: str, home: str) -> bool:
         kind = _kind(self._of(home), name.encode())
-        names = list(self._modules.names_of(path, home, name))
+        names = list(self._modules.names_of(text.path, home, name))
         if kind is Held.CONTAINER and any(each.rpartition(".")[2] != name for each in names):
             return True  # others may import it there, by a name that does not stand at home
-        return any(fills(self._text(path), each.encode(), kind) for each in names)
+        return any(fills(text.without_imports, each.encode(), kind) for each in names)
 
     def _fills_its_own(self, path: str, name: str) -> bool:
         """Whether functions of the module put something into it, or set it anew."""
@@ -244,8 +264,33 @@ def _closed(data: bytes, start: int) -> int:
     return -1
 
 
-def _without_imports(path: str) -> bytes:
-    return _IMPORTS.sub(b"", _data(path))
+class _Text:
+    """The text of a file, read where it is asked for."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    @cached_property
+    def without_imports(self) -> bytes:
+        return without_imports(_data(self.path))
+
+
+def without_imports(data: bytes) -> bytes:
+    """A text without its import statements, of whose lines the ends are left."""
+    kept: list[bytes] = []
+    done, place = 0, data.find(_IMPORT)
+    while place >= 0:
+        # Where the word begins a statement, that begins where its line does.
+        line = data.rfind(b"\n", done, place) + 1
+        imported = None
+        if (line or not done) and _BEFORE.fullmatch(data, line, place) is not None:
+            imported = _IMPORTED.match(data, place)
+        if imported is not None:
+            kept.append(data[done:line])
+            done = imported.end()
+        place = data.find(_IMPORT, max(done, place + len(_IMPORT)))
+    kept.append(data[done:])
+    return b"".join(kept)
 
 
 def _data(path: str) -> bytes:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property, lru_cache
 
 from tapemigrate.patterns import late
 from tapemigrate.running.arguments import CALLED, Arguments
@@ -29,6 +29,8 @@ _PART = late(rb"\b(\w+)[ \t]*[.\[]")
 _LIBRARY = sys.stdlib_module_names
 # Packages that hand on a name lie at most so many levels above.
 _MOST_PACKAGES = 4
+# Of so many files it is kept by what steps they import.
+_FILES = 64
 
 
 class Modules:
@@ -43,6 +45,8 @@ class Modules:
         # By the module that imports, and the one that is imported; by a module, and a name there.
         self._found: dict[tuple[str, str], tuple[str, ...]] = {}
         self._led_to: dict[tuple[str, str], frozenset[str]] = {}
+        # One file after the other is asked about.
+        self._steps = lru_cache(maxsize=_FILES)(self._steps_of)
 
     def meant(self, user: str, givers: Iterable[str]) -> Iterator[str]:
         """The files that the one at ``user`` may mean by ``givers``: see ``Links``."""
@@ -76,21 +80,24 @@ class Modules:
 
     def names_of(self, user: str, home: str, name: str) -> Iterator[str]:
         """What the one at ``user`` may have a name of ``home`` by: ``REGISTRY``, ``u.REGISTRY``."""
-        table, anchors = self._table(user), set(anchors_of(home))
-        for local, (module, last) in table.imported.items():
-            if last == name and self._may_be_in(home, user, module, name):
+        steps = self._steps(user)
+        for local, module in steps.last.get(name, ()):
+            if self._may_be_in(home, user, module, name):
                 yield local
-            # Told first by the names alone: what they mean takes long.
-            path = _joined(module, last) if last else module
-            found = not anchors.isdisjoint(path.split("."))
-            if found and self._may_be_in(home, user, path, name):
+        # Told first by the names alone: what they mean takes long.
+        meant = {each for anchor in anchors_of(home) for each in steps.any.get(anchor, ())}
+        for local, path in sorted(meant):
+            if self._may_be_in(home, user, path, name):
                 yield f"{local}.{name}"
-        if any(self._may_be_in(home, user, module, name) for module in table.wholesale):
+        if self._lead(steps.wholesale, home, name):
             yield name
 
     def _may_be_in(self, home: str, user: str, module: str, name: str) -> bool:
         """Whether the one at ``user`` may mean by ``name`` of a module what ``home`` has."""
-        files = self._files(user, module)
+        return self._lead(self._files(user, module), home, name)
+
+    def _lead(self, files: Collection[str], home: str, name: str) -> bool:
+        """Whether the name may mean in one of the files what ``home`` has."""
         return home in files or any(home in self._led(path, name) for path in files)
 
     def _led(self, path: str, name: str) -> frozenset[str]:
@@ -125,6 +132,11 @@ class Modules:
             makers = frozenset(map(str.encode, table.made))
             self._arguments[path] = Arguments(_data(path), makers)
         return self._arguments[path]
+
+    def _steps_of(self, path: str) -> _Steps:
+        table = self._table(path)
+        files = (each for module in table.wholesale for each in self._files(path, module))
+        return _Steps(table, tuple(dict.fromkeys(files)))
 
     def _table(self, path: str) -> _Table:
         if path not in self._tables:
@@ -202,6 +214,25 @@ class _Table:
     def parts_read(self) -> Set[str]:
         """Imported names behind which a dot stands, or a bracket."""
         return set(map(_decoded, set(_PART.findall(_data(self._path))))) & self.imported.keys()
+
+
+class _Steps:
+    """What is imported, by the steps of its path: names, and what they are imported from.
+
+    ``last`` has what is imported from a module by its name there; ``any`` whole paths. All names
+    are imported from the files ``wholesale``.
+    """
+
+    def __init__(self, table: _Table, wholesale: Collection[str]) -> None:
+        self.wholesale = wholesale
+        self.last: dict[str, list[tuple[str, str]]] = {}
+        self.any: dict[str, list[tuple[str, str]]] = {}
+        for local, (module, name) in table.imported.items():
+            if name:
+                self.last.setdefault(name, []).append((local, module))
+            path = _joined(module, name) if name else module
+            for step in set(path.split(".")):
+                self.any.setdefault(step, []).append((local, path))
 
 
 def anchors_of(path: str) -> list[str]:
