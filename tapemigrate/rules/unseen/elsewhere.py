@@ -20,7 +20,15 @@ from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
 from tapemigrate.rules.unseen.around import called_under
 from tapemigrate.rules.unseen.by_text import ByText
-from tapemigrate.rules.unseen.given import Given, Handed, given_to, names_for, objects, takers
+from tapemigrate.rules.unseen.given import (
+    Given,
+    Handed,
+    given_to,
+    gives_any,
+    names_for,
+    objects,
+    takers,
+)
 from tapemigrate.rules.unseen.hazards import Hazards, hazards, opens
 from tapemigrate.rules.unseen.importing import modules
 from tapemigrate.rules.unseen.methods import CALLED, asked_of_parameters, methods_of, named_in
@@ -44,6 +52,7 @@ class Elsewhere:
         self._by_name: dict[str, list[tuple[str, Refusal]]] = {}
         self._given: dict[tuple[str, int], Handed] = {}
         self._made: dict[str, Mapping[str, Refusal]] = {}
+        self._giving: dict[str, dict[int, bool]] = {}
         files = project.units.files()
         self._files = dict(files)
         for name, file in files:
@@ -162,7 +171,8 @@ class Elsewhere:
             further = steps if user is not unit else 0
             above = partial(self._given_objects, project, user, further)
             made = partial(self._made_in, user)
-            called, having = given_to(project, unit, user, partial(self._runs, user), made, above)
+            refuses, gives = partial(self._runs, user), partial(self._gives, user)
+            called, having = given_to(project, unit, user, gives, refuses, made, above)
             functions |= called
             handed |= having
             if having:
@@ -171,6 +181,14 @@ class Elsewhere:
         named = names_for(unit, handed)
         run = {**functions, **(handed if any(map(runs_unnamed, methods)) else {})}
         return Handed(names_for(unit, run), named, methods)
+
+    def _gives(self, user: Unit, number: int) -> bool:
+        """Whether a call, by its number, hands in such a thing, or an object that is made there."""
+        known = self._giving.setdefault(user.filename, {})
+        if number not in known:
+            call = user.nodes(ast.Call)[number]
+            known[number] = gives_any(call, partial(self._runs, user), self._made_in(user))
+        return known[number]
 
     def _made_in(self, user: Unit) -> Mapping[str, Refusal]:
         if user.filename not in self._made:

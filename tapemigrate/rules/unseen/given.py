@@ -51,6 +51,7 @@ def given_to(
     project: Project,
     unit: Unit,
     user: Unit,
+    gives: Callable[[int], bool],
     refuses: Refuses,
     made: Callable[[], Mapping[str, Refusal]],
     handed: Callable[[], Mapping[str, Refusal]],
@@ -59,26 +60,54 @@ def given_to(
 
     By the functions that have the parameters, as calls name them. ``made`` gives what ``objects``
     does, ``handed`` such objects that the functions of ``user`` are given themselves, by their last
-    names there; it is asked where one of them may be handed on.
+    names there; it is asked where one of them may be handed on. ``gives`` tells of a call of
+    ``user``, by its number, whether it hands in such a thing, or what ``made`` gives.
     """
     taking = unit.once(takers)
     called = user.once(_calls_by_name)
     # In the order in which they stand: of two that give the same, the last one counts.
     named = sorted(each for name in taking.keys() & called.keys() for each in called[name])
     all_calls = user.nodes(ast.Call)
-    calls = [all_calls[n] for n in named if may_mean(project, unit, user, all_calls[n].func)]
+
+    def means(number: int) -> bool:
+        return may_mean(project, unit, user, all_calls[number].func)
+
+    handing_on = user.once(_handing_on) if named else frozenset()
+    from_above = handed() if any(n in handing_on and means(n) for n in named) else {}
+    # What a call may mean takes long to tell, and hardly any hands in anything of the kind.
+    calls = [all_calls[n] for n in named if (from_above or gives(n)) and means(n)]
     if not calls:
         return {}, {}
-    having = made()
-    parameters_there = user.once(_parameters)
-    passed = (each for call in calls for each in arguments_of(call))
-    if any(last_name(each) in parameters_there for each in passed):
-        having = {**handed(), **having}
+    having = {**from_above, **made()}
 
     def an_object(value: ast.expr) -> Refusal | None:
         return refuses(value.func) if isinstance(value, ast.Call) else having.get(last_name(value))
 
     return dict(_given(calls, taking, refuses)), dict(_given(calls, taking, an_object))
+
+
+def gives_any(call: ast.Call, refuses: Refuses, made: Mapping[str, Refusal]) -> bool:
+    """Whether a call is handed what ``refuses`` tells of, or an object that it, or ``made``, does.
+
+    What is handed on from parameters of the function around is not among that.
+    """
+    for value in (*call.args, *(each.value for each in call.keywords)):
+        if refuses(value) is not None or last_name(value) in made:
+            return True
+        if isinstance(value, ast.Call) and refuses(value.func) is not None:
+            return True
+    return False
+
+
+def _handing_on(unit: Unit) -> frozenset[int]:
+    """Which of its calls are handed a parameter of a function of the file."""
+    parameters_there = unit.once(_parameters)
+    calls = enumerate(unit.nodes(ast.Call))
+    return frozenset(
+        number
+        for number, call in calls
+        if any(last_name(each) in parameters_there for each in arguments_of(call))
+    )
 
 
 def _parameters(unit: Unit) -> frozenset[str]:
@@ -139,17 +168,23 @@ def _given(
     calls: Iterable[ast.Call], taking: Mapping[str, list[list[str]]], refuses: Refuses
 ) -> Iterator[tuple[tuple[str, str], Refusal]]:
     for call in calls:
-        for taken in taking.get(last_name(call.func), ()):
-            starred = any(isinstance(each, ast.Starred) for each in call.args)
-            for place, value in enumerate(call.args):
-                if (refusal := refuses(value)) is not None:
-                    # Beyond the last stands what ``*args`` takes.
-                    names = taken if starred else taken[: place + 1][-1:]
-                    yield from (((last_name(call.func), name), refusal) for name in names)
-            for keyword in call.keywords:
-                if (refusal := refuses(keyword.value)) is not None:
-                    names = taken if keyword.arg is None else [keyword.arg]
-                    yield from (((last_name(call.func), name), refusal) for name in names)
+        name = last_name(call.func)
+        if name not in taking:
+            continue
+        # Told once for all functions of the name.
+        placed = [(n, r) for n, value in enumerate(call.args) if (r := refuses(value)) is not None]
+        keywords = [(k.arg, r) for k in call.keywords if (r := refuses(k.value)) is not None]
+        if not placed and not keywords:
+            continue
+        starred = any(isinstance(each, ast.Starred) for each in call.args)
+        for taken in taking[name]:
+            for place, refusal in placed:
+                # Beyond the last stands what ``*args`` takes.
+                names = taken if starred else taken[: place + 1][-1:]
+                yield from (((name, each), refusal) for each in names)
+            for keyword, refusal in keywords:
+                names = taken if keyword is None else [keyword]
+                yield from (((name, each), refusal) for each in names)
 
 
 def objects(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
