@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, free_names, shared_names
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.captured import captured_functions, outer_definitions
 from tapemigrate.source.trees import walk
@@ -96,42 +98,92 @@ def _is_of_a_function_around(project: Project, view: View, name: str) -> bool:
 
 def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST], frozenset[str]]:
     """All that may run in the region, with the functions of the file, and what they read."""
-    module = project.view(view.unit, view.unit.tree)
+    below = project.once(_Below)
     here = view.flow.own_names
     begin = [*region.block.body[region.first : region.last + 1], region.request.target]
     begin += captured_functions(region, view)
     # Each with the names that come from outside of it; of an expression of the module, all.
-    pending = [(node, _names_in(node) - here) for node in begin]
+    pending = [(node, below.runs(view.unit, node).names - here) for node in begin]
     found: list[ast.AST] = []
-    seen: set[ast.AST] = set()
+    seen: set[ast.AST] = {view.scope}
     read: set[str] = set()
     named: set[str] = set()
     while pending:
         root, outside = pending.pop()
         found.append(root)
-        for node in walk(root):
-            if isinstance(node, ast.Lambda):
-                read |= free_names(node)
-            called = _may_run(project, view, node)
-            new = [each for each in called if each not in seen and each is not view.scope]
-            seen.update(new)
-            for each in new:
-                free = _seen_from(view, module, each)
+        runs = below.runs(view.unit, root)
+        read |= runs.read
+        for each in runs.called:
+            if each not in seen:
+                seen.add(each)
+                free = below.seen_from(view, each)
                 read |= free
                 pending += [(stmt, free) for stmt in each.body]
                 made = [*each.decorator_list, *each.args.defaults, *each.args.kw_defaults]
-                pending += [(value, _names_in(value)) for value in made if value is not None]
-                read = read.union(*(_names_in(value) for value in made if value is not None))
-        for name in (_names_in(root) & outside) - named:
+                names = [(v, below.runs(view.unit, v).names) for v in made if v is not None]
+                pending += names
+                read = read.union(*(inner for _, inner in names))
+        for name in (runs.names & outside) - named:
             named.add(name)
-            for value in _may_hold_functions(project, view, module, name):
-                pending.append((value, _names_in(value)))
-                read |= _names_in(value)
+            for value in below.may_hold_functions(view, name):
+                inner = below.runs(view.unit, value).names
+                pending.append((value, inner))
+                read |= inner
     return found, frozenset(read)
 
 
+class _Runs(NamedTuple):
+    """What may run below a node: functions of the file. ``read`` is what lambdas there read.
+
+    ``names`` are all names that stand there.
+    """
+
+    called: tuple[NamedFunction, ...]
+    read: frozenset[str]
+    names: frozenset[str]
+
+
+class _Below:
+    """What may run below nodes: told once, for all regions that they are part of."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._runs: dict[ast.AST, _Runs] = {}
+        self._seen: dict[tuple[ast.AST, ast.AST], frozenset[str]] = {}
+        self._held: dict[tuple[ast.AST, str], list[ast.expr]] = {}
+
+    def runs(self, unit: Unit, root: ast.AST) -> _Runs:
+        """What may run below the node."""
+        found = self._runs.get(root)
+        if found is None:
+            called: dict[NamedFunction, None] = {}
+            read: set[str] = set()
+            for node in walk(root):
+                if isinstance(node, ast.Lambda):
+                    read |= free_names(node)
+                called.update(dict.fromkeys(_may_run(self._project, unit, node)))
+            found = _Runs(tuple(called), frozenset(read), _names_in(root))
+            self._runs[root] = found
+        return found
+
+    def seen_from(self, view: View, function: NamedFunction) -> frozenset[str]:
+        """The free names of a function that mean the same where the scope of ``view`` reads."""
+        key = view.scope, function
+        if key not in self._seen:
+            module = self._project.view(view.unit, view.unit.tree)
+            self._seen[key] = _seen_from(view, module, function)
+        return self._seen[key]
+
+    def may_hold_functions(self, view: View, name: str) -> list[ast.expr]:
+        """What a name from outside of the scope was given, unless that is what an op made."""
+        key = view.scope, name
+        if key not in self._held:
+            module = self._project.view(view.unit, view.unit.tree)
+            self._held[key] = _may_hold_functions(self._project, view, module, name)
+        return self._held[key]
+
+
 def _seen_from(view: View, module: View, function: NamedFunction) -> frozenset[str]:
-    """The free names of a function that mean the same where the scope of ``view`` reads them."""
     free = free_names(function)
     theirs, ours = _functions_around(view, function), _functions_around(view, view.scope)
     for around in theirs - ours:
@@ -165,7 +217,6 @@ def _names_in(value: ast.AST) -> frozenset[str]:
 
 
 def _may_hold_functions(project: Project, view: View, module: View, name: str) -> list[ast.expr]:
-    """What a name from outside of the scope was given, unless that is what an op made."""
     around = outer_definitions(project, view, (name,))
     holder, made = around if around is not None else (module, module.flow.given(name))
     if name == holder.kinds.self_name:
@@ -180,9 +231,9 @@ def _is_incidental(made: Def) -> bool:
     return made.kind is Kind.MUTATE and getattr(func, "attr", "") not in CHANGERS
 
 
-def _may_run(project: Project, view: View, node: ast.AST) -> Sequence[NamedFunction]:
+def _may_run(project: Project, unit: Unit, node: ast.AST) -> Sequence[NamedFunction]:
     """The functions and methods of the file that may run where the node stands."""
-    effects = project.effects(view.unit)
+    effects = project.effects(unit)
     if isinstance(node, ast.Name):
         cls = effects.class_named(node.id)
         found = effects.functions(node.id)
@@ -191,9 +242,9 @@ def _may_run(project: Project, view: View, node: ast.AST) -> Sequence[NamedFunct
         members = [s for each in effects.lineage(cls) for s in each.body]
         made = [s for s in members if isinstance(s, NamedFunction) and s.name.startswith("__")]
         return [*found, *made]
-    if isinstance(node, ast.Attribute) and view.unit.names.qualified(node) is None:
+    if isinstance(node, ast.Attribute) and unit.names.qualified(node) is None:
         return effects.functions(node.attr)
-    if isinstance(node, ast.Call) and view.unit.names.qualified(node.func) is None:
+    if isinstance(node, ast.Call) and unit.names.qualified(node.func) is None:
         last = (path_of(node.func) or ("",))[-1].lstrip(".")
         known = effects.functions(last) or effects.class_named(last) or hasattr(builtins, last)
         return () if known else effects.functions("__call__")
