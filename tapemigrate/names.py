@@ -73,6 +73,7 @@ class Names:
         self._same: dict[tuple[str, str], _Meaning] = {}
         self._references: list[tuple[ast.expr, str]] | None = None
         self._children: dict[int, list[Scope]] | None = None
+        self._bound: dict[ast.AST, frozenset[str]] = {}
 
     def qualified(self, expr: ast.expr) -> str | None:
         """The dotted path, as imports write it, of what ``expr`` means there; None if not imported.
@@ -164,7 +165,11 @@ class Names:
 
     def bound_names(self, scope_node: ast.AST) -> frozenset[str]:
         """The names that a new local of the module, class, function or lambda must not take."""
-        scope = self._scopes.of_node[scope_node]
+        if scope_node not in self._bound:
+            self._bound[scope_node] = self._bound_names(self._scopes.of_node[scope_node])
+        return self._bound[scope_node]
+
+    def _bound_names(self, scope: Scope) -> frozenset[str]:
         # Children first, without recursion: a scope's descendants stand behind it in this list.
         inside = self._inside()
         order = [scope]

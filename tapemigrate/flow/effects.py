@@ -252,8 +252,7 @@ class Effects(Members):
 
         ``bound``: how many parameters a call of it does not pass.
         """
-        functions = self._functions.get(name, ())
-        return self._filling.by(functions, call, bound, self.sets_parts)
+        return self._filling.by(name, call, bound, self.sets_parts)
 
     def filled_by_making(self, call: ast.Call, name: str) -> Filled | None:
         """The same of a class called ``name``; None if its constructor may do more than is seen."""
@@ -278,7 +277,7 @@ class Effects(Members):
                 # What is kept on the object may be what it was handed.
                 if isinstance(node.ctx, ast.Store) and len(path_of(node) or (me,) * 3) > 2:
                     return None
-        return self._filling.by([made_by], call, 1, self.sets_parts)
+        return self._filling.by(made_by, call, 1, self.sets_parts)
 
     def _outside_of(self, function: Function) -> set[str]:
         bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -36,6 +36,15 @@ class _Parameters(NamedTuple):
     unseen: frozenset[str]
 
 
+class _Told(NamedTuple):
+    """What is told of functions that are called and handed things alike."""
+
+    own: tuple[str, ...]
+    is_static: bool
+    is_of_class: bool
+    filled: _Parameters
+
+
 _NEW_CONTAINER = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
 _NONE = _Parameters(frozenset(), False, frozenset())
 
@@ -58,27 +67,21 @@ class FilledArguments:
         self._classes = classes
         self._harmless = harmless
         self._joins = joins
-        self._parameters = Fixpoint[NamedFunction, _Parameters](_NONE)
+        # By function, and by the name of all that have it: what calls it asks for the name, and
+        # does not go through all namesakes each time.
+        self._told = Fixpoint[NamedFunction | str, tuple[_Told, ...]](())
 
     def by(
-        self,
-        functions: Iterable[NamedFunction],
-        call: ast.Call,
-        bound: int,
-        sets_parts: Sets,
+        self, function: NamedFunction | str, call: ast.Call, bound: int, sets_parts: Sets
     ) -> Filled:
-        """What the functions set or put into the arguments of ``call``.
+        """What the function, or those of that name, set or put into the arguments of ``call``.
 
         ``bound``: how many parameters a call of it does not pass.
         """
-        make = partial(self._filled_in, sets_parts)
         found = Filled([], [], [])
-        for function in functions:
-            filled = self._parameters.of(function, make)
-            if filled == _NONE:
-                continue
-            own = [a.arg for a in parameters(function.args)]
-            own = own[0 if bound and self._is_handed_all(function, call) else bound :]
+        for told in self._told.of(function, partial(self._tell, sets_parts)):
+            filled = told.filled
+            own = told.own[0 if bound and self._is_handed_all(told, call) else bound :]
             passed = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
             starred = next((i for i, a in enumerate(call.args) if isinstance(a, ast.Starred)), None)
             if starred is not None:  # from there on, any parameter may be meant
@@ -95,11 +98,25 @@ class FilledArguments:
                     found.unseen.append(value)
         return found
 
+    def _tell(self, sets_parts: Sets, function: NamedFunction | str) -> tuple[_Told, ...]:
+        if isinstance(function, str):
+            make = partial(self._tell, sets_parts)
+            named = (self._told.of(each, make) for each in self._functions.get(function, ()))
+            return tuple(dict.fromkeys(told for each in named for told in each))
+        filled = self._filled_in(sets_parts, function)
+        if filled == _NONE:
+            return ()
+        own = tuple(a.arg for a in parameters(function.args))
+        decorators = {path_of(d) for d in function.decorator_list}
+        static, of_class = ("staticmethod",) in decorators, ("classmethod",) in decorators
+        return (_Told(own, static, of_class, filled),)
+
     def defaults(self, function: Function, sets_parts: Sets) -> Iterator[ast.expr]:
         """What a function that is handed nothing else puts something into: ``def f(x, to=out)``."""
         if isinstance(function, ast.Lambda):
             return
-        filled = self._parameters.of(function, partial(self._filled_in, sets_parts))
+        told = self._told.of(function, partial(self._tell, sets_parts))
+        filled = told[0].filled if told else _NONE
         args = function.args
         plain = [*args.posonlyargs, *args.args]
         given = [*zip(reversed(plain), reversed(args.defaults), strict=False)]
@@ -110,12 +127,11 @@ class FilledArguments:
             if filled.any or parameter.arg in filled.surely:
                 yield value
 
-    def _is_handed_all(self, function: NamedFunction, call: ast.Call) -> bool:
+    def _is_handed_all(self, told: _Told, call: ast.Call) -> bool:
         """Whether the call of a method passes each of its parameters, its object among them."""
-        decorators = {path_of(d) for d in function.decorator_list}
         owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
         of_class = owner is not None and len(owner) == 1 and owner[0] in self._classes
-        return ("staticmethod",) in decorators or (of_class and ("classmethod",) not in decorators)
+        return told.is_static or (of_class and not told.is_of_class)
 
     def _filled_in(self, sets_parts: Sets, function: NamedFunction) -> _Parameters:
         own = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
@@ -182,7 +198,7 @@ class FilledArguments:
             case _:
                 name, changed, bound = "", [], 0
         if self._functions.get(name):
-            inner = self.by(self._functions[name], call, bound, sets_parts)
+            inner = self.by(name, call, bound, sets_parts)
             return [*changed, *inner.surely, *inner.perhaps], inner.unseen
         changed += changed_by_handed(call)
         if self._harmless(call):

@@ -26,6 +26,15 @@ def runs_eagerly(project: Project, unit: Unit, node: ast.AST, *, first: bool) ->
 
 def _is_eager(unit: Unit, first: bool) -> bool:
     """Whether the file turns eager execution on, or is written for TensorFlow 2."""
+    enabled, second = unit.once(_enabled)
+    return second and not first and not unit.graph if enabled is None else enabled
+
+
+def _enabled(unit: Unit) -> tuple[bool | None, bool]:
+    """Whether the file turns eager execution on in any case; None where it does not ask for it.
+
+    And whether it names what is not of TensorFlow 1.
+    """
     enabling: list[ast.Call] = []
     second = False
     for expr, path in unit.names.references():
@@ -35,8 +44,8 @@ def _is_eager(unit: Unit, first: bool) -> bool:
         # What imports TensorFlow 1 under the name of the whole may be the part of a graph program.
         second |= path.startswith("tensorflow.") and not path.startswith(_FIRST)
     if enabling:
-        return any(not _is_conditional(unit, call) for call in enabling)
-    return second and not first and not unit.graph
+        return any(not _is_conditional(unit, call) for call in enabling), second
+    return None, second
 
 
 def _is_conditional(unit: Unit, node: ast.AST) -> bool:

@@ -165,11 +165,17 @@ class Resolver:
         owner = self._project.class_of(unit, self._project.scope_of(unit, node))
         if owner is not None and _is_self(node.value):
             return self._own(unit, owner, isinstance(node.value, ast.Call))
-        made = constructors(unit, node.value)
-        if made is None:
-            return None
-        found = {self._instance(unit, maker) for maker in made}
-        return found.pop() if len(found) == 1 else None
+        return self._made(unit, node.value)
+
+    def _made(self, unit: Unit, owner: ast.expr) -> bool | None:
+        """A method called on what the file makes as ``owner``: the same wherever it stands."""
+        key = (self._function, unit.tree, path_of(owner) or owner)
+        known = self._project.once(_known_makers)
+        if key not in known:
+            made = constructors(unit, owner)
+            found = {self._instance(unit, maker) for maker in made or ()}
+            known[key] = found.pop() if len(found) == 1 else None
+        return known[key]
 
     def _own(self, unit: Unit, owner: ast.ClassDef, above: bool) -> bool | None:
         """A method of ``owner`` called on ``self``, or on ``super()``: ``above``."""
@@ -218,6 +224,10 @@ class Resolver:
 
 
 def _known(_: Project) -> dict[tuple[ast.AST, ast.AST], bool | None]:
+    return {}
+
+
+def _known_makers(_: Project) -> dict[tuple[ast.AST, ast.AST, Path | ast.AST], bool | None]:
     return {}
 
 
