@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -225,6 +226,50 @@ def slope(x, way):
     return tf.gradients(net.y, net.x)
 """,
 )
+# Each by the same name as all the others.
+MAKERS = repeated(
+    """
+def f_{k}(x):
+    net = Net(x)
+    return net.slope(x)
+""",
+    before="""
+class Net:
+    def __init__(self, w):
+        self.w = w
+
+    def slope(self, x):
+        return tf.gradients(self.w * x, x)
+""",
+)
+NAMESAKES = in_a_row(
+    """
+class Net_0:
+    def run(self, x):
+        return tf.sin(x)
+""",
+    """
+class Net_{k}:
+    def __init__(self):
+        self.inner = Net_{before}()
+
+    def run(self, x):
+        self.y = tf.sin(x)
+        return self.inner.run(x) + self.y
+""",
+    """
+def slope(x):
+    net = Net_{n}()
+    return tf.gradients(net.run(x), x)
+""",
+)
+OPTIMIZERS = repeated(
+    """
+def train_{k}(x):
+    w = tf.Variable(1.0)
+    return tf.train.AdamOptimizer(0.1).minimize(tf.sin(x * w))
+"""
+)
 # Where each is one of many, these grow with the pairs, and no faster.
 PAIRS = {
     "levels of classes": (LEVELS, 5),
@@ -246,6 +291,9 @@ WORKLOADS = {
     "classes": (CLASSES, 10),
     "variables": (VARIABLES, 10),
     "state": (STATE, 10),
+    "makers of one class": (MAKERS, 20),
+    "methods of one name": (NAMESAKES, 12),
+    "optimizers": (OPTIMIZERS, 20),
     "values taken back": (TAKEN_BACK, 10),
 }
 
@@ -299,3 +347,20 @@ def test_growth_of_loops_in_loops(tmp_path: Path) -> None:
     calls_made(tmp_path, loops, 2)
     # Where each goes twice round its body, three more take eleven times as much; they take 2.6.
     assert calls_made(tmp_path, loops, 11) < 5 * calls_made(tmp_path, loops, 8)
+
+
+def test_growth_of_names_swapped(tmp_path: Path) -> None:
+    def swapped(folder: Path, n: int) -> None:
+        text = "import tensorflow as tf\ndef slope(x, way):\n"
+        text += "".join(f"    a_{k} = [x]\n" for k in range(n))
+        text += "    for _ in range(3):\n"
+        for j, k in itertools.permutations(range(n), 2):
+            text += f"        if way == ({j}, {k}):\n"
+            text += f"            a_{j} = a_{k}\n            a_{j}.append(tf.sin(x))\n"
+        text += "    return tf.gradients(a_0[-1], x)\n"
+        (folder / "module.py").write_text(text, encoding="utf-8")
+
+    calls_made(tmp_path, swapped, 2)
+    # Nearly twice as many pairs, each of which may mean what all the others did: of their cube,
+    # it would be 6.5 times as much.
+    assert calls_made(tmp_path, swapped, 8) < 4.5 * calls_made(tmp_path, swapped, 6)

@@ -6,7 +6,7 @@ An object is told by the definition that makes it, or by which it came into the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
 from tapemigrate.flow.definitions import Def, Kind, Use, Uses
 from tapemigrate.flow.paths import Path, path_of
@@ -23,6 +23,8 @@ _VIEWS = frozenset({"ChainMap"})
 _CONTAINERS = _LISTERS | {"OrderedDict", "defaultdict", "deque"}
 _GIVING = frozenset({"vars", "values", "items"}) | _LISTERS | _TAKERS | _CHOOSERS
 _NAMING = (*_DISPLAYS, *_CHOICES, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp)
+# What reads so many definitions keeps them.
+_MANY = 8
 _NO_OBJECTS = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, Kind.EXCEPT)
 
 
@@ -35,6 +37,8 @@ class Objects:
         self._paths: dict[Def, set[Path]] = {}
         self._changed: dict[Def, set[Def]] = {}
         self._held: dict[Def, dict[ast.expr, Def]] = {}
+        # What expressions read that read many: definitions of their own path, and of what is above.
+        self._made: dict[ast.AST, tuple[Uses, frozenset[Def], frozenset[Def]]] = {}
 
     def bound(self, made: Def) -> None:
         """Takes note of a definition, by which an object may have one more name."""
@@ -47,9 +51,9 @@ class Objects:
         for each in self.meant(before, made.path) if put else ():
             self._held.setdefault(each, {}).update(dict.fromkeys(put, made))
         for value in put:
-            inner: set[Def] = set()
-            self._value(value, False, made, inner, set())
-            for each in inner:
+            search = self._search((), made.path)
+            search.value(value, made)
+            for each in search.found:
                 self._is_also_at(made.path, each)
         known = self._changed.setdefault(made, set())
         for use in before:
@@ -70,64 +74,125 @@ class Objects:
 
     def meant(self, uses: Iterable[Use], path: Path) -> set[Def]:
         """The objects that ``path`` may mean, which reads ``uses``."""
-        found: set[Def] = set()
-        seen: set[tuple[Def, bool]] = set()
-        for use in uses:
-            self._definition(use.made, len(use.made.path) < len(path), found, seen)
-        return found
+        return self._search(uses, path).found
 
     def reached(self, uses: Iterable[Use], path: Path) -> set[Def]:
         """The same, and the objects that these hold."""
         found: set[Def] = set()
-        seen: set[tuple[Def, bool]] = set()
-        for use in uses:
-            self._definition(use.made, len(use.made.path) < len(path), found, seen)
-        stack = list(found)
-        while stack:
-            held: set[Def] = set()
-            self._definition(stack.pop(), True, held, seen)
-            new = {d for d in held if is_object(d)} - found
-            found |= new
-            stack += new
+        for each in self._all_reached(uses, path):
+            found |= each
         return found
 
-    def _definition(
-        self, made: Def, part: bool, found: set[Def], seen: set[tuple[Def, bool]]
-    ) -> None:
-        if (made, part) in seen or made.kind in _NO_OBJECTS:
-            return
-        seen.add((made, part))
-        for value, by in self._held.get(made, {}).items() if part else ():
-            self._value(value, False, by, found, seen)
-            self._value(value, True, by, found, seen)
-        if made.kind is Kind.MUTATE:
-            for each in self._changed.get(made, ()):
-                if each is not made:
-                    self._definition(each, part, found, seen)
-        elif made.kind is Kind.AUGMENT:
-            for use in made.uses:
-                if use.made.path == made.path:
-                    self._definition(use.made, part, found, seen)
-        elif made.value is None:
-            found.add(made)
-        else:
-            self._value(made.value, part or made.kind is not Kind.ASSIGN, made, found, seen)
+    def reaches(self, uses: Iterable[Use], path: Path, objects: Set[Def]) -> bool:
+        """Whether one of the objects is among what ``path`` may mean, or among what that holds."""
+        return any(not objects.isdisjoint(each) for each in self._all_reached(uses, path, objects))
 
-    def _value(
+    def _all_reached(
+        self, uses: Iterable[Use], path: Path, goals: Set[Def] = frozenset()
+    ) -> Iterator[Set[Def]]:
+        search = self._search(uses, path, goals)
+        found = search.found
+        yield found
+        search.goals = {each for each in goals if is_object(each)}
+        stack = list(found)
+        while stack:
+            search.found = set()
+            search.go({stack.pop()}, True)
+            new = {d for d in search.found if is_object(d)} - found
+            found |= new
+            stack += new
+            yield new
+
+    def _search(self, uses: Iterable[Use], path: Path, goals: Set[Def] = frozenset()) -> _Search:
+        search = _Search(self._reads, self._changed, self._held, self._made, goals)
+        search.go_for(uses, path)
+        return search
+
+
+class _Search:
+    """Goes from definitions to the objects they mean, through each of them once.
+
+    Of a definition, a part may be meant, or it as a whole. What is new to it is told by sets of
+    definitions: where many names swap many objects, each may mean each. It may stop once it has
+    found one of ``goals``.
+    """
+
+    def __init__(
         self,
-        node: ast.expr,
-        part: bool,
-        made: Def,
-        found: set[Def],
-        seen: set[tuple[Def, bool]],
+        reads: Mapping[ast.AST, Uses],
+        changed: Mapping[Def, set[Def]],
+        held: Mapping[Def, Mapping[ast.expr, Def]],
+        made: dict[ast.AST, tuple[Uses, frozenset[Def], frozenset[Def]]],
+        goals: Set[Def],
     ) -> None:
+        self.found: set[Def] = set()
+        self._reads = reads
+        self._changed = changed
+        self._held = held
+        self._made = made
+        self.goals = goals
+        self._wholes: set[Def] = set()
+        self._parts: set[Def] = set()
+        self._pending: list[tuple[Def, bool]] = []
+
+    def go_for(self, uses: Iterable[Use], path: Path) -> None:
+        """Finds what ``path`` may mean, which reads ``uses``."""
+        made, above = _made_of(uses, path)
+        self._add(made, False)
+        self.go(above, True)
+
+    def go(self, made: Set[Def], part: bool) -> None:
+        """Finds what the definitions mean, or parts of them."""
+        self._add(made, part)
+        while self._pending and not (self.goals and self.goals & self.found):
+            self._definition(*self._pending.pop())
+
+    def value(self, node: ast.expr, made: Def) -> None:
+        """Finds what an expression means, which ``made`` is given."""
+        self._value(node, False, made)
+        self.go(set(), False)
+
+    def _add(self, made: Set[Def], part: bool) -> None:
+        seen = self._parts if part else self._wholes
+        if new := made - seen:
+            seen |= new
+            self._pending += [(each, part) for each in new]
+
+    def _definition(self, made: Def, part: bool) -> None:
+        if made.kind in _NO_OBJECTS:
+            return
+        for value, by in self._held.get(made, {}).items() if part else ():
+            self._value(value, False, by)
+            self._value(value, True, by)
+        if made.kind is Kind.MUTATE:
+            if made in self._changed:
+                self._add(self._changed[made], part)
+        elif made.kind is Kind.AUGMENT:
+            self._add({use.made for use in made.uses if use.made.path == made.path}, part)
+        elif made.value is None:
+            self.found.add(made)
+        else:
+            self._value(made.value, part or made.kind is not Kind.ASSIGN, made)
+
+    def _read(self, node: ast.expr, path: Path, part: bool) -> None:
+        """Goes on with what the expression reads."""
+        uses = self._reads.get(node)
+        if uses is None:
+            return
+        known = self._made.get(node)
+        if known is None or known[0] is not uses:
+            known = (uses, *_made_of(uses, path))
+            if len(uses) > _MANY:
+                self._made[node] = known
+        self._add(known[1], part)
+        self._add(known[2], True)
+
+    def _value(self, node: ast.expr, part: bool, made: Def) -> None:
         if isinstance(node, ast.Attribute) and node.attr == "__dict__":
             node = node.value
         path = path_of(node)
         if path is not None:
-            for use in self._reads.get(node, ()):
-                below = len(use.made.path) < len(path)
-                self._definition(use.made, part or below, found, seen)
+            self._read(node, path, part)
             return
         parts: list[ast.expr] = []
         inner = False
@@ -146,18 +211,18 @@ class Objects:
                 parts, inner = [owner], True
             case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in _TAKERS:
                 # An element; one that was made for it goes by the name of the whole.
-                self._value(owner, True, made, found, seen)
+                self._value(owner, True, made)
                 parts, inner = [owner, *arguments_of(node)], part
             case ast.Call(func=ast.Name(id=name)) if name in _CHOOSERS:
                 parts, inner = arguments_of(node), True
                 for each in parts:
-                    self._value(each, part, made, found, seen)
+                    self._value(each, part, made)
             case ast.Call() if not part and _name(node) in _VIEWS:
                 # What is put into the view gets into the first of those that are behind it.
-                found.add(made)
+                self.found.add(made)
                 parts = arguments_of(node)
             case _ if not part:
-                found.add(made)
+                self.found.add(made)
             case ast.Call(func=ast.Attribute(value=owner, attr="copy"), args=[]):
                 parts, inner = [owner], True  # what it holds is in both
             case ast.List() | ast.Tuple() | ast.Set():
@@ -165,7 +230,7 @@ class Objects:
                 for each in parts:
                     if isinstance(each, ast.List | ast.Tuple):
                         # ``for a, b in [(c, d)]`` takes what its elements hold.
-                        self._value(each, True, made, found, seen)
+                        self._value(each, True, made)
             case ast.Dict():
                 parts = node.values
             case ast.ListComp() | ast.SetComp():
@@ -178,9 +243,9 @@ class Objects:
                 parts = node.args
                 inner = _name(node) in _LISTERS
                 for keyword in node.keywords:  # ``dict(key=value)``
-                    self._value(keyword.value, keyword.arg is None and inner, made, found, seen)
+                    self._value(keyword.value, keyword.arg is None and inner, made)
         for each in parts:
-            self._value(each, inner, made, found, seen)
+            self._value(each, inner, made)
 
 
 def is_object(made: Def) -> bool:
@@ -229,3 +294,9 @@ def _may_be_named(value: ast.expr) -> bool:
 def _name(call: ast.Call) -> str:
     path = path_of(call.func)
     return path[-1].lstrip(".") if path is not None else ""
+
+
+def _made_of(uses: Iterable[Use], path: Path) -> tuple[frozenset[Def], frozenset[Def]]:
+    """The definitions of what ``path`` reads: those of itself, and of what it is a part of."""
+    above = frozenset(use.made for use in uses if len(use.made.path) < len(path))
+    return frozenset(use.made for use in uses if len(use.made.path) >= len(path)), above

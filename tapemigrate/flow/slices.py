@@ -47,21 +47,20 @@ def backward(
     edges: list[tuple[Def | None, Use]] = [
         (None, u) for u in uses if not rounds or rounds.isdisjoint(u.carried)
     ]
-    made: set[Def] = set()
-    stack = [u.made for _, u in edges]
+    made = {use.made for _, use in edges}
+    stack = list(made)
     while stack:
         current = stack.pop()
-        if current in made:
-            continue
-        made.add(current)
         # What an empty set holds is asked of the definition all the same, in Python.
         if cut and current in cut:
             continue
-        for use in current.before if passed and current in passed else current.uses:
-            if rounds and not rounds.isdisjoint(use.carried):
-                continue
-            edges.append((current, use))
-            stack.append(use.made)
+        read: Iterable[Use] = current.before if passed and current in passed else current.uses
+        if rounds:
+            read = [use for use in read if rounds.isdisjoint(use.carried)]
+        edges += [(current, use) for use in read]
+        new = {use.made for use in read} - made
+        made |= new
+        stack += new
     return Backward(frozenset(made), cut, tuple(edges))
 
 

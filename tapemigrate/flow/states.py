@@ -218,9 +218,7 @@ class States:
             if other == HIDDEN or other[: len(path)] == path or path[: len(other)] == other:
                 continue
             there = state.get(other)
-            if there and (
-                len(names) > _MANY or not changed.isdisjoint(self.objects.reached(there, other))
-            ):
+            if there and (len(names) > _MANY or self.objects.reaches(there, other, changed)):
                 self.change(state, node, other, uses, aliases=False)
 
     def _change_twins(self, state: State, node: ast.AST, path: Path, uses: Uses) -> None:
