@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from tapemigrate.patterns import late
 from tapemigrate.running.arguments import CALLED, Arguments
@@ -46,7 +46,7 @@ class Modules:
         self._found: dict[tuple[str, str], tuple[str, ...]] = {}
         self._led_to: dict[tuple[str, str], frozenset[str]] = {}
         # One file after the other is asked about.
-        self._steps = lru_cache(maxsize=_FILES)(self._steps_of)
+        self._steps: dict[str, _Steps] = {}
 
     def meant(self, user: str, givers: Iterable[str]) -> Iterator[str]:
         """The files that the one at ``user`` may mean by ``givers``: see ``Links``."""
@@ -80,7 +80,7 @@ class Modules:
 
     def names_of(self, user: str, home: str, name: str) -> Iterator[str]:
         """What the one at ``user`` may have a name of ``home`` by: ``REGISTRY``, ``u.REGISTRY``."""
-        steps = self._steps(user)
+        steps = self._steps_of(user)
         for local, module in steps.last.get(name, ()):
             if self._may_be_in(home, user, module, name):
                 yield local
@@ -134,9 +134,13 @@ class Modules:
         return self._arguments[path]
 
     def _steps_of(self, path: str) -> _Steps:
-        table = self._table(path)
-        files = (each for module in table.wholesale for each in self._files(path, module))
-        return _Steps(table, tuple(dict.fromkeys(files)))
+        if path not in self._steps:
+            if len(self._steps) >= _FILES:
+                self._steps.clear()
+            table = self._table(path)
+            files = (each for module in table.wholesale for each in self._files(path, module))
+            self._steps[path] = _Steps(table, tuple(dict.fromkeys(files)))
+        return self._steps[path]
 
     def _table(self, path: str) -> _Table:
         if path not in self._tables:

@@ -103,7 +103,7 @@ def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST],
     begin = [*region.block.body[region.first : region.last + 1], region.request.target]
     begin += captured_functions(region, view)
     # Each with the names that come from outside of it; of an expression of the module, all.
-    pending = [(node, below.runs(view.unit, node).names - here) for node in begin]
+    pending = [(node, below.runs(project, view.unit, node).names - here) for node in begin]
     found: list[ast.AST] = []
     seen: set[ast.AST] = {view.scope}
     read: set[str] = set()
@@ -111,22 +111,24 @@ def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST],
     while pending:
         root, outside = pending.pop()
         found.append(root)
-        runs = below.runs(view.unit, root)
+        runs = below.runs(project, view.unit, root)
         read |= runs.read
         for each in runs.called:
             if each not in seen:
                 seen.add(each)
-                free = below.seen_from(view, each)
+                free = below.seen_from(project, view, each)
                 read |= free
                 pending += [(stmt, free) for stmt in each.body]
                 made = [*each.decorator_list, *each.args.defaults, *each.args.kw_defaults]
-                names = [(v, below.runs(view.unit, v).names) for v in made if v is not None]
+                names = [
+                    (v, below.runs(project, view.unit, v).names) for v in made if v is not None
+                ]
                 pending += names
                 read = read.union(*(inner for _, inner in names))
         for name in (runs.names & outside) - named:
             named.add(name)
-            for value in below.may_hold_functions(view, name):
-                inner = below.runs(view.unit, value).names
+            for value in below.may_hold_functions(project, view, name):
+                inner = below.runs(project, view.unit, value).names
                 pending.append((value, inner))
                 read |= inner
     return found, frozenset(read)
@@ -144,15 +146,17 @@ class _Runs(NamedTuple):
 
 
 class _Below:
-    """What may run below nodes: told once, for all regions that they are part of."""
+    """What may run below nodes: told once, for all regions that they are part of.
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
+    It is kept with the project, and does not refer back: a circle would keep all of it alive.
+    """
+
+    def __init__(self, _: Project) -> None:
         self._runs: dict[ast.AST, _Runs] = {}
         self._seen: dict[tuple[ast.AST, ast.AST], frozenset[str]] = {}
         self._held: dict[tuple[ast.AST, str], list[ast.expr]] = {}
 
-    def runs(self, unit: Unit, root: ast.AST) -> _Runs:
+    def runs(self, project: Project, unit: Unit, root: ast.AST) -> _Runs:
         """What may run below the node."""
         found = self._runs.get(root)
         if found is None:
@@ -161,25 +165,25 @@ class _Below:
             for node in walk(root):
                 if isinstance(node, ast.Lambda):
                     read |= free_names(node)
-                called.update(dict.fromkeys(_may_run(self._project, unit, node)))
+                called.update(dict.fromkeys(_may_run(project, unit, node)))
             found = _Runs(tuple(called), frozenset(read), _names_in(root))
             self._runs[root] = found
         return found
 
-    def seen_from(self, view: View, function: NamedFunction) -> frozenset[str]:
+    def seen_from(self, project: Project, view: View, function: NamedFunction) -> frozenset[str]:
         """The free names of a function that mean the same where the scope of ``view`` reads."""
         key = view.scope, function
         if key not in self._seen:
-            module = self._project.view(view.unit, view.unit.tree)
+            module = project.view(view.unit, view.unit.tree)
             self._seen[key] = _seen_from(view, module, function)
         return self._seen[key]
 
-    def may_hold_functions(self, view: View, name: str) -> list[ast.expr]:
+    def may_hold_functions(self, project: Project, view: View, name: str) -> list[ast.expr]:
         """What a name from outside of the scope was given, unless that is what an op made."""
         key = view.scope, name
         if key not in self._held:
-            module = self._project.view(view.unit, view.unit.tree)
-            self._held[key] = _may_hold_functions(self._project, view, module, name)
+            module = project.view(view.unit, view.unit.tree)
+            self._held[key] = _may_hold_functions(project, view, module, name)
         return self._held[key]
 
 
