@@ -11,6 +11,8 @@ _V = TypeVar("_V")
 
 # So often a value may change before it may only grow.
 _ROUNDS = 8
+# So deep what a value needs is worked out at once; further down, it waits.
+_DEPTH = 24
 
 
 class Fixpoint(Generic[_K, _V]):
@@ -35,6 +37,7 @@ class Fixpoint(Generic[_K, _V]):
         self._open: list[_K] = []
         self._again: dict[_K, None] = {}
         self._at: list[_K] = []
+        self._changes: dict[_K, int] = {}
         self._lock = RLock()
 
     def of(self, key: _K, make: Callable[[_K], _V]) -> _V:
@@ -48,33 +51,38 @@ class Fixpoint(Generic[_K, _V]):
             return self._known[key]
         with self._lock:
             if self._at:
-                self._readers.setdefault(key, {})[self._at[-1]] = None
                 if key not in self._found:
-                    self._open.append(key)
-                return self._found.setdefault(key, self._least)
+                    self._found[key] = self._least
+                    if self._most is None and len(self._at) < _DEPTH:
+                        self._work_out(key, make)
+                    else:
+                        self._open.append(key)
+                # Who reads it is told of what it becomes from here on.
+                self._readers.setdefault(key, {})[self._at[-1]] = None
+                return self._found[key]
             try:
+                self._found[key] = self._least
                 self._work_out(key, make)
+                while (at := self._next(key)) is not None:
+                    self._work_out(at, make)
                 self._known.update(self._settled())
                 return self._known[key]
             finally:
                 self._found, self._readers, self._open, self._again = {}, {}, [], {}
+                self._changes = {}
 
-    def _work_out(self, key: _K, make: Callable[[_K], _V]) -> None:
-        self._found[key] = self._least
-        self._open.append(key)
-        changes: dict[_K, int] = {}
-        while (at := self._next(key)) is not None:
-            self._at.append(at)
-            try:
-                value = make(at)
-            finally:
-                self._at.pop()
-            if self._join is not None and changes.get(at, 0) >= _ROUNDS:
-                value = self._join(self._found[at], value)
-            if value != self._found[at]:
-                self._found[at] = value
-                changes[at] = changes.get(at, 0) + 1
-                self._again |= self._readers.get(at, {})
+    def _work_out(self, at: _K, make: Callable[[_K], _V]) -> None:
+        self._at.append(at)
+        try:
+            value = make(at)
+        finally:
+            self._at.pop()
+        if self._join is not None and self._changes.get(at, 0) >= _ROUNDS:
+            value = self._join(self._found[at], value)
+        if value != self._found[at]:
+            self._found[at] = value
+            self._changes[at] = self._changes.get(at, 0) + 1
+            self._again |= self._readers.get(at, {})
 
     def _next(self, asked: _K) -> _K | None:
         """The key that is worked out next; None once that of ``asked`` cannot change."""
