@@ -82,6 +82,18 @@ def test_each_is_worked_out_once_where_none_needs_itself() -> None:
     assert asked == list(range(200))
 
 
+def test_what_a_value_needs_is_worked_out_before_it() -> None:
+    asked: list[int] = []
+
+    def make(node: int) -> int:
+        asked.append(node)
+        return node + fixpoint.of(node - 1, make) if node else 0
+
+    fixpoint = Fixpoint[int, int](0)
+    assert fixpoint.of(20, make) == 210
+    assert asked == list(range(20, -1, -1))
+
+
 def test_long_chains_need_no_room() -> None:
     def make(node: int) -> bool:
         return node == 0 or fixpoint.of(node - 1, make)
