@@ -9,7 +9,7 @@ from dataclasses import replace
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, renamed
 from tapemigrate.tape.made_sources import FRESH, MadeSources
@@ -130,9 +130,12 @@ class Followed:
 
     def _loops(self, row: int) -> list[ast.For | ast.While | ast.AsyncFor]:
         """The loops round the call, which ends in ``row``."""
-        nodes = walk(self._flow.scope)
-        loops = [n for n in nodes if isinstance(n, ast.For | ast.While | ast.AsyncFor)]
+        loops = kept(self._flow.scope, _loops_in)
         return [n for n in loops if n.lineno <= row <= (n.end_lineno or 0)]
+
+
+def _loops_in(scope: ast.AST) -> list[ast.For | ast.While | ast.AsyncFor]:
+    return [n for n in walk(scope) if isinstance(n, ast.For | ast.While | ast.AsyncFor)]
 
 
 def listed_by(kinds: Kinds, call: ast.Call) -> ast.expr | None:
