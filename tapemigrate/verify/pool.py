@@ -290,6 +290,7 @@ def environment(device: Device) -> dict[str, str]:
     if device == "cpu":
         settings.update(TF_DETERMINISTIC_OPS="1", CUDA_VISIBLE_DEVICES="")
     else:
-        # Deterministic kernels are missing for many ops there. TF32 has three digits.
-        settings.update(NVIDIA_TF32_OVERRIDE="0")
+        # Deterministic kernels are missing for many ops there. TF32 has three digits. The first
+        # process would take all of the memory.
+        settings.update(NVIDIA_TF32_OVERRIDE="0", TF_FORCE_GPU_ALLOW_GROWTH="true")
     return {**os.environ, **settings}
