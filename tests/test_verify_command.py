@@ -112,6 +112,14 @@ def test_nothing_to_rewrite_runs_nothing(tmp_path: Path) -> None:
     assert (status, out) == (0, "No call is rewritten: there is nothing to verify.\n")
 
 
+def test_calls_left_to_unsafe_fixes_are_told(project: Path) -> None:
+    text = textwrap.dedent(MODEL).replace("slope(x)", "slope(x, k)").replace(" * x", " * k")
+    (project / "model.py").write_text(text)
+    status, out, err = verify(project, "--no-unsafe-fixes", "--", "python", "missing.py")
+    assert (status, out) == (0, "No call is rewritten: there is nothing to verify.\n")
+    assert err == "1 call needs --unsafe-fixes.\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

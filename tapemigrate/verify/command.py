@@ -111,6 +111,9 @@ def verify(
     except (*FAILURES, CertificateError) as error:
         raise click.ClickException(printable(str(error))) from None
     click.echo(_RENDERERS[output_format](verdicts), nl=False)
+    if rewrite.left:
+        need = "call needs" if rewrite.left == 1 else "calls need"
+        click.echo(f"{rewrite.left} {need} --unsafe-fixes.", err=True)
     changes = [] if old is None else old.changes(verdicts)
     for change in changes:
         click.echo(printable(change), err=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tapemigrate.model import Proof
-from tapemigrate.verify.calls import Line, Rewritten, lines, rewritten_calls
+from tapemigrate.verify.calls import Line, Rewritten, is_call, lines, rewritten_calls
 from tapemigrate.verify.cases import CaseResult, Cases, CasesError
 from tapemigrate.verify.pool import Device, Pool, UnusableError
 from tapemigrate.verify.trial import CommandError, Trial
@@ -29,11 +29,12 @@ FAILURES = (CasesError, CommandError, JobError, UnusableError)
 
 @dataclass(frozen=True)
 class Rewrite:
-    """What a fix would do to the folder ``root``."""
+    """What a fix would do to the folder ``root``, and how many calls it leaves to unsafe fixes."""
 
     root: Path
     changes: dict[Path, bytes]
     calls: list[Rewritten]
+    left: int = 0
 
     @classmethod
     def of(cls, root: Path, unsafe_fixes: bool | None) -> Rewrite:
@@ -52,7 +53,12 @@ class Rewrite:
             if result.new is not None:
                 changes[Path(result.filename).resolve()] = result.new
                 calls += rewritten_calls(result.mended, root)
-        return cls(root, changes, calls)
+        left = [
+            each
+            for each in outcome.diagnostics
+            if is_call(each) and each.fix is not None and each.fix.applicability == "unsafe"
+        ]
+        return cls(root, changes, calls, len(left))
 
 
 @dataclass(frozen=True)
