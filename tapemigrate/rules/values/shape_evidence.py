@@ -13,6 +13,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values, element, glob
 from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.callgraph.converted import may_be_converted
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.list_signs import ListSigns, is_parameter, is_zipped
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -21,6 +22,7 @@ from tapemigrate.tape.symbols import short
 
 _ONE = (Make.LEAF, Make.TENSOR, Make.VARIABLE, Make.FROZEN)
 _GIVEN = (Kind.ASSIGN, Kind.LOOP, Kind.COMPREHENSION)
+_NOT_BOUND = (Kind.ENTRY, Kind.MUTATE)
 _TAKEN = (Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _LIST_FUNCTIONS = frozenset({"zip", "len", "enumerate", "list", "tuple", "sorted", "map", "filter"})
@@ -269,11 +271,18 @@ class ShapeEvidence:
             values = attribute_values(self._project, view, attribute)
             if any(is_opened(view.unit.parents[value]) for value in values):
                 return None
-        elif len(path) == 1 and not isinstance(view.scope, ast.Module):
+        elif len(path) == 1 and self._is_of_module(view, path):
             values = global_values(view.unit, path[0])
         else:
             return None
         return self._verdict(view, values)
+
+    def _is_of_module(self, view: View, path: Path) -> bool:
+        """Whether a function reads the module's name: neither its own, nor of one around it."""
+        own = (d.path == path and d.kind not in _NOT_BOUND for d in view.flow.defs.values())
+        if isinstance(view.scope, ast.Module) or any(own):
+            return False
+        return outer_definitions(self._project, view, path) is None
 
     def _is_given_one(self, view: View, path: Path, depth: int) -> bool:
         """Whether functions in sight give it, and each of them one tensor, on all its ways."""
