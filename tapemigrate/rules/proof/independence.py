@@ -38,7 +38,9 @@ from tapemigrate.rules.proof.passed import (
     is_called_in_turn,
     is_output_of_object,
     is_passed_twice,
+    names_code,
     reads_beside,
+    taken_beside,
 )
 from tapemigrate.rules.proof.put_into_object import put_into_object
 from tapemigrate.rules.proof.shared_origin import held_against, share
@@ -46,7 +48,7 @@ from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.captured import outer_definitions
-from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.provenance import Provenance, Tracer
 from tapemigrate.rules.values.put_by_calls import put_in_argument
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.asked_properties import read_by
@@ -346,6 +348,12 @@ class Independence:
     ) -> bool | CallSite | None:
         """Whether what is passed beside the source was made from it."""
         value = self._tracer.value(caller, other)
+        if (
+            given is None
+            and isinstance(other, ast.Lambda)
+            and names_code(self._project, caller, other)
+        ):
+            value = Provenance()  # it computes nothing before it is called, as a function
         if asked.parameter is not None:
             put = put_in_argument(self._project, caller, other, view, asked.parameter)
             value.add(self._tracer.put_in(put))
@@ -405,7 +413,9 @@ class Independence:
                 return None
             if asked.part and not asked.computed and path_of(other) and certain <= origins(uses):
                 return None  # it is what the object was made of, not what was made of its part
-            if asked.computed or asked.part or not is_passed_twice(cut, caller, given, other):
+            apart = not asked.part and taken_beside(caller, given, other, certain, behind)
+            twice = not asked.computed and not asked.part
+            if not apart and not (twice and is_passed_twice(cut, caller, given, other)):
                 return False
         if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
             return None if path_of(other) == name else False

@@ -9,6 +9,7 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import named_by, with_aliases
 from tapemigrate.source.trees import walk
@@ -17,6 +18,8 @@ from tapemigrate.tape.returned import given, place_of
 
 #: What is computed from no tensor that is handed in.
 PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
+
+_CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 
 # Through how many methods it is followed what a call gives.
 _DEPTH = 3
@@ -53,11 +56,68 @@ def is_called_in_turn(scope: ast.AST, other: ast.expr) -> bool:
     return bool(called & {a.arg for a in parameters(scope.args)})
 
 
+def names_code(project: Project, caller: View, function: ast.Lambda) -> bool:
+    """Whether it reads nothing from around but functions, classes and modules."""
+    effects, top = project.effects(caller.unit), caller.unit.once(given_at_top)
+    imported = project.imported(caller.unit)
+    return all(
+        d.kind in _CODE
+        or (
+            d.kind is Kind.ENTRY
+            and len(d.path) == 1
+            and d.path[0] not in top
+            and bool(d.path[0] in imported or effects.functions(d.path[0]))
+        )
+        for d in (use.made for use in caller.flow.uses_in(function))
+    )
+
+
 def is_passed_twice(cut: frozenset[Def], caller: View, given: ast.expr, other: ast.expr) -> bool:
     """Whether the other argument is the source itself, passed twice."""
     if path_of(other) is None or not origins(caller.flow.uses_in(other)) <= cut:
         return False
     return bool(_names(caller, given) & _names(caller, other))
+
+
+def taken_beside(
+    caller: View, given: ast.expr, other: ast.expr, shared: frozenset[Def], behind: frozenset[Def]
+) -> bool:
+    """Whether the source is an element of ``shared``, of which others are read for ``other``.
+
+    ``x, t = v["x"], v["t"]``, and each was made by itself: ``v = {k: tf.placeholder(…) for …}``.
+    """
+    if not all(_are_new(caller, d) for d in shared):
+        return False
+    named = {path for path, _ in _names(caller, given)}
+    for element in sorted(path for path in named if path[-1].startswith("[")):
+        if any(len(d.path) >= len(element) or d.path != element[: len(d.path)] for d in shared):
+            continue
+        held = max((d.path for d in shared), key=len)
+        roots = [other, *(d.value for d in behind - shared if d.value is not None)]
+        read = {
+            path[: len(element)]
+            for root in roots
+            for n in walk(root)
+            if isinstance(n, ast.expr) and (path := _whole_path(caller, n))[: len(held)] == held
+        }
+        if read and all(len(p) > len(held) and p != element and p[-1][0] == "[" for p in read):
+            return True
+    return False
+
+
+def _whole_path(caller: View, node: ast.expr) -> Path:
+    """The path of an expression that is no part of a longer one."""
+    parent = caller.unit.parents.get(node)
+    longer = isinstance(parent, ast.Attribute | ast.Subscript) and parent.value is node
+    return () if longer and path_of(parent) is not None else path_of(node) or ()
+
+
+def _are_new(caller: View, made: Def) -> bool:
+    """Whether a comprehension gives it, and makes each element by itself: placeholders."""
+    value = made.value if made.kind is Kind.ASSIGN else None
+    if isinstance(value, ast.DictComp):
+        return caller.kinds.make(value.value) in PLAIN
+    return isinstance(value, ast.ListComp) and caller.kinds.make(value.elt) in PLAIN
 
 
 def _names(caller: View, node: ast.expr) -> set[tuple[Path, frozenset[Def]]]:
