@@ -159,7 +159,7 @@ class CallEffects:
                 held = self._effects.method(self.cls, func.attr) is None
                 state = held and self._effects.keeps_state(None)
                 return Effect(
-                    (func,) if state else (),
+                    (func, *filled.surely) if state else tuple(filled.surely),
                     contents=args,
                     objects=objects,
                     called=func if held else None,
@@ -168,7 +168,8 @@ class CallEffects:
                 )
         mine = owner == (self.self_name,)
         sets = frozenset[str]() if mine else self._effects.sets(func.attr)
-        return Effect((func.value,), contents=args, objects=objects, sets=sets, writes_hidden=True)
+        changed = (func.value, *filled.surely) if mine else (func.value,)
+        return Effect(changed, contents=args, objects=objects, sets=sets, writes_hidden=True)
 
     def _owners(self, call: ast.Call, given: Iterable[ast.expr]) -> Iterator[ast.expr]:
         """The objects whose methods a function is handed that calls them: ``apply(net.embed, x)``.

@@ -52,11 +52,13 @@ class MadeSources:
         kinds: Kinds,
         evidence: KindEvidence,
         gives_variables: Callable[[ast.expr], bool],
+        gives_variable: Callable[[ast.expr], bool],
     ) -> None:
         self._flow = flow
         self._kinds = kinds
         self._evidence = evidence
         self._gives_variables = gives_variables
+        self._gives_variable = gives_variable
 
     def of(
         self,
@@ -72,6 +74,8 @@ class MadeSources:
         make = self._kinds.make(value)
         if make is Make.UNKNOWN and isinstance(value, ast.Call) and self._gives_variables(value):
             make = Make.VARIABLES
+        if make is Make.UNKNOWN and isinstance(value, ast.Call) and self._gives_variable(value):
+            make = Make.VARIABLE
         if make is Make.VARIABLES:
             return Sources([Leaf(defs, None, True, True, variables=True)], False, None, True)
         if make is Make.ANY_VARIABLES:

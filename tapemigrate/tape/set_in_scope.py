@@ -9,13 +9,14 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.source_arithmetic import DISPLAYS
 
 # Whether one of some calls may set an attribute of ``self``.
 SetAnew = Callable[[str, Iterable["ast.AST | None"]], bool]
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_NO_LISTS = (Make.TENSOR, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 
 
 def set_here(
@@ -30,6 +31,8 @@ def set_here(
     changed = [u.made for u in uses if u.made.kind is Kind.MUTATE and u.made.path == path]
     listed = any(isinstance(d.value, DISPLAYS) for d in own)
     filled = any(_is_filled(d) for d in changed) or (changed and listed)
+    if not filled and any(_is_put_into(d, kinds) for d in changed):
+        filled = any(d.value is None or kinds.make(d.value) not in _NO_LISTS for d in own)
     if listed and any(u.made.kind is Kind.MUTATE for u in uses):
         # Methods that are called may put something into a list as well.
         filled = filled or kinds.fills(path[-1].lstrip("."), flow.scope)
@@ -66,6 +69,13 @@ def _changes(uses: Iterable[Use]) -> set[Def]:
             found.add(made)
             pending += made.before
     return found
+
+
+def _is_put_into(made: Def, kinds: Kinds) -> bool:
+    """Whether a function surely puts something into it that is handed it."""
+    call = made.value
+    handed = kinds.effect(call).changes if isinstance(call, ast.Call) else ()
+    return any(path_of(each) == made.path for each in handed)
 
 
 def _is_filled(made: Def) -> bool:

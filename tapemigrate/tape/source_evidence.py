@@ -26,6 +26,8 @@ class SourceEvidence:
     ``holds_variables``: whether an attribute is made of variables that the class makes.
     ``kept_values``: what is given for an attribute or an optional parameter.
     ``gives_variables``: whether a call or an attribute gives variables.
+    ``gives_variable``: whether a call gives one that is trainable.
+    ``unpacks``: whether what is unpacked from a call is a list of variables.
     ``set_anew``: whether calls may give an attribute another value.
     ``fills``: what a call puts into a list.
     ``trainable``: the variables that an attribute stands for.
@@ -42,6 +44,8 @@ class SourceEvidence:
     holds_variables: Callable[[Path], bool]
     kept_values: Callable[[Path], frozenset[Make]]
     gives_variables: Callable[[ast.expr], bool]
+    gives_variable: Callable[[ast.expr], bool]
+    unpacks: Callable[[Def], bool]
     set_anew: SetAnew
     fills: Fills
     trainable: Callable[[ast.Attribute], Trainable | None]

@@ -52,7 +52,9 @@ class SourceReader:
         self._flow = flow
         self._kinds = kinds
         self._evidence = evidence
-        self._made = MadeSources(flow, kinds, evidence.single, evidence.gives_variables)
+        self._made = MadeSources(
+            flow, kinds, evidence.single, evidence.gives_variables, evidence.gives_variable
+        )
         self._plains: dict[Def, Plain | None] = {}
         self._parts = ObjectParts(
             self._made, BuiltLate(flow, kinds), evidence.making, evidence.by_name
@@ -387,6 +389,12 @@ class SourceReader:
         make = self._kinds.element(made)
         if make in (Make.VARIABLES, Make.VARIABLE):
             return self._made.variables(make, defs)
+        if (
+            made.kind is Kind.ELEMENT
+            and text_of(made.path) == text
+            and self._evidence.unpacks(made)
+        ):
+            return self._made.variables(Make.VARIABLES, defs)
         if made.kind is Kind.ELEMENT and (several := self._made.unpacked(made, text)) is not None:
             return several
         value = made.value

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path
 from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.handing.shared_lists import filled_by_call
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.siblings import Siblings
+from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.deferred import deferred
 from tapemigrate.rules.values.fillers import fills
@@ -24,7 +24,12 @@ from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.set_anew import may_be_set_anew
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, is_opened
 from tapemigrate.rules.values.trainable import trainable
-from tapemigrate.rules.values.variable_lists import gives_variables
+from tapemigrate.rules.values.variable_lists import (
+    gives_variables,
+    is_one_variable,
+    lists_variables,
+    unpacks_variables,
+)
 from tapemigrate.rules.values.variable_values import holds_variables
 from tapemigrate.rules.values.variables_around import variables_around
 from tapemigrate.tape.kinds import Make
@@ -58,6 +63,8 @@ def _reader_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fal
         holds_variables=lambda path: _holds_variables(tracer, view, path),
         kept_values=lambda path: kept_values(project, view, path),
         gives_variables=lambda node: gives_variables(project, view, node),
+        gives_variable=lambda node: is_one_variable(project, view, node),
+        unpacks=lambda made: unpacks_variables(project, view, made),
         set_anew=lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
         fills=lambda call, path: fills(project, view, call, path),
         trainable=lambda node: (
@@ -113,10 +120,10 @@ def kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
     values = attribute_values(project, view, name)
     if any(is_opened(view.unit.parents[value]) for value in values):
         return frozenset()
+    if contents(project, view, name) or filled_by_call(project, view, name):
+        return frozenset()  # more is put into it
     return frozenset(
-        Make.VARIABLES
-        if isinstance(value, ast.Call) and gives_variables(project, view, value)
-        else view.kinds.make(value)
+        Make.VARIABLES if lists_variables(project, view, value) else view.kinds.make(value)
         for value in values
     )
 

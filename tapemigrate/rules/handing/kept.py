@@ -15,10 +15,11 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
-from tapemigrate.rules.handing.shared_lists import changed_elsewhere
+from tapemigrate.rules.handing.shared_lists import changed_elsewhere, filled_by_call
 from tapemigrate.rules.indexes import set_attributes
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import contents, inherited_values
+from tapemigrate.rules.values.variable_lists import lists_variables
 from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Sources
@@ -86,7 +87,7 @@ def keep(
     if value is None and isinstance(stmt.value, ast.Call) and precede(producer, stmt, wanted):
         value, tape = stmt.value, tape_name(project, unit, cls, _first(stmt) or name)
     if value is not None:
-        known = known_sources(producer, stmt, wanted)
+        known = known_sources(project, producer, stmt, wanted)
         if isinstance(known, Refusal):
             return known
         several = isinstance(value, CONTAINERS)
@@ -209,6 +210,8 @@ def wanted_by(project: Project, view: View, sources: Sources) -> list[str] | Ref
         stmt = set_once(project, view, name)
         if isinstance(stmt, Refusal):
             return stmt
+        if filled := filled_by_call(project, view, name):
+            return refused(filled)
         found.append(name)
     if any(leaf.variables for leaf in sources.leaves):
         found.append("")
@@ -239,7 +242,9 @@ def _place(stmt: ast.Assign, name: str) -> int | None:
     return None
 
 
-def known_sources(producer: View, stmt: ast.stmt, wanted: list[str]) -> Sources | Refusal:
+def known_sources(
+    project: Project, producer: View, stmt: ast.stmt, wanted: list[str]
+) -> Sources | Refusal:
     """The sources, attributes of ``self``, as the method that computes the target sees them."""
     known = Sources(single=False, listed=True)
     me = producer.kinds.self_name or "self"
@@ -250,7 +255,8 @@ def known_sources(producer: View, stmt: ast.stmt, wanted: list[str]) -> Sources 
         path = (me, f".{name}")
         made = [d for d in producer.flow.defs.values() if d.path == path]
         own = [d for d in made if d.kind not in (Kind.ENTRY, Kind.MUTATE)]
-        variables = _variables(producer, own, f"{me}.{name}")
+        filled = contents(project, producer, name)
+        variables = None if filled else _variables(project, producer, own, f"{me}.{name}")
         if variables is not None:
             known.leaves.append(variables)
             continue
@@ -281,11 +287,13 @@ def precede(producer: View, stmt: ast.Assign, wanted: list[str]) -> bool:
     return True
 
 
-def _variables(producer: View, own: list[Def], text: str) -> Leaf | None:
+def _variables(project: Project, producer: View, own: list[Def], text: str) -> Leaf | None:
     """What a tape watches by itself, wherever it is looked up."""
     if len(own) != 1 or own[0].kind is not Kind.ASSIGN or own[0].value is None:
         return None
     make = producer.kinds.make(own[0].value)
+    if lists_variables(project, producer, own[0].value):
+        make = Make.VARIABLES
     if make not in (Make.VARIABLES, Make.ANY_VARIABLES):
         return None
     sentence = f"every variable in `{text}` is trainable" if make is Make.ANY_VARIABLES else None

@@ -70,7 +70,7 @@ def keep_branches(
         return wanted
     if problem := set_elsewhere(project, view, [name, *filter(None, wanted)]):
         return refused(problem)
-    known = known_sources(producer, made[0], wanted)
+    known = known_sources(project, producer, made[0], wanted)
     if isinstance(known, Refusal):
         return known
     target = ast.List([value for stmt in made for value in _values(stmt)], ast.Load())

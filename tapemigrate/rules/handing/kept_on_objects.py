@@ -268,7 +268,7 @@ class Producer:
             if value is None:
                 return f"`{name}` of `{self._cls.name}` is one of several values"
             values.append(value)
-        known = known_sources(producer, places[0][0], self._sources)
+        known = known_sources(self._project, producer, places[0][0], self._sources)
         if isinstance(known, Refusal):
             return known.reason
         target = values[0] if len(values) == 1 else ast.List(values, ast.Load())

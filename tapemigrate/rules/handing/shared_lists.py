@@ -57,6 +57,22 @@ def changed_elsewhere(
     return ""
 
 
+def filled_by_call(project: Project, view: View, name: str) -> str:
+    """Where a function of the file that is handed ``self.name`` puts more into it, as a reason."""
+    for user, node in project.mentions(name).others:
+        call = user.parents.get(node)
+        if not isinstance(node, ast.Attribute) or not isinstance(call, ast.Call):
+            continue
+        if node is call.func or not isinstance(node.ctx, ast.Load):
+            continue
+        kinds = project.view(user, project.scope_of(user, call)).kinds
+        if kinds.called(call) is None:
+            continue
+        if node in kinds.effect(call).changes:
+            return f"`{name}` may get other elements in {place_of(view.unit, user, call)}"
+    return ""
+
+
 def filled_elsewhere(project: Project, name: str) -> bool:
     """Whether code changes what an attribute of that name holds, by that name."""
     mentions = project.mentions(name).others

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
@@ -17,6 +17,7 @@ from tapemigrate.rules.values.attributes import inherited_values
 from tapemigrate.rules.values.held_variables import given_by_object
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.returned import place_of
 
 # Through how many such functions one is followed.
 _DEPTH = 3
@@ -31,15 +32,55 @@ def gives_variables(project: Project, view: View, node: ast.expr, depth: int = _
         return False
     if given := given_by_object(project, view, node):
         return all(v is not None and _is_list(project, inner, v, depth) for inner, v in given)
-    found = function_meant(project, view, node) if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call) or (found := _given_by(project, view, node)) is None:
+        return False
+    inner, ends = found
+    return all(end is not None and _is_list(project, inner, end, depth) for end in ends)
+
+
+def unpacks_variables(project: Project, view: View, made: Def) -> bool:
+    """Whether what is unpacked from a call is a list of such variables: ``y, theta = net(x)``."""
+    place = place_of(made)
+    if place is None or not isinstance(made.value, ast.Call):
+        return False
+    found = _given_by(project, view, made.value)
     if found is None:
         return False
+    inner, ends = found
+    for end in ends:
+        if not isinstance(end, ast.Tuple | ast.List) or place >= len(end.elts):
+            return False
+        if any(isinstance(part, ast.Starred) for part in end.elts):
+            return False
+        if not _is_list(project, inner, end.elts[place], _DEPTH):
+            return False
+    return True
+
+
+def _given_by(
+    project: Project, view: View, call: ast.Call
+) -> tuple[View, list[ast.expr | None]] | None:
+    """What the function that the call means returns, in its own scope; None if unknown."""
+    found = function_meant(project, view, call)
+    if found is None:
+        return None
     unit, function = found
     inner = project.view(unit, function)
     ends = [end.value for end in inner.flow.returns]
     if not ends or inner.flow.yields or function.decorator_list:
-        return False
-    return all(end is not None and _is_list(project, inner, end, depth) for end in ends)
+        return None
+    return inner, ends
+
+
+def lists_variables(project: Project, view: View, value: ast.expr) -> bool:
+    """Whether ``value``, in whatever scope of the file it stands, is a list of such variables."""
+    match value:
+        case ast.Call():
+            return gives_variables(project, view, value)
+        case ast.ListComp():
+            stands = project.view(view.unit, project.scope_of(view.unit, value))
+            return _is_list(project, stands, value, _DEPTH)
+    return False
 
 
 def _is_list(project: Project, view: View, value: ast.expr, depth: int) -> bool:
@@ -74,11 +115,11 @@ def are_variables(project: Project, view: View, value: ast.List) -> bool:
     return bool(value.elts) and all(is_one_variable(project, view, each) for each in value.elts)
 
 
-def is_one_variable(project: Project, view: View, value: ast.expr) -> bool:
+def is_one_variable(project: Project, view: View, value: ast.expr, depth: int = _DEPTH) -> bool:
     """Whether it is one trainable variable: a new one, a name of one, an attribute of ``self``."""
     path = path_of(value)
     if path is None:
-        return isinstance(value, ast.Call) and view.kinds.make(value) is Make.VARIABLE
+        return isinstance(value, ast.Call) and _makes_variable(project, view, value, depth)
     if len(path) == 2 and path[0] == view.kinds.self_name and view.cls is not None:
         name = path[1].lstrip(".")
         values = attribute_values(project, view, name)
@@ -89,11 +130,23 @@ def is_one_variable(project: Project, view: View, value: ast.expr) -> bool:
     made = origins(view.flow.reads.get(value, frozenset()))
     return bool(made) and all(
         d.kind is Kind.ASSIGN
-        and d.value is not None
+        and isinstance(d.value, ast.Call)
         and d.path == path
-        and view.kinds.make(d.value) is Make.VARIABLE
+        and _makes_variable(project, view, d.value, depth)
         for d in made
     )
+
+
+def _makes_variable(project: Project, view: View, call: ast.Call, depth: int) -> bool:
+    """Whether a call gives one such variable: ``def weights(shape): return tf.Variable(…)``."""
+    make = view.kinds.make(call)
+    if make is not Make.UNKNOWN or not depth:
+        return make is Make.VARIABLE
+    found = _given_by(project, view, call)
+    if found is None:
+        return False
+    inner, ends = found
+    return all(e is not None and is_one_variable(project, inner, e, depth - 1) for e in ends)
 
 
 def _is_only_read(view: View, name: str) -> bool:
@@ -106,6 +159,8 @@ def _is_only_read(view: View, name: str) -> bool:
         parent = view.unit.parents[node]
         match parent:
             case ast.Return() | ast.Assert():
+                continue
+            case ast.Tuple() if isinstance(view.unit.parents[parent], ast.Return):
                 continue
             case ast.For() | ast.comprehension() if parent.iter is node:
                 continue
