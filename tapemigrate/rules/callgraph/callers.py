@@ -13,6 +13,7 @@ from tapemigrate.rules.callgraph.imported import MOST_PACKAGES, leads_to
 from tapemigrate.rules.callgraph.meaning import Resolver
 from tapemigrate.rules.callgraph.names_in_texts import by_another_name, named_in_text, replaced
 from tapemigrate.rules.callgraph.places import place_of, steps_of
+from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import CallSite, Mentions, Project
@@ -213,9 +214,11 @@ def _is_namesake(
     path = unit.names.qualified(node) if isinstance(node, ast.expr) else None
     if is_of_library(path) and path is not None:
         return path.split(".")[0] not in steps_of(home.filename)
-    if path is not None:
-        return leads_to(project, path, unit, home, cls.name) is False
-    return unit is not home and isinstance(node, ast.Name) and cls.name in unit.once(_own_classes)
+    if path is None and unit is not home and isinstance(node, ast.Name):
+        if cls.name in unit.once(_own_classes):
+            return True
+        path = brought_from(project, unit, node.id)
+    return path is not None and leads_to(project, path, unit, home, cls.name) is False
 
 
 def _own_classes(unit: Unit) -> frozenset[str]:
