@@ -42,9 +42,10 @@ class Def:
     ``value`` is the expression it holds (for ELEMENT, LOOP, COMPREHENSION and WITH: the one it was
     taken from). ``uses`` are the definitions that its value is made of, ``before`` those that were
     at its path until it changed in place. ``code`` are the outer names that it reads when called,
-    ``alters`` those that it may give something then, or whose objects it may change, and ``hands``
-    those that it hands to what is out of sight. ``kept`` are the paths that functions may change
-    which it was handed, and may run later. ``order`` counts the definitions of the scope.
+    ``parts`` the attributes of these, ``alters`` those that it may give something then, or whose
+    objects it may change, and ``hands`` those that it hands to what is out of sight. ``kept`` are
+    the paths that functions may change which it was handed, and may run later. ``order`` counts the
+    definitions of the scope.
     """
 
     path: Path
@@ -55,6 +56,7 @@ class Def:
     before: Uses = NONE
     loops: frozenset[ast.stmt] = frozenset()
     code: frozenset[str] = frozenset()
+    parts: frozenset[Path] = frozenset()
     alters: frozenset[str] = frozenset()
     hands: frozenset[str] = frozenset()
     kept: frozenset[Path] = frozenset()

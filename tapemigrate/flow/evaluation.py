@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 
 from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Effect, Kind, Uses, united
-from tapemigrate.flow.functions import Function, defaults, free_names
+from tapemigrate.flow.functions import Function, defaults, free_names, free_parts
 from tapemigrate.flow.objects import calls_one_of, is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import State, States
@@ -76,7 +76,7 @@ class Evaluation:
                 for expr in defaults(node.args):
                     made.uses = united(made.uses, self.evaluate(expr, state))
                 made.uses = united(made.uses, self._free(node, state))
-                made.code = free_names(node)
+                made.code, made.parts = free_names(node), free_parts(node)
                 made.alters, made.hands = self._altered(node)
                 self._states.reads[node] = frozenset({self._states.use(made)})
                 return self._states.reads[node]

@@ -11,7 +11,7 @@ from typing import cast
 
 from tapemigrate.flow.definitions import NONE, Effect, Kind, Uses, united
 from tapemigrate.flow.evaluation import Evaluation
-from tapemigrate.flow.functions import Function, defaults, free_names
+from tapemigrate.flow.functions import Function, defaults, free_names, free_parts
 from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import State, States
@@ -281,7 +281,7 @@ class Execution(Evaluation):
         uses |= self._free(node, state)
         self._states.bind(state, node, path, kind, None, uses)
         made = self._states.defs[node, path]
-        made.code = free_names(node)
+        made.code, made.parts = free_names(node), free_parts(node)
         if not isinstance(node, ast.ClassDef):
             made.alters, made.hands = self._altered(node)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.source.trees import children, declarations, kept
+from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.source.trees import children, declarations, kept, walk
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 NamedFunction = ast.FunctionDef | ast.AsyncFunctionDef
@@ -54,6 +55,21 @@ def _free_names(node: ast.AST) -> frozenset[str]:
             continue
         stack.extend(children(n))
     return frozenset((used - bound) | outer)
+
+
+def free_parts(node: ast.AST) -> frozenset[Path]:
+    """The attributes of such names that it reads: ``self.x``, where ``self`` is not its own."""
+    return kept(node, _free_parts)
+
+
+def _free_parts(node: ast.AST) -> frozenset[Path]:
+    names = free_names(node)
+    return frozenset(
+        path
+        for n in walk(node)
+        if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)
+        if (path := path_of(n)) is not None and path[0] in names
+    )
 
 
 def shared_names(scope: Scope) -> frozenset[str]:

@@ -122,6 +122,7 @@ class States:
         if value is not None and _passes_code_on(value):
             for use in uses:
                 made.code = united(made.code, use.made.code)
+                made.parts = united(made.parts, use.made.parts)
                 made.alters = united(made.alters, use.made.alters)
                 made.hands = united(made.hands, use.made.hands)
         if value is not None and self.kept:
@@ -279,10 +280,12 @@ class States:
     def _captured(self, state: State, found: set[Use]) -> None:
         """Adds what functions among ``found`` read from here when they run: names bind late."""
         names: set[str] = set()
+        parts: set[Path] = set()
         fresh: set[str] = set()
         for use in found:
             if use.made.code:
                 fresh |= use.made.code
+                parts |= use.made.parts
         while fresh:
             names |= fresh
             uses: set[Use] = set()
@@ -290,6 +293,10 @@ class States:
                 uses |= self.whole(state, (name,))
             found |= uses
             fresh = set().union(*(u.made.code for u in uses)) - names if uses else set()
+            parts = parts.union(*(u.made.parts for u in uses)) if uses else parts
+        for path in parts:  # those that are not set here are not among the others
+            if path[0] in names:
+                found |= self.lookup(state, path)
 
     def join(self, *states: State | None) -> State | None:
         """What holds where several ways meet; None where none of them goes on."""
