@@ -59,18 +59,36 @@ def changed_elsewhere(
 
 def filled_by_call(project: Project, view: View, name: str) -> str:
     """Where a function of the file that is handed ``self.name`` puts more into it, as a reason."""
-    for user, node in project.mentions(name).others:
-        call = user.parents.get(node)
-        if not isinstance(node, ast.Attribute) or not isinstance(call, ast.Call):
-            continue
-        if node is call.func or not isinstance(node.ctx, ast.Load):
-            continue
-        kinds = project.view(user, project.scope_of(user, call)).kinds
-        if kinds.called(call) is None:
-            continue
-        if node in kinds.effect(call).changes:
-            return f"`{name}` may get other elements in {place_of(view.unit, user, call)}"
-    return ""
+    found = project.once(_Fillers).of(name)
+    if found is None:
+        return ""
+    return f"`{name}` may get other elements in {place_of(view.unit, *found)}"
+
+
+class _Fillers:
+    """The calls that put more into the attributes of a name, asked once for all classes."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._found: dict[str, tuple[Unit, ast.Call] | None] = {}
+
+    def of(self, name: str) -> tuple[Unit, ast.Call] | None:
+        """The first such call; None if there is none."""
+        if name not in self._found:
+            self._found[name] = self._first(name)
+        return self._found[name]
+
+    def _first(self, name: str) -> tuple[Unit, ast.Call] | None:
+        for user, node in self._project.mentions(name).others:
+            call = user.parents.get(node)
+            if not isinstance(node, ast.Attribute) or not isinstance(call, ast.Call):
+                continue
+            if node is call.func or not isinstance(node.ctx, ast.Load):
+                continue
+            kinds = self._project.view(user, self._project.scope_of(user, call)).kinds
+            if kinds.called(call) is not None and node in kinds.effect(call).changes:
+                return user, call
+        return None
 
 
 def filled_elsewhere(project: Project, name: str) -> bool:
