@@ -5,37 +5,40 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.rules.callgraph.places import import_path, steps_of
+from tapemigrate.rules.by_text import ByText
+from tapemigrate.rules.callgraph.imports_in_text import imports_in
+from tapemigrate.rules.callgraph.places import may_hold, steps_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.units import Units
 from tapemigrate.source.trees import walk
 
 _KEYWORD = "custom_getter"
 _SETTER = "set_custom_getter"
+_LIBRARIES = ("tensorflow", "numpy")
 
 
 def under_getters(units: Units) -> frozenset[str]:
     """The names of the files that those import which set such a getter, through any number."""
-    pending = [unit for unit in units.with_text([_KEYWORD]) if unit.once(_sets_getter)]
+    files = dict(units.files())
+    pending = [name for name, file in files.items() if _KEYWORD in file.text and _SETS.of(file)]
     found: set[str] = set()
-    steps = {step for name, _ in units.files() for step in steps_of(name)} if pending else set()
+    asked: set[str] = set()
+    # Modules are told by the last steps of paths, so that few files are looked at for each.
+    by_step: dict[str, list[str]] = {}
+    for name in files if pending else ():
+        for step in dict.fromkeys(steps_of(name)):
+            by_step.setdefault(step, []).append(name)
     while pending:
-        for path in pending.pop().once(_imports):
-            if path.rpartition(".")[2] not in steps:
+        # Of none more than its text is needed.
+        for path in imports_in(files[pending.pop()].text) - asked:
+            asked.add(path)
+            if path.split(".")[0] in _LIBRARIES:
                 continue
-            for unit in units.holding(path):
-                if unit.filename not in found:
-                    found.add(unit.filename)
-                    pending.append(unit)
+            for name in by_step.get(path.rpartition(".")[2], ()):
+                if name not in found and may_hold(name, path):
+                    found.add(name)
+                    pending.append(name)
     return frozenset(found)
-
-
-def _imports(unit: Unit) -> frozenset[str]:
-    found = {alias.name for stmt in unit.nodes(ast.Import) for alias in stmt.names}
-    for stmt in unit.nodes(ast.ImportFrom):
-        found.add(import_path(stmt, ""))
-        found |= {import_path(stmt, alias.name) for alias in stmt.names}
-    return frozenset(path for path in found if path.split(".")[0] not in ("tensorflow", "numpy"))
 
 
 def _sets_getter(unit: Unit) -> bool:
@@ -54,6 +57,9 @@ def _sets_getter(unit: Unit) -> bool:
         if call.args and isinstance(call.func, ast.Attribute) and call.func.attr == _SETTER
     ]
     return any(_computes(unit, value) for value in given)
+
+
+_SETS = ByText(_sets_getter)
 
 
 def _computes(unit: Unit, getter: ast.expr) -> bool:

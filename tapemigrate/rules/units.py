@@ -5,13 +5,16 @@ Of the files in which callers may stand, most have nothing of what an analysis c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
+from typing import TypeVar
 
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
+
+_T = TypeVar("_T")
 
 _WORD = late(r"\w+")
 # Ahead of the name nothing is taken: a comment that ends in "class" may stand before a definition.
@@ -28,11 +31,21 @@ _ANYTHING = ""
 
 
 class Later:
-    """A file that is not parsed yet; ``parse`` gives None where it cannot be."""
+    """A file that is not parsed yet; ``parse`` gives None where it cannot be.
 
-    def __init__(self, text: str, parse: Callable[[], Unit | None]) -> None:
+    ``let_go`` ends the use of what it gave, where there is no room to keep it for what may be asked
+    next, and tells whether it did.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        parse: Callable[[], Unit | None],
+        let_go: Callable[[Unit], bool] = lambda unit: False,
+    ) -> None:
         self.text = text
         self._parse = parse
+        self._let_go = let_go
         self._words: frozenset[str] | None = None
         self._unit: Unit | object | None = _UNASKED
 
@@ -47,6 +60,23 @@ class Later:
         if self._unit is _UNASKED:
             self._unit = self._parse()
         return self._unit if isinstance(self._unit, Unit) else None
+
+    def told(self, make: Callable[[Unit], _T]) -> _T | None:
+        """What ``make`` tells of the file, which holds nothing of its tree; None: see ``parse``.
+
+        Of many files no more is ever asked for: beyond some, they are not kept parsed for that.
+        """
+        if self.is_parsed:
+            return None if self.unit is None else make(self.unit)
+        unit = self._parse()
+        if unit is None:
+            self._unit = None
+            return None
+        try:
+            return make(unit)
+        finally:
+            if not self._let_go(unit):
+                self._unit = unit
 
     def may_have(self, names: frozenset[str]) -> bool:
         """Whether one of the names may stand in the file."""
@@ -104,13 +134,17 @@ class Units(Mapping[str, Unit]):
 
         Those that are not parsed later are among them, here and below.
         """
+        return _each(self.may_have(*names)) if self._some_later else self._all
+
+    def may_have(self, *names: str) -> Sequence[Unit | Later]:
+        """The same files, parsed or not."""
         if not self._some_later:
             return self._all
         if names not in self._known:
             wanted = frozenset(names)
             are_names = all(map(str.isidentifier, wanted))
             self._known[names] = self._of(lambda file: not are_names or file.may_have(wanted))
-        return _each(self._known[names])
+        return self._known[names]
 
     def defining(self, name: str) -> Iterable[Unit]:
         """Those in which a function or class of that name may be defined."""

@@ -8,23 +8,26 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 from tapemigrate.model import Hidden
+from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.imports_in_text import bound_in
 from tapemigrate.rules.callgraph.places import lies_in, may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.units import Later
+from tapemigrate.rules.units import Later, parsed
 from tapemigrate.rules.unseen.around import called_under
-from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.rules.unseen.given import (
     Given,
+    GivingCall,
     Handed,
     given_to,
     gives_any,
+    giving_call,
     names_for,
     objects,
     takers,
@@ -53,8 +56,11 @@ class Elsewhere:
         self._given: dict[tuple[str, int], Handed] = {}
         self._made: dict[str, Mapping[str, Refusal]] = {}
         self._giving: dict[str, dict[int, bool]] = {}
+        self._running: dict[str, bool] = {}
+        self._calls_giving: dict[str, frozenset[GivingCall]] = {}
         files = project.units.files()
         self._files = dict(files)
+        self._names = {id(file): name for name, file in files}
         for name, file in files:
             if any(_is_word(mark, file.text) for mark in MARKS):
                 self._add(name, _HIDDEN.of(file) or {})
@@ -64,6 +70,13 @@ class Elsewhere:
             asked = [each for each in files if self._may_import(each[1].text, new)]
             more = [(name, self._importing(name, file)) for name, file in asked]
             new = [each for name, found in more for each in self._add(name, found)]
+        self._run_homes = {
+            name: homes
+            for name, known in self._by_name.items()
+            if (homes := [home for home, r in known if not r.gathers])
+        }
+        self._run_here = {self._files[h].text for homes in self._run_homes.values() for h in homes}
+        self._under: dict[str, frozenset[str]] = {}
 
     def _add(self, filename: str, found: Mapping[str, Refusal]) -> list[str]:
         """Those of ``found``, functions of that file, that are new."""
@@ -167,7 +180,7 @@ class Elsewhere:
         functions: Given = {}
         handed: Given = {}
         methods: dict[str, Refusal] = {}
-        for user in project.units.having(*taking) if taking else ():
+        for user in self._handing(project, unit, taking, steps):
             further = steps if user is not unit else 0
             above = partial(self._given_objects, project, user, further)
             made = partial(self._made_in, user)
@@ -181,6 +194,76 @@ class Elsewhere:
         named = names_for(unit, handed)
         run = {**functions, **(handed if any(map(runs_unnamed, methods)) else {})}
         return Handed(names_for(unit, run), named, methods)
+
+    def _handing(
+        self, project: Project, unit: Unit, taking: Collection[str], steps: int
+    ) -> Iterator[Unit]:
+        """The files that may hand such a thing to what bears one of the names.
+
+        It is handed in there, or given to a function of the file, which may hand it on.
+        """
+        users = project.units.may_have(*taking) if taking and self._all_giving else ()
+        for user in users:
+            where = self._names[id(user)]
+            here = any(
+                each.name in taking and each.may_mean(unit.filename)
+                for each in self._giving_calls(where, user)
+            )
+            if here or (steps and user is not unit and self._may_be_given(where, user)):
+                if (found := parsed(user)) is not None:
+                    yield found
+
+    def _may_be_given(self, filename: str, user: Unit | Later) -> bool:
+        """Whether a file may have a function that is handed such a thing."""
+        names = takers(user) if isinstance(user, Unit) else user.defined
+        return any(
+            (names is None or each.name in names) and each.may_mean(filename)
+            for each in self._all_giving
+        )
+
+    @cached_property
+    def _all_giving(self) -> frozenset[GivingCall]:
+        found = (self._giving_calls(name, file) for name, file in self._files.items())
+        return frozenset().union(*found)
+
+    def _giving_calls(self, filename: str, file: Unit | Later) -> frozenset[GivingCall]:
+        """Those calls of a file that hand in such a thing, or an object that is made there."""
+        if filename not in self._calls_giving:
+            found = None
+            if self._may_run(file):
+                tell = self._calls_that_give
+                found = tell(file) if isinstance(file, Unit) else file.told(tell)
+            self._calls_giving[filename] = found or frozenset()
+        return self._calls_giving[filename]
+
+    def _calls_that_give(self, user: Unit) -> frozenset[GivingCall]:
+        calls = enumerate(user.nodes(ast.Call))
+        return frozenset(giving_call(user, call) for n, call in calls if self._gives(user, n))
+
+    def _may_run(self, file: Unit | Later) -> bool:
+        """Whether such a thing may stand in the file."""
+        if file.text not in self._running:
+            self._running[file.text] = file.text in self._run_here or any(
+                name in file.text and _is_word(name, file.text)
+                for path in bound_in(file.text)
+                for name in self._run_by(path)
+            )
+        return self._running[file.text]
+
+    def _run_by(self, path: str) -> frozenset[str]:
+        """The names of such things that may be meant by what a file imports by a path."""
+        if path not in self._under:
+            steps = tuple(step for step in path.split(".") if step)
+            self._under[path] = frozenset(
+                name
+                for name, homes in self._run_homes.items()
+                if steps[:1] != ("tensorflow",)
+                and any(
+                    lies_in(home, steps) or (name == steps[-1] and lies_in(home, steps[:-1]))
+                    for home in homes
+                )
+            )
+        return self._under[path]
 
     def _gives(self, user: Unit, number: int) -> bool:
         """Whether a call, by its number, hands in such a thing, or an object that is made there."""

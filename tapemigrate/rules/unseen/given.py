@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.places import is_module, split_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import arguments_of, walk
@@ -144,6 +147,33 @@ def may_mean(project: Project, unit: Unit, user: Unit, func: ast.expr) -> bool:
     if user is unit or path is None:
         return user is unit or isinstance(func, ast.Attribute) or _has_star(user)
     return leads_to(project, path, user, unit, path.rpartition(".")[2]) is not False
+
+
+@dataclass(frozen=True, slots=True)
+class GivingCall:
+    """A call of ``name`` in the file ``user``. ``path`` is what it imports; empty: a method's."""
+
+    user: str
+    name: str
+    path: str | None
+
+    def may_mean(self, home: str) -> bool:
+        """Whether it may mean something of a file, told by names alone: see ``may_mean``."""
+        if self.user == home or not self.path:
+            return self.user == home or self.path is not None
+        module, _ = split_path(self.path)
+        package = os.path.join(os.path.dirname(home), "__init__.py")
+        return not is_of_library(self.path) or any(
+            is_module(self.user, module, each) is not False for each in (home, package)
+        )
+
+
+def giving_call(user: Unit, call: ast.Call) -> GivingCall:
+    """The call, as far as that tells what it may mean."""
+    path = user.names.qualified(call.func)
+    if path is None and (isinstance(call.func, ast.Attribute) or _has_star(user)):
+        path = ""
+    return GivingCall(user.filename, last_name(call.func), path)
 
 
 def _has_star(unit: Unit) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tapemigrate.patterns import late
+from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
-from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.source.trees import walk
 
 #: Their cells make variables on the first call, which runs in the loop.

@@ -16,10 +16,10 @@ from tapemigrate.flow.functions import (
     parameters,
 )
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
-from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.rules.values.held_together import held_together, made_at_top
 from tapemigrate.rules.values.variable_values import PLAIN, VARIABLE, root_of
 from tapemigrate.source.trees import arguments_of, parts_of_target, top_level, walk

@@ -9,10 +9,10 @@ from typing import TypeGuard
 
 from tapemigrate.flow.changers import changed_by_handed, put_into
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import kinds_of
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.unseen.by_text import ByText
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 
