@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tapemigrate.runner import run
+from tapemigrate.running.context import home_of
 from tapemigrate.running.filling import Filling, Held, fills
 from tapemigrate.running.modules import Modules
 from tapemigrate.running.projects import Projects
@@ -134,3 +135,16 @@ def test_a_package_hands_on_what_is_filled(tmp_path: Path) -> None:
     utils = str(tmp_path / "pkg/utils.py")
     places = dict.fromkeys(filling.words([utils]), paths)
     assert str(tmp_path / "base.py") in set(filling.of([utils], places))
+
+
+def test_a_list_of_names_holds_no_tensors(tmp_path: Path) -> None:
+    utils = tmp_path / "utils.py"
+    utils.write_text("__all__ = ['loss']\nKEPT = []\n\n\ndef loss(y):\n    return y + KEPT[0]\n")
+    paths = [str(utils), str(tmp_path / "base.py")]
+    projects = Projects(paths, map)
+    filling = Filling(projects, Modules(paths, projects))
+    user = tmp_path / "base.py"
+    user.write_text("from utils import KEPT, __all__\n\nprint(__all__)\nKEPT.append(1)\n")
+    words = filling.words([str(utils), str(user)])
+    assert home_of("KEPT", "utils") in words
+    assert home_of("__all__", "utils") not in words

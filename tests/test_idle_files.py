@@ -57,6 +57,14 @@ def test_what_goes_along_and_has_nothing_of_its_own_is_idle(tmp_path: Path) -> N
     assert set(task.idle) == set(others)
 
 
+def test_what_is_written_for_type_checkers_is_read_with_nothing(tmp_path: Path) -> None:
+    texts = {"model.py": MODEL, "caller.py": CALLER, "namesake.pyi": NAMESAKE, "caller.pyi": CALLER}
+    model, caller, *stubs = made(tmp_path, texts)
+    task = task_of([model, caller, *stubs], model)
+    assert set(task.filenames) == {model, caller}
+    assert not set(task.context) & set(stubs)
+
+
 def test_what_does_not_parse_is_not_idle(tmp_path: Path) -> None:
     model, caller, broken = made(
         tmp_path, {"model.py": MODEL, "caller.py": CALLER, "broken.py": BROKEN}

@@ -48,6 +48,8 @@ _SETTING = b"setattr("
 _LOOKING = frozenset(
     (b"get", b"items", b"keys", b"values", b"copy", b"index", b"count", b"format", b"join")
 )
+# A list of names, and no tensors.
+_NAMES = frozenset((b"__all__",))
 # Brackets are no longer than that.
 _LONGEST = 400
 
@@ -148,7 +150,7 @@ class Filling:
         values = held.holding | held.plain
         read = {n for n in values if sum(each.words.get(n, 0) for each in together) > 1}
         read |= {name for name in held.code if any(name in each.parts for each in together)}
-        return sorted(name.decode("utf-8", "replace") for name in read)
+        return sorted(name.decode("utf-8", "replace") for name in read - _NAMES)
 
     def _fills(self, text: _Text, name: str, home: str) -> bool:
         kind = _kind(self._of(home), name.encode())

@@ -26,6 +26,9 @@ from tapemigrate.source.decoding import is_notebook
 
 _T = TypeVar("_T")
 
+# What says what another file has, for type checkers: nothing of it is ever run.
+_STUB = ".pyi"
+
 
 def with_others(
     tasks: list[Task],
@@ -38,6 +41,8 @@ def with_others(
 
     And whether all that it follows from could be worked out.
     """
+    asked_about = {task.filename for task in tasks}
+    everything = [p for p in everything if p in asked_about or not p.endswith(_STUB)]
     cache = tasks[0].cache if tasks else None
     known = partial(facts.known, digests=digests)
     lost: list[str] = []
