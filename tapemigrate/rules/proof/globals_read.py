@@ -29,9 +29,10 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
     """The names of the module that functions read which the region calls, or has in it."""
     if isinstance(view.scope, ast.Module):
         return []
-    nodes, read = run_in(project, region, view)
+    nodes, read, outside = _run(project, region, view)
     module = project.view(view.unit, view.unit.tree)
-    known = {d.path[0] for d in region.roots}
+    # By the name of a value that is the scope's own, functions outside of it mean another one.
+    known = {d.path[0] for d in region.roots} - outside
     names = sorted(
         name
         for name in read - known
@@ -40,10 +41,15 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
     imported = project.imported(view.unit)
     names += sorted((imported & read.union(*map(_names_in, nodes))) - known)
     if names:
-        own = view.flow.own_names - given_late(region, view)
+        own = view.flow.own_names - given_late(region, view) - outside
         names = [name for name in names if name not in own]
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
     return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]
+
+
+def read_outside(project: Project, region: Region, view: View) -> frozenset[str]:
+    """The names of values of the scope by which functions outside of it mean the module's."""
+    return frozenset() if isinstance(view.scope, ast.Module) else _run(project, region, view)[2]
 
 
 def given_late(region: Region, view: View) -> set[str]:
@@ -98,6 +104,14 @@ def _is_of_a_function_around(project: Project, view: View, name: str) -> bool:
 
 def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST], frozenset[str]]:
     """All that may run in the region, with the functions of the file, and what they read."""
+    found, read, _ = _run(project, region, view)
+    return found, read
+
+
+def _run(
+    project: Project, region: Region, view: View
+) -> tuple[list[ast.AST], frozenset[str], frozenset[str]]:
+    """The same, and what functions read of the module that stand outside of the scope."""
     below = project.once(_Below)
     here = view.flow.own_names
     begin = [*region.block.body[region.first : region.last + 1], region.request.target]
@@ -107,6 +121,7 @@ def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST],
     found: list[ast.AST] = []
     seen: set[ast.AST] = {view.scope}
     read: set[str] = set()
+    outer: set[str] = set()
     named: set[str] = set()
     while pending:
         root, outside = pending.pop()
@@ -118,6 +133,8 @@ def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST],
                 seen.add(each)
                 free = below.seen_from(project, view, each)
                 read |= free
+                if view.scope not in _functions_around(view, each):
+                    outer |= free
                 pending += [(stmt, free) for stmt in each.body]
                 made = [*each.decorator_list, *each.args.defaults, *each.args.kw_defaults]
                 names = [
@@ -131,7 +148,11 @@ def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST],
                 inner = below.runs(project, view.unit, value).names
                 pending.append((value, inner))
                 read |= inner
-    return found, frozenset(read)
+    outer &= view.flow.own_names
+    if outer and not isinstance(view.scope, ast.Module):
+        given = project.view(view.unit, view.unit.tree).flow.given
+        outer = {name for name in outer - shared_names(view.scope) if given(name)}
+    return found, frozenset(read), frozenset(outer)
 
 
 class _Runs(NamedTuple):

@@ -5,7 +5,7 @@ that methods read.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
@@ -16,7 +16,7 @@ from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.asked import attribute_of
 from tapemigrate.rules.proof.constructor_above import constructors_elsewhere
-from tapemigrate.rules.proof.globals_read import given_late
+from tapemigrate.rules.proof.globals_read import given_late, read_outside
 from tapemigrate.rules.proof.handed_later import may_be_tensors
 from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
 from tapemigrate.rules.proof.kept_results import KeptResults, method_of
@@ -57,7 +57,7 @@ def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf
     found = [d for d in before if d.kind is not Kind.MUTATE or d.stmt not in making]
     run += [d.value for d in found if d.value is not None and d.stmt not in run]
     run += own_methods(project, view, run)
-    kept = _stored(project, view, run, given_late(region, view))
+    kept = _stored(project, view, run, region)
     for value in _kept_parts(project, view, run, sources):
         inner = project.view(view.unit, project.scope_of(view.unit, value))
         made = (d.value for d in backward(inner.flow.uses_in(value)).made)
@@ -95,16 +95,20 @@ def _kept_parts(
 
 
 def _stored(
-    project: Project, view: View, run: Sequence[ast.AST], late: Set[str] = frozenset()
+    project: Project, view: View, run: Sequence[ast.AST], region: Region | None = None
 ) -> set[str]:
-    """The same but for what the scope itself puts there, not only ``late``, once it is read."""
+    """The same but for what the scope itself puts there, and not only after ``region`` read it."""
     kept = state_read(project, view, run)
     if not kept or isinstance(view.scope, ast.Module):
         return kept
     # What a function gives a value itself is followed from there.
     made = [d.path for d in view.flow.defs.values() if d.kind is Kind.ASSIGN]
     own = {path[0] for path in made if len(path) == 1}.union(map(text_of, made))
-    return kept - (own - late)
+    own &= kept
+    if own and region is not None:
+        own -= given_late(region, view)
+        own -= read_outside(project, region, view)
+    return kept - own
 
 
 class HiddenReads:
