@@ -18,7 +18,7 @@ from tapemigrate.rules.unseen.made_in_loops import loop_round, run_by_a_loop_too
 from tapemigrate.rules.unseen.new_cells import are_new
 from tapemigrate.rules.unseen.recurrent import direct, last_of, run_by, runs_in
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 
@@ -42,7 +42,8 @@ def settle(
     around = loop_round(region, view, project)
     if around is not None:
         return _made_in(around)
-    if not (region.request.variables or any(map(_may_be_made_anywhere, region.sources.leaves))):
+    leaves = _variables(region)
+    if not (region.request.variables or any(map(_may_be_made_anywhere, leaves))):
         return region
     name = _first(nodes, unit, project)
     if name is None:
@@ -71,7 +72,7 @@ def _found_again(
     region: Region, nodes: Sequence[ast.AST], view: View, project: Project
 ) -> Region | Refusal:
     """The region, where no loop was the first to make the variables that ``nodes`` find again."""
-    leaves = [leaf for leaf in region.sources.leaves if leaf.variables]
+    leaves = _variables(region)
     # What a name of a function around holds was made in plain sight there.
     found_again = region.request.variables or any(
         not leaf.defs or any(made.value is not None for made in leaf.defs) for leaf in leaves
@@ -181,10 +182,18 @@ def _first(nodes: Iterable[ast.AST], unit: Unit, project: Project) -> str | None
     return next((n for node in nodes for n in [run_by(node, unit, project)] if n is not None), None)
 
 
+def _variables(region: Region) -> list[Leaf]:
+    """The leaves that are variables, or are taken for such, by a name that this is said of."""
+    said = region.assumptions
+    return [
+        leaf
+        for leaf in region.sources.leaves
+        if leaf.variables or taken_for_variables(leaf.watch or "") in said
+    ]
+
+
 def _may_be_made_anywhere(leaf: Leaf) -> bool:
-    """Whether the leaf is variables that are not certainly made in plain sight."""
-    if not leaf.variables:
-        return False
+    """Whether the leaf, which is variables, is not certainly made in plain sight."""
     values = [made.value for made in leaf.defs]
     return not values or not all(
         isinstance(value, ast.Call) and last_of(value.func) in _ONE_VARIABLE for value in values
