@@ -10,6 +10,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.outside import together
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.syntax import gives_data, only_iterates
@@ -78,6 +79,11 @@ def kept_together(region: Region, view: View) -> Refusal | None:
     cut = {d for leaf in region.sources.leaves for d in leaf.defs}
     around = view.blocks.loops_around(region.block.body[0])
     behind = backward(view.flow.uses_in(region.request.target)).made
+    if not cut & behind:
+        # ``y, x = inputs``: what was passed was computed before, or nothing was.
+        for made, container in _containers(region, view):
+            if made.stmt in {d.stmt for d in behind}:
+                return together(ast.unparse(container))
     taken = (d for d in cut if d.kind is Kind.ELEMENT or d.stmt in around)
     for made in sorted(taken, key=lambda d: d.order):
         for twin in sorted((behind | cut) - {made}, key=lambda d: d.path):
