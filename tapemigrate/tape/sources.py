@@ -389,6 +389,10 @@ class SourceReader:
         make = self._kinds.element(made)
         if make in (Make.VARIABLES, Make.VARIABLE):
             return self._made.variables(make, defs)
+        if make is Make.ANY_VARIABLES:
+            each = self._made.variables(Make.VARIABLES, defs)
+            leaves = [replace(x, assumption=all_trainable(text)) for x in each.leaves]
+            return replace(each, leaves=leaves)
         if (
             made.kind is Kind.ELEMENT
             and text_of(made.path) == text

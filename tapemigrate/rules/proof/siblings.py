@@ -10,16 +10,21 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import top_level
+from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.lookups import Lookups
 from tapemigrate.tape.returned import element, places_of
 from tapemigrate.tape.same import value_may_be
+from tapemigrate.tape.symbols import GETTERS
 from tapemigrate.tape.syntax import may_give_back
 
 # What TensorFlow gives several of: parts of one tensor, none of which is made of another.
 _OWN_OPS = (Make.LEAF, Make.TENSOR, Make.PYTHON)
+_LOOKS_UP = frozenset(
+    {*GETTERS, "trainable_variables", "global_variables", "all_variables", "local_variables"}
+    | {"model_variables", "get_variables", "get_tensor_by_name"}
+)
 _LOOPED = (Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
 # Methods that hand out what a container holds.
 _TAKES = frozenset({"pop", "popleft", "popitem", "get", "setdefault", "__getitem__"})
@@ -192,6 +197,8 @@ def _returned(view: View, one: Def, other: Def) -> list[tuple[ast.expr, ast.expr
 def _carried(view: View, node: ast.expr) -> frozenset[Def] | None:
     """The definitions of a returned value, of what it is another name of, and of its elements."""
     if path_of(node) is None:
+        if _looks_up(view, node):
+            return None
         # Made in the ``return``: nothing else can be made of it, only of what it names.
         parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
         found: set[Def] = set()
@@ -218,8 +225,30 @@ def _carried(view: View, node: ast.expr) -> frozenset[Def] | None:
         elif made.kind in (Kind.ENTRY, Kind.ELEMENT, Kind.WITH, Kind.EXCEPT):
             return None
         elif made.value is not None:
+            if _looks_up(view, made.value):
+                return None
             stack += _may_be(view, made.value, made.uses)
     return frozenset(found)
+
+
+def _looks_up(view: View, value: ast.expr) -> bool:
+    """Whether the graph is asked for what is there, which anything may have used: variables, say.
+
+    By the value itself, or by a function of the file that it calls.
+    """
+    for node in walk(value):
+        if isinstance(node, ast.Call):
+            function = view.kinds.called(node)
+            parts = walk(function) if function is not None else (node.func,)
+            if any(_last(part) in _LOOKS_UP for part in parts):
+                return True
+    return False
+
+
+def _last(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _may_be(view: View, value: ast.expr, uses: Iterable[Use]) -> Iterable[Def]:
