@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import Scope
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.values.provenance import Provenance
+from tapemigrate.rules.values.traces import Provenance
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from tapemigrate.rules.project import CallSite, View
 from tapemigrate.rules.proof.asked import Asked
 from tapemigrate.rules.proof.independence import Independence
 from tapemigrate.rules.proof.verdicts import wrong
-from tapemigrate.rules.values.provenance import Provenance
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal
 

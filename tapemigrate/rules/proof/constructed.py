@@ -17,7 +17,8 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.unseen.found import found_in_graph
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import arguments_of, calls_in, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import short

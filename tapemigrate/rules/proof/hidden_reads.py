@@ -32,8 +32,9 @@ from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.counts import is_count_in
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.module_variables import are_variables
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Make
 from tapemigrate.tape.leaf import Leaf

@@ -13,8 +13,9 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.attributes import bases_elsewhere, inherited_values
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.request import Refusal

@@ -18,7 +18,8 @@ from tapemigrate.rules.proof.one_object import holders
 from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.class_constants import is_constant_of_object
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.rules.values.variable_values import holds_variables, is_set_by_text
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf

@@ -13,7 +13,8 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.verdicts import names_of, wrong
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.rules.values.variable_values import PLAIN
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.leaf import Leaf

@@ -11,7 +11,8 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.module_variables import are_variables
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 

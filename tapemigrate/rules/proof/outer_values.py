@@ -22,7 +22,8 @@ from tapemigrate.rules.proof.siblings import given_beside, unpacked_beside
 from tapemigrate.rules.proof.verdicts import name_of, names_of, wrong
 from tapemigrate.rules.values.captured import is_set_inside, outer_definitions
 from tapemigrate.rules.values.module_variables import are_variables
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf

@@ -19,8 +19,9 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.values.attributes import contents
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.same import value_may_be
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from enum import Enum, auto
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
+from tapemigrate.flow.components import components
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
-from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.flow.slices import backward, origins
@@ -37,6 +36,7 @@ from tapemigrate.rules.values.put_in import (
     put_in_by_methods,
     put_in_by_others,
 )
+from tapemigrate.rules.values.traces import Key, Provenance, Steps, Traced
 from tapemigrate.rules.values.variable_values import (
     PLAIN,
     VARIABLE,
@@ -58,76 +58,17 @@ _OF_TEXTS = frozenset({"lower", "upper", "strip", "lstrip", "rstrip", "startswit
 _ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
 
 
-@dataclass(slots=True)
-class Provenance:
-    """What a value may be made of, as far as the code shows.
-
-    ``attributes`` of ``self``, ``parameters`` of the function at hand, ``globals``; ``network``:
-    it passes through variables or layers; ``calls``: through calls that may use some; ``outside``:
-    it was passed to another function; ``blind``: something on the way cannot be seen; ``foreign``:
-    it is set on the object from outside of its class; ``filled``: a call may have put into it what
-    cannot be seen. ``defs`` are all definitions that were met,
-    ``values`` what was assigned to the attributes among them.
-    """
-
-    attributes: set[str] = field(default_factory=set)
-    parameters: set[str] = field(default_factory=set)
-    globals: set[str] = field(default_factory=set)
-    network: bool = False
-    calls: bool = False
-    outside: bool = False
-    blind: bool = False
-    foreign: bool = False
-    filled: bool = False
-    defs: set[Def] = field(default_factory=set)
-    values: set[ast.expr] = field(default_factory=set)
-
-    def add(self, other: Provenance) -> None:
-        """Takes in all that ``other`` found, but for the parameters of another function."""
-        self.attributes |= other.attributes
-        self.globals |= other.globals
-        self.network |= other.network
-        self.calls |= other.calls
-        self.outside |= other.outside or bool(other.parameters)
-        self.blind |= other.blind
-        self.foreign |= other.foreign
-        self.filled |= other.filled
-        self.defs |= other.defs
-        self.values |= other.values
-
-
-class _Traced(Enum):
-    ATTRIBUTE = auto()
-    METHOD = auto()
-    FUNCTION = auto()
-
-
-# An attribute, method or function, of the class and the file of a view.
-_Key = tuple[_Traced, View, str]
-
-
-@dataclass(slots=True)
-class _Steps:
-    """What stands in one place: what it tells by itself, and what is traced for the rest."""
-
-    own: Provenance = field(default_factory=Provenance)
-    further: dict[_Key, None] = field(default_factory=dict)
-
-    def take(self, other: _Steps) -> None:
-        """Adds what ``other`` tells, but for the parameters of another function."""
-        self.own.add(other.own)
-        self.further |= other.further
-
-
 class Tracer:
     """Traces values through one class and one file."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._traced = Fixpoint[_Key, Provenance](Provenance())
+        # What each tells to those that are traced through it, and what it tells itself.
+        self._seen: dict[Key, Provenance] = {}
+        self._traced: dict[Key, Provenance] = {}
         # What stands in a place does not change while others are worked out.
-        self._places: dict[_Key, _Steps] = {}
-        self._values: dict[tuple[View, ast.expr], _Steps] = {}
+        self._places: dict[Key, Steps] = {}
+        self._values: dict[tuple[View, ast.expr], Steps] = {}
         self._asking = AskingViews(project)
         self._behind: dict[tuple[ast.AST, ast.expr], frozenset[Def]] = {}
         self._looking: set[int] = set()
@@ -136,10 +77,10 @@ class Tracer:
         """Where the value of ``node``, an expression of the scope of ``view``, comes from."""
         return self._followed(self._steps_of(view, node))
 
-    def _steps_of(self, view: View, node: ast.expr) -> _Steps:
+    def _steps_of(self, view: View, node: ast.expr) -> Steps:
         steps = self._values.get((view, node))
         if steps is None:
-            steps = self._values[view, node] = _Steps()
+            steps = self._values[view, node] = Steps()
             made = self._behind_puts(view, node, steps)
             steps.own.defs |= made
             for each in made:
@@ -150,21 +91,68 @@ class Tracer:
             steps.own.blind |= found_in_graph(self._project, view.unit, values)
         return steps
 
-    def _read_of_whole(self, view: View, nodes: Iterable[ast.AST], steps: _Steps) -> None:
+    def _read_of_whole(self, view: View, nodes: Iterable[ast.AST], steps: Steps) -> None:
         whole = read_of_whole(view, nodes)
         steps.own.blind |= whole.unseen
         for name, called in whole.parts:
-            self._look_up(_Traced.METHOD if called else _Traced.ATTRIBUTE, view, name, steps)
+            self._look_up(Traced.METHOD if called else Traced.ATTRIBUTE, view, name, steps)
             steps.own.attributes |= set() if called else {name}
 
-    def _followed(self, steps: _Steps) -> Provenance:
+    def _followed(self, steps: Steps) -> Provenance:
         found = Provenance(parameters=set(steps.own.parameters))
         found.add(replace(steps.own, parameters=set()))
-        for key in steps.further:
-            found.add(self._traced.of(key, self._trace))
+        self._follow(steps.further)
+        found.add_all(self._seen[key] for key in steps.further)
         return found
 
-    def _behind_puts(self, view: View, node: ast.expr, steps: _Steps) -> frozenset[Def]:
+    def _follow(self, keys: Iterable[Key]) -> None:
+        """Works out what all that ``keys`` lead to tells.
+
+        What leads to each other tells the same, so that it is put together once. Only what a method
+        reads, where it is a value, shows as it goes: from there on, it leads to that as well.
+        """
+        wanted = [key for key in keys if key not in self._seen]
+        values: dict[Key, Steps] = {}
+
+        def steps(key: Key) -> Steps:
+            if key in values:
+                return values[key]
+            if self._is_method_as_value(key):
+                values[key] = self._as_value(key)
+                return values[key]
+            if key not in self._places:
+                self._places[key] = self._steps_at(*key)
+            return self._places[key]
+
+        while wanted:
+            found: dict[Key, Provenance] = {}
+            called = (self._called(key) for key in [*values])
+            for part in components([*wanted, *called], lambda k: steps(k).further, self._seen):
+                told = Provenance()
+                told.add_all(steps(key).own for key in part)
+                inside = set(part)
+                ahead = (k for key in part for k in steps(key).further if k not in inside)
+                told.add_all(found[k] if k in found else self._seen[k] for k in ahead)
+                found |= dict.fromkeys(part, told)
+            more = [self._grows(key, each, found) for key, each in values.items()]
+            if not any(more):
+                self._seen |= found
+                return
+
+    def _grows(self, key: Key, steps: Steps, found: Mapping[Key, Provenance]) -> bool:
+        """Takes in what a method reads that is a value; whether that is more than before."""
+        called = self._called(key)
+        own = found.get(called) or self._seen.get(called)
+        if own is None:
+            return True  # not asked for yet
+        new = own.attributes - steps.own.attributes
+        steps.own.attributes |= new
+        for each in sorted(new):
+            asking = self._asking.of(key[1], each, method=False)
+            steps.further[Traced.ATTRIBUTE, asking, each] = None
+        return bool(new)
+
+    def _behind_puts(self, view: View, node: ast.expr, steps: Steps) -> frozenset[Def]:
         """All behind a value but for calls of which it is seen what they put in, if anything."""
         made = self.behind(view, node)
         idle = frozenset(d for d in made if self._is_shown(view, d, steps))
@@ -177,12 +165,12 @@ class Tracer:
         for path in Operands(view.kinds).paths(node):
             yield from (use.made for use in view.flow.uses_in(path))
 
-    def _is_shown(self, view: View, made: Def, steps: _Steps) -> bool:
+    def _is_shown(self, view: View, made: Def, steps: Steps) -> bool:
         """Whether all is seen that the call at ``made`` puts in; takes in what that is made of."""
         put = put_by(self._project, view, made)
         return put is not None and self._is_taken(put, steps)
 
-    def _is_taken(self, put: Put, steps: _Steps) -> bool:
+    def _is_taken(self, put: Put, steps: Steps) -> bool:
         """Takes in what calls put in; whether that is all."""
         if not put.unseen and not put.values:
             return True
@@ -199,7 +187,7 @@ class Tracer:
         steps.own.filled |= unseen
         return not unseen
 
-    def _handed_to_objects(self, put: Put, steps: _Steps) -> None:
+    def _handed_to_objects(self, put: Put, steps: Steps) -> None:
         steps.own.filled |= put.unseen or any(at.kinds.make(v) not in PLAIN for at, v in put.values)
 
     def _is_of_texts(self, name: str) -> bool:
@@ -211,7 +199,7 @@ class Tracer:
 
     def put_in(self, put: Put) -> Provenance:
         """What comes into a list or dict by what calls put in."""
-        steps = _Steps()
+        steps = Steps()
         self._is_taken(put, steps)
         return self._followed(steps)
 
@@ -222,13 +210,13 @@ class Tracer:
             self._behind[key] = _behind(view, node)
         return self._behind[key]
 
-    def _definition(self, view: View, made: Def, steps: _Steps) -> None:
+    def _definition(self, view: View, made: Def, steps: Steps) -> None:
         if made.kind is Kind.PARAM:
             if made.path[0] != view.kinds.self_name:
                 steps.own.parameters.add(made.path[0])
         elif made.kind is Kind.ENTRY:
             if made.path[0] == view.kinds.self_name and len(made.path) > 1:
-                self._look_up(_Traced.ATTRIBUTE, view, made.path[1].lstrip("."), steps)
+                self._look_up(Traced.ATTRIBUTE, view, made.path[1].lstrip("."), steps)
                 steps.own.attributes.add(made.path[1].lstrip("."))
             elif len(made.path) == 1 and made.path[0] not in (
                 view.kinds.self_name,
@@ -241,11 +229,11 @@ class Tracer:
             node = made.value if made.value is not None else made.stmt
             if isinstance(node, Function) and view.cls is not None:
                 inner = self._project.view(view.unit, node)
-                steps.further[_Traced.FUNCTION, inner, ""] = None
+                steps.further[Traced.FUNCTION, inner, ""] = None
         elif made.value is not None and view.kinds.make(made.value) in VARIABLE:
             steps.own.network = True
 
-    def _calls(self, view: View, nodes: Iterable[ast.AST], steps: _Steps) -> None:
+    def _calls(self, view: View, nodes: Iterable[ast.AST], steps: Steps) -> None:
         for root in nodes:
             for node in walk(root):
                 if isinstance(node, ast.Call):
@@ -254,7 +242,7 @@ class Tracer:
                     # ``Holder().net``: what an object made while it was made itself.
                     steps.own.calls |= view.kinds.makes_object(node.value)
 
-    def _call(self, view: View, call: ast.Call, steps: _Steps) -> None:
+    def _call(self, view: View, call: ast.Call, steps: Steps) -> None:
         name = view.kinds.name(call.func)
         if view.kinds.make(call) in VARIABLE:
             steps.own.network = True
@@ -282,21 +270,21 @@ class Tracer:
         if isinstance(func, ast.Attribute) and self._is_of_texts(func.attr):
             return
         if isinstance(func, ast.Attribute) and owner == (view.kinds.self_name,) and view.cls:
-            self._look_up(_Traced.METHOD, view, func.attr, steps)
+            self._look_up(Traced.METHOD, view, func.attr, steps)
         elif isinstance(func, ast.Name) and func.id[:1].isupper():
             return
         elif isinstance(func, ast.Name) and self._project.effects(view.unit).functions(func.id):
             for function in self._project.effects(view.unit).functions(func.id):
                 inner = self._project.view(view.unit, function)
-                steps.further[_Traced.FUNCTION, inner, ""] = None
+                steps.further[Traced.FUNCTION, inner, ""] = None
         else:
             steps.own.calls = True
 
-    def _look_up(self, what: _Traced, view: View, name: str, steps: _Steps) -> None:
+    def _look_up(self, what: Traced, view: View, name: str, steps: Steps) -> None:
         if view.cls is None:
             steps.own.blind = True
         else:
-            asking = self._asking.of(view, name, what is _Traced.METHOD)
+            asking = self._asking.of(view, name, what is Traced.METHOD)
             steps.further[what, asking, name] = None
 
     def _is_class(self, view: View, path: str) -> bool:
@@ -307,23 +295,39 @@ class Tracer:
             for unit, _ in classes(self._project).named(name)
         )
 
-    def _trace(self, key: _Key) -> Provenance:
-        what, view, name = key
-        if what is _Traced.ATTRIBUTE and (method := self._method_of(view, name)) is not None:
-            return self._method_as_value(view, name, method)
-        if key not in self._places:
-            self._places[key] = self._steps_at(what, view, name)
-        return self._followed(self._places[key])
+    def _trace(self, key: Key) -> Provenance:
+        if key not in self._traced:
+            self._follow([key])
+            known = key in self._places
+            self._traced[key] = self._followed(self._places[key]) if known else self._seen[key]
+        return self._traced[key]
 
-    def _steps_at(self, what: _Traced, view: View, name: str) -> _Steps:
+    def _is_method_as_value(self, key: Key) -> bool:
+        what, view, name = key
+        return what is Traced.ATTRIBUTE and self._method_of(view, name) is not None
+
+    def _called(self, key: Key) -> Key:
+        """The call of a method, in place of its value."""
+        _, view, name = key
+        return Traced.METHOD, self._asking.of(view, name, method=True), name
+
+    def _as_value(self, key: Key) -> Steps:
+        """A method itself, as a value: it has not run, but what it reads is there."""
+        steps = Steps()
+        method = self._method_of(key[1], key[2])
+        if method is not None and method.decorator_list:
+            steps.further[self._called(key)] = None
+        return steps
+
+    def _steps_at(self, what: Traced, view: View, name: str) -> Steps:
         match what:
-            case _Traced.ATTRIBUTE:
+            case Traced.ATTRIBUTE:
                 return self._attribute(view, name)
-            case _Traced.METHOD:
+            case Traced.METHOD:
                 return self._method(view, name)
         # What a function of this file makes is judged by the calls that it holds, and what it
         # makes inside of a method by what it reads of the object there as well.
-        steps = _Steps()
+        steps = Steps()
         assert isinstance(view.scope, Function)
         body = view.scope.body if isinstance(view.scope.body, list) else [view.scope.body]
         if view.cls is not None and view.scope not in view.cls.body:
@@ -348,21 +352,10 @@ class Tracer:
         if view.cls is None:
             return Provenance(blind=True)
         asking = self._asking.of(view, name, method=False)
-        return self._traced.of((_Traced.ATTRIBUTE, asking, name), self._trace)
+        return self._trace((Traced.ATTRIBUTE, asking, name))
 
-    def _method_as_value(self, view: View, name: str, method: NamedFunction) -> Provenance:
-        found = Provenance()
-        own = self.method(view, name)
-        if method.decorator_list:
-            found.add(own)
-        # The method itself, as a value: it has not run, but what it reads is there.
-        found.attributes |= own.attributes
-        for each in sorted(own.attributes):
-            found.add(self.attribute(view, each))
-        return found
-
-    def _attribute(self, view: View, name: str) -> _Steps:
-        steps = _Steps()
+    def _attribute(self, view: View, name: str) -> Steps:
+        steps = Steps()
         assert view.cls is not None
         given = [(view.unit, value) for value in attribute_values(self._project, view, name)]
         given += inherited_values(self._project, view, name)
@@ -394,7 +387,7 @@ class Tracer:
                 steps.take(self._steps_of(inner, put))
             if is_function_of_parts(value):
                 for part in parts_known(inner, value):
-                    self._look_up(_Traced.ATTRIBUTE, inner, part, steps)
+                    self._look_up(Traced.ATTRIBUTE, inner, part, steps)
         filled = [
             (self._project.view(unit, self._project.scope_of(unit, value)), value)
             for unit, value in contents(self._project, view, name)
@@ -410,14 +403,14 @@ class Tracer:
         if view.cls is None:
             return Provenance(blind=True)
         asking = self._asking.of(view, name, method=True)
-        return self._traced.of((_Traced.METHOD, asking, name), self._trace)
+        return self._trace((Traced.METHOD, asking, name))
 
-    def _method(self, view: View, name: str) -> _Steps:
-        steps = _Steps()
+    def _method(self, view: View, name: str) -> Steps:
+        steps = Steps()
         method = self._method_of(view, name)
         if method is None:
             values = attribute_values(self._project, view, name)
-            self._look_up(_Traced.ATTRIBUTE, view, name, steps)
+            self._look_up(Traced.ATTRIBUTE, view, name, steps)
             steps.own.calls = True
             steps.own.blind |= not values
             for value in values:
@@ -435,7 +428,7 @@ class Tracer:
         self._calls(inner, method.body, steps)
         return steps
 
-    def _read(self, view: View, me: str | None, nodes: Iterable[ast.AST], steps: _Steps) -> None:
+    def _read(self, view: View, me: str | None, nodes: Iterable[ast.AST], steps: Steps) -> None:
         """Adds what the nodes read of ``self``, by its methods and properties as well."""
         assert view.cls is not None
         effects = self._project.effects(view.unit)
@@ -445,7 +438,7 @@ class Tracer:
                     if effects.method(view.cls, each.name) is None:
                         steps.own.blind = True
                     elif unit is view.unit:
-                        self._look_up(_Traced.METHOD, view, each.name, steps)
+                        self._look_up(Traced.METHOD, view, each.name, steps)
                 continue
             part = looked_up(node) or node
             if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name):
@@ -454,17 +447,17 @@ class Tracer:
                 continue
             parent = view.unit.parents[node]
             if isinstance(parent, ast.Call) and parent.func is node:
-                self._look_up(_Traced.METHOD, view, part.attr, steps)
+                self._look_up(Traced.METHOD, view, part.attr, steps)
                 continue
             steps.own.attributes.add(part.attr)
-            self._look_up(_Traced.ATTRIBUTE, view, part.attr, steps)
+            self._look_up(Traced.ATTRIBUTE, view, part.attr, steps)
             method = effects.method(view.cls, part.attr)
             if method is not None and method.decorator_list:
-                self._look_up(_Traced.METHOD, view, part.attr, steps)
+                self._look_up(Traced.METHOD, view, part.attr, steps)
 
     def global_name(self, view: View, name: str) -> Provenance:
         """Where a name of the module comes from, whichever of its statements set or fill it."""
-        steps = _Steps()
+        steps = Steps()
         module = self._project.view(view.unit, view.unit.tree)
         self._handed_to_objects(put_in_name(self._project, module, name), steps)
         for made in module.flow.given(name):
