@@ -48,8 +48,9 @@ from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.captured import outer_definitions
-from tapemigrate.rules.values.provenance import Provenance, Tracer
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_by_calls import put_in_argument
+from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.asked_properties import read_by
 from tapemigrate.tape.kinds import Make
