@@ -25,7 +25,7 @@ _ARGUMENTS = "TM2"
 # Trees of so much source take 20 MiB, without what is worked out on them.
 _MANY_CHARACTERS = 500_000
 # Beyond so much, files of which only one thing was asked are parsed again where more is.
-_MOST_CHARACTERS = 1_500_000
+_MOST_CHARACTERS = 5_000_000
 
 Rule = Callable[[Project, Unit], list[Finding]]
 
