@@ -24,8 +24,6 @@ from tapemigrate.tape.plan import Op
 _ARGUMENTS = "TM2"
 # Trees of so much source take 20 MiB, without what is worked out on them.
 _MANY_CHARACTERS = 500_000
-# Beyond so much, files of which only one thing was asked are parsed again where more is.
-_MOST_CHARACTERS = 5_000_000
 
 Rule = Callable[[Project, Unit], list[Finding]]
 
@@ -207,23 +205,16 @@ def _project(
         parsed.append(unit(file, one_of_many=held > _MANY_CHARACTERS))
         return parsed[-1]
 
-    def end(use: Unit) -> bool:
-        if sum(len(each.text) for each in parsed) <= _MOST_CHARACTERS:
-            return False
-        parsed[:] = (each for each in parsed if each is not use)
-        let_go([use])
-        return True
-
     try:
         units: dict[str, Unit | Later] = {
-            name: Later(file.text, partial(parse, file), end) if name in idle else parse(file)
+            name: Later(file.text, partial(parse, file)) if name in idle else parse(file)
             for name, file in files.items()
         }
         # What does not parse may hold callers.
         unread = [cell for file in files.values() for cell in _unread(file)]
         for name, file in context.items():
             if name not in units:
-                units[name] = later = Later(file.text, partial(_none_if_broken, parse, file), end)
+                units[name] = later = Later(file.text, partial(_none_if_broken, parse, file))
                 unread += [(file.filename, later), *_unread(file)]
         keeps_graphs = settings.target == "v1-graph"
         project = Project(units, unread, settings.aliases, keeps_graphs, files, idle)

@@ -137,33 +137,6 @@ def test_pieces_and_places() -> None:
     assert files.parsed == ["a.py", "c.py"]
 
 
-@pytest.mark.parametrize(("is_room", "parsed"), [(True, ["a.py"]), (False, ["a.py"] * 3)])
-def test_one_thing_is_told_of_a_file(is_room: bool, parsed: list[str]) -> None:
-    made, let_go = [], []
-
-    def parsed_now() -> Unit:
-        made.append("a.py")
-        return Unit("a.py", "x = 1\n", parse("x = 1\n", "a.py"))
-
-    def without_room(unit: Unit) -> bool:
-        let_go.append(unit.filename)
-        return not is_room
-
-    file = Later("x = 1\n", parsed_now, without_room)
-    assert [file.told(lambda unit: len(unit.tree.body)) for _ in range(2)] == [1, 1]
-    assert file.is_parsed == is_room
-    assert file.unit is file.unit is not None
-    assert file.told(lambda unit: unit.filename) == "a.py"
-    assert made == parsed
-    assert let_go == parsed[: 1 if is_room else 2]
-
-
-def test_nothing_is_told_of_what_does_not_parse() -> None:
-    files = Files({"a.py": BROKEN})
-    assert [files.later["a.py"].told(lambda unit: unit.text) for _ in range(2)] == [None, None]
-    assert files.parsed == ["a.py"]
-
-
 def test_one_after_the_other_is_parsed() -> None:
     files = Files({"a.py": "def x(): ...\n", "b.py": "x = 1\n", "c.py": "def x(): ...\n"})
     assert next(iter(files.units.having("x"))).filename == "a.py"

@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.units import Later
+from tapemigrate.rules.units import Later, parsed
 
 # Of so many texts is kept what follows from each.
 _MOST_TEXTS = 500
@@ -28,9 +28,10 @@ class ByText(Generic[_T]):
         with self._lock:
             found = self._found.get(file.text)
         if found is None:
-            found = self._make(file) if isinstance(file, Unit) else file.told(self._make)
-            if found is None:
+            unit = parsed(file)
+            if unit is None:
                 return None
+            found = self._make(unit)
             with self._lock:
                 self._found[file.text] = found
                 if len(self._found) > _MOST_TEXTS:

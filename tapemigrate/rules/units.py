@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
-from typing import TypeVar
 
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
-
-_T = TypeVar("_T")
 
 _WORD = late(r"\w+")
 # Ahead of the name nothing is taken: a comment that ends in "class" may stand before a definition.
@@ -31,21 +28,11 @@ _ANYTHING = ""
 
 
 class Later:
-    """A file that is not parsed yet; ``parse`` gives None where it cannot be.
+    """A file that is not parsed yet; ``parse`` gives None where it cannot be."""
 
-    ``let_go`` ends the use of what it gave, where there is no room to keep it for what may be asked
-    next, and tells whether it did.
-    """
-
-    def __init__(
-        self,
-        text: str,
-        parse: Callable[[], Unit | None],
-        let_go: Callable[[Unit], bool] = lambda unit: False,
-    ) -> None:
+    def __init__(self, text: str, parse: Callable[[], Unit | None]) -> None:
         self.text = text
         self._parse = parse
-        self._let_go = let_go
         self._words: frozenset[str] | None = None
         self._unit: Unit | object | None = _UNASKED
 
@@ -60,23 +47,6 @@ class Later:
         if self._unit is _UNASKED:
             self._unit = self._parse()
         return self._unit if isinstance(self._unit, Unit) else None
-
-    def told(self, make: Callable[[Unit], _T]) -> _T | None:
-        """What ``make`` tells of the file, which holds nothing of its tree; None: see ``parse``.
-
-        Of many files no more is ever asked for: beyond some, they are not kept parsed for that.
-        """
-        if self.is_parsed:
-            return None if self.unit is None else make(self.unit)
-        unit = self._parse()
-        if unit is None:
-            self._unit = None
-            return None
-        try:
-            return make(unit)
-        finally:
-            if not self._let_go(unit):
-                self._unit = unit
 
     def may_have(self, names: frozenset[str]) -> bool:
         """Whether one of the names may stand in the file."""

@@ -229,11 +229,10 @@ class Elsewhere:
     def _giving_calls(self, filename: str, file: Unit | Later) -> frozenset[GivingCall]:
         """Those calls of a file that hand in such a thing, or an object that is made there."""
         if filename not in self._calls_giving:
-            found = None
-            if self._may_run(file):
-                tell = self._calls_that_give
-                found = tell(file) if isinstance(file, Unit) else file.told(tell)
-            self._calls_giving[filename] = found or frozenset()
+            found = parsed(file) if self._may_run(file) else None
+            self._calls_giving[filename] = (
+                frozenset() if found is None else self._calls_that_give(found)
+            )
         return self._calls_giving[filename]
 
     def _calls_that_give(self, user: Unit) -> frozenset[GivingCall]:
