@@ -154,12 +154,14 @@ class CallEffects:
         if not self._effects.functions(func.attr):
             changing = others
         objects = _parts(a for a in changing if a in others)
+        # What an object hands its own methods of itself, they may fill.
+        parts = [a for a in filled.surely if (path_of(a) or ())[:1] == (self.self_name,)]
         if owner == (self.self_name,) and self.cls is not None:
             if not self._effects.writes_self(self.cls, func.attr):
                 held = self._effects.method(self.cls, func.attr) is None
                 state = held and self._effects.keeps_state(None)
                 return Effect(
-                    (func, *filled.surely) if state else tuple(filled.surely),
+                    (func, *parts) if state else tuple(parts),
                     contents=args,
                     objects=objects,
                     called=func if held else None,
@@ -168,7 +170,7 @@ class CallEffects:
                 )
         mine = owner == (self.self_name,)
         sets = frozenset[str]() if mine else self._effects.sets(func.attr)
-        changed = (func.value, *filled.surely) if mine else (func.value,)
+        changed = (func.value, *parts) if mine else (func.value,)
         return Effect(changed, contents=args, objects=objects, sets=sets, writes_hidden=True)
 
     def _owners(self, call: ast.Call, given: Iterable[ast.expr]) -> Iterator[ast.expr]:
