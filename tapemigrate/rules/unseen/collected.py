@@ -22,7 +22,7 @@ from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import GETTERS, short
 
 COLLECTED = Refusal(
-    "tensors come from a graph collection, and what fills it is not written here",
+    "tensors come from a graph collection, and any code may have filled it",
     "Return the tensors from where they are made, and open the tape there.",
     gathers=True,
 )
@@ -39,12 +39,12 @@ _HARMLESS_KEYS = ("VARIABLES", "variables", "UPDATE_OPS", "SUMMARIES", "GLOBAL_S
 def collected_by(what: str) -> Refusal:
     """The same, saying by what they come; ``what`` is what ``Collected.read_by`` says."""
     if what.endswith(_LOSSES):
-        reason = f"{what} what layers gathered when they were called"
+        reason = "what layers gathered when they were called, and any code may have called them"
     elif what.endswith("gives"):
-        reason = f"{what} tensors out of a graph collection"
+        reason = "tensors out of a graph collection, and any code may have filled it"
     else:
-        reason = f"{what} tensors"
-    return replace(COLLECTED, reason=f"{reason}, and what fills it is not written here")
+        reason = "tensors, and any code may have put them there"
+    return replace(COLLECTED, reason=f"{what} {reason}")
 
 
 class Collected:
