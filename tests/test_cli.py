@@ -432,7 +432,7 @@ def test_what_is_not_needed_is_not_imported(
         (["check", "clean.py"], 0),
         (["fix", "--diff", "local.py"], 1),
         (["verify", "--", "python", "train.py"], 2),
-        (["verify", "--help"], 2),
+        (["verify", "--help"], 0),
         (["fix", "--verify", "local.py", "--", "python", "train.py"], 2),
     ],
 )

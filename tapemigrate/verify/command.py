@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from tapemigrate.reports.common import printable
-from tapemigrate.verify import report
-from tapemigrate.verify.certificate import Certificate, CertificateError
-from tapemigrate.verify.job import FAILURES, Job, Rewrite, Verdicts
 from tapemigrate.verify.options import WithCommand, running
-from tapemigrate.verify.pool import Device
-from tapemigrate.verify.waiting import waiting
 
-_RENDERERS: dict[str, Callable[[Verdicts], str]] = {
-    "text": report.text,
-    "json": report.json_text,
-    "sarif": report.sarif_text,
-}
+if TYPE_CHECKING:
+    from tapemigrate.verify.pool import Device
 
 
 class _Command(WithCommand):
@@ -57,7 +48,7 @@ class _Command(WithCommand):
 )
 @click.option(
     "--output-format",
-    type=click.Choice(tuple(_RENDERERS)),
+    type=click.Choice(("text", "json", "sarif")),
     default="text",
     show_default=True,
     help="How verdicts are told.",
@@ -89,6 +80,13 @@ def verify(
     Exit code: 0 everything is VERIFIED, 1 something is not, 2 there is nothing that could be run,
     or it fails before the rewrite already.
     """
+    # They need numpy, which `verify --help` does without.
+    from tapemigrate.reports.common import printable
+    from tapemigrate.verify.certificate import Certificate, CertificateError
+    from tapemigrate.verify.job import FAILURES, Job, Rewrite, Verdicts
+    from tapemigrate.verify.report import RENDERERS
+    from tapemigrate.verify.waiting import waiting
+
     job = Job(ctx.meta["command"], cases, part, before_python, device, timeout)
     if sum(map(bool, (job.command, job.cases, replay))) != 1:
         raise click.UsageError("give a file of cases, or a command to run after --, or --replay")
@@ -110,7 +108,7 @@ def verify(
                 made.write(certificate)
     except (*FAILURES, CertificateError) as error:
         raise click.ClickException(printable(str(error))) from None
-    click.echo(_RENDERERS[output_format](verdicts), nl=False)
+    click.echo(RENDERERS[output_format](verdicts), nl=False)
     if rewrite.left:
         need = "call needs" if rewrite.left == 1 else "calls need"
         click.echo(f"{rewrite.left} {need} --unsafe-fixes.", err=True)

@@ -64,6 +64,10 @@ def sarif_text(verdicts: Verdicts) -> str:
     return sarif.render(Report(found, {}, os.getcwd()))
 
 
+#: How verdicts are told, by the name of the format.
+RENDERERS = {"text": text, "json": json_text, "sarif": sarif_text}
+
+
 def data(verdicts: Verdicts) -> dict[str, Any]:
     """The verdicts as JSON data."""
     return {
