@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tapemigrate.reports.common import printable
 from tapemigrate.verify.options import WithCommand, running
+from tapemigrate.verify.waiting import waiting
 
 if TYPE_CHECKING:
     from tapemigrate.verify.pool import Device
@@ -81,11 +83,9 @@ def verify(
     or it fails before the rewrite already.
     """
     # They need numpy, which `verify --help` does without.
-    from tapemigrate.reports.common import printable
     from tapemigrate.verify.certificate import Certificate, CertificateError
     from tapemigrate.verify.job import FAILURES, Job, Rewrite, Verdicts
     from tapemigrate.verify.report import RENDERERS
-    from tapemigrate.verify.waiting import waiting
 
     job = Job(ctx.meta["command"], cases, part, before_python, device, timeout)
     if sum(map(bool, (job.command, job.cases, replay))) != 1:

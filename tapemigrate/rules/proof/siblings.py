@@ -10,20 +10,22 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.unseen.reasons import LOOKING_UP
+from tapemigrate.rules.unseen.recurrent import last_of
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.lookups import Lookups
 from tapemigrate.tape.returned import element, places_of
 from tapemigrate.tape.same import value_may_be
-from tapemigrate.tape.symbols import GETTERS
+from tapemigrate.tape.symbols import ANY_VARIABLE_LISTS, GETTERS, VARIABLE_LISTS
 from tapemigrate.tape.syntax import may_give_back
 
 # What TensorFlow gives several of: parts of one tensor, none of which is made of another.
 _OWN_OPS = (Make.LEAF, Make.TENSOR, Make.PYTHON)
 _LOOKS_UP = frozenset(
-    {*GETTERS, "trainable_variables", "global_variables", "all_variables", "local_variables"}
-    | {"model_variables", "get_variables", "get_tensor_by_name"}
+    name.rpartition(".")[2]
+    for name in (*VARIABLE_LISTS, *ANY_VARIABLE_LISTS, *GETTERS, *LOOKING_UP)
 )
 _LOOPED = (Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
 # Methods that hand out what a container holds.
@@ -240,15 +242,9 @@ def _looks_up(view: View, value: ast.expr) -> bool:
         if isinstance(node, ast.Call):
             function = view.kinds.called(node)
             parts = walk(function) if function is not None else (node.func,)
-            if any(_last(part) in _LOOKS_UP for part in parts):
+            if any(last_of(part) in _LOOKS_UP for part in parts):
                 return True
     return False
-
-
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _may_be(view: View, value: ast.expr, uses: Iterable[Use]) -> Iterable[Def]:
