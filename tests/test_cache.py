@@ -96,6 +96,28 @@ def test_what_is_known_is_not_worked_out_again(
     assert unanalysed == []
 
 
+@pytest.mark.parametrize("name", ["page.py", "cells.ipynb"])
+def test_what_breaks_off_in_its_first_place_is_known(
+    project: Path, tmp_path: Path, unanalysed: list[str], name: str
+) -> None:
+    cells = [{"cell_type": "code", "source": text} for text in (")\n", LOCAL)]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    page = f"<!DOCTYPE html>\n{LOCAL}"
+    (project / name).write_text(page if name.endswith(".py") else json.dumps(notebook))
+    cache = opened(tmp_path / "cache")
+    first = found(project, cache)
+    places = [
+        (os.path.basename(each.filename), each.location)
+        for each in first.diagnostics
+        if each.code == "TM901"
+    ]
+    assert (name, Position(1, 1)) in places
+    assert name in unanalysed
+    unanalysed.clear()
+    assert found(project, cache) == first
+    assert unanalysed == []
+
+
 def test_what_goes_together_with_a_broken_file_is_known(
     project: Path, tmp_path: Path, unanalysed: list[str]
 ) -> None:

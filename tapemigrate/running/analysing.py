@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from tapemigrate.model import Diagnostic, Position
+from tapemigrate.model import Diagnostic
 from tapemigrate.results import FileResult, failure, in_order, plain_result, result_of, rows_of
 from tapemigrate.running import garbage
 from tapemigrate.running.cache import digest
@@ -51,7 +51,7 @@ def _digests(task: Task) -> dict[str, str]:
 
 
 def _keep(task: Task, data: Mapping[str, bytes], results: list[FileResult]) -> None:
-    wrong = any(_may_go_right(d) for each in results for d in each.diagnostics)
+    wrong = any(map(_may_go_right, results))
     if task.cache is None or task.mode != "check" or wrong:
         return
     contents: dict[str, bytes | None] = dict(data)
@@ -62,9 +62,12 @@ def _keep(task: Task, data: Mapping[str, bytes], results: list[FileResult]) -> N
     task.cache.put(key, [plain_result(each) for each in results])
 
 
-def _may_go_right(diagnostic: Diagnostic) -> bool:
-    """Whether a failure need not come back with the same text: it has no place there."""
-    return diagnostic.code in ALWAYS_REPORTED and diagnostic.location == Position(1, 1)
+def _may_go_right(result: FileResult) -> bool:
+    """Whether a failure need not come back with the same text: none of its rows shows it."""
+    return any(
+        each.code in ALWAYS_REPORTED and (each.cell, each.location.row) not in result.lines
+        for each in result.diagnostics
+    )
 
 
 def _apart(task: Task) -> list[FileResult]:
