@@ -447,11 +447,3 @@ def self_name(unit: Unit, scope: Scope) -> str | None:
             return node.args.args[0].arg if node.args.args and not static else None
         node = parent
     return None
-
-
-def scopes_of(nodes: Iterable[tuple[Scope, ast.AST]]) -> dict[Scope, list[ast.AST]]:
-    """Nodes by the scope that runs them, in the order given."""
-    found: dict[Scope, list[ast.AST]] = {}
-    for scope, node in nodes:
-        found.setdefault(scope, []).append(node)
-    return found
