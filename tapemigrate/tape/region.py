@@ -1,4 +1,4 @@
-"""The statements that a tape has to record for one gradient call."""
+"""The statements that a tape has to record for one gradient call: which, and where they stand."""
 
 from __future__ import annotations
 
@@ -6,9 +6,38 @@ import ast
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Block
-from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.definitions import Def, Use
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.request import Request
+
+
+@dataclass(eq=False, slots=True)
+class Slice:
+    """What has to run under the tape of a request, wherever it stands.
+
+    ``nodes`` are what the target is made of, and ``edges`` what of them is used for what.
+    ``itself``: the target is a source. ``inline``: it is computed where the call stands.
+    ``again``: of what the call gave the round before. ``ahead``: so is something that runs before
+    the call does.
+    """
+
+    request: Request
+    sources: Sources
+    target: frozenset[Use]
+    stops: list[Def]
+    nodes: frozenset[Def]
+    edges: list[tuple[Def | None, Use]]
+    lower: set[Request]
+    itself: bool
+    inline: bool = False
+    again: bool = False
+    ahead: bool = False
+    statements: set[ast.stmt] = field(default_factory=set)
+
+    @property
+    def run(self) -> set[ast.stmt]:
+        """All statements that are run for the target."""
+        return self.statements | {self.request.stmt} if self.inline else self.statements
 
 
 @dataclass(eq=False, slots=True)

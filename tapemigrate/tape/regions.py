@@ -26,7 +26,7 @@ from tapemigrate.tape.outside import elsewhere, may_be_passed_in
 from tapemigrate.tape.putting_aside import PuttingAside
 from tapemigrate.tape.received import Received
 from tapemigrate.tape.recipes import SOURCE, THREAD
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.region import Region, Slice
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
 from tapemigrate.tape.rounds import making_anew
@@ -99,6 +99,37 @@ class RegionFinder:
         ``early``: what ran before in this scope may have put aside what the target is made of.
         ``aside``: so may have what was handed a source. ``effects``: these statements have.
         """
+        part = self._slice(request, others, recorded)
+        if isinstance(part, Refusal):
+            return part
+        earlier = self._with_what_was_put_aside(part, recorded, early, aside, effects)
+        region = self._placed(part)
+        if isinstance(region, Refusal):
+            return region
+        earliest = self._effect(region)
+        if earliest is not None and earliest not in effects:
+            return self.find(request, others, recorded, early, aside, [*effects, earliest])
+        region.earlier = earlier
+        region.lasting = is_kept_generator(request.call, request.stmt, self._parents)
+        refusal = self._room.unfit(region)
+        if refusal is not None:
+            return refusal
+        region.roots = entering(region, part.nodes, self._flow, self._kinds, self._ops)
+        region.needed = frozenset(part.statements)
+        renamed = self._renamed(region)
+        if renamed is not None:
+            name, made = renamed
+            if set(made) <= set(effects):
+                return Refusal(
+                    f"`{name}` names another tensor by the time a tape could watch it", SOURCE
+                )
+            return self.find(request, others, recorded, early, aside, [*effects, *made])
+        return self._with_assumptions(region, part.target)
+
+    def _slice(
+        self, request: Request, others: Sequence[Request], recorded: frozenset[Path]
+    ) -> Slice | Refusal:
+        """What the target is made of, from the sources on."""
         sources = self.sources(request)
         if isinstance(sources, Refusal):
             return sources
@@ -125,95 +156,110 @@ class RegionFinder:
         outside = self._made_outside(request, target, sources, recorded, itself)
         if outside is not None:
             return outside
-        inline = itself or request.records or not self._ops.is_only_read(request.target)
-        # Whoever is handed an iterator makes the elements that it is asked for.
-        inline = inline or (request.api == "threaded" and self._ops.iterates(request.target))
-        statements = {d.stmt for d in nodes if d.stmt is not None and self._ops.makes_ops(d)}
-        statements |= set(request.beside)
-        own = [d for d in nodes if d.stmt is request.stmt and self._ops.makes_ops(d)]
-        # ``y = gradients(y, x)`` in a loop asks for what it gave the round before.
-        again = any(holds(d, request.call) for d in own)
-        ahead = any(runs_ahead(d, request.call) for d in nodes if d.stmt is request.stmt)
-        beside = ahead or any(d.kind is Kind.COMPREHENSION for d in own)
-        if not inline and not again and not beside:
-            statements.discard(request.stmt)
-        statements = self._after_sources(statements, sources)
-        if not statements and self._is_apart(target, sources):
-            inline = True
-        if not (statements or inline):
+        part = Slice(request, sources, target, stops, nodes, edges, lower, itself)
+        self._choose_statements(part)
+        if not (part.statements or part.inline):
             return self._elsewhere(request, target)
-        if not (inline or recorded) and self._is_from_before(target, sources, nodes):
+        if not (part.inline or recorded) and self._is_from_before(target, sources, nodes):
             return self._elsewhere(request, target)
         if not recorded and not self._between.connects(request, sources, stops, others):
             cut = {d for leaf in sources.leaves for d in leaf.defs}
             asked = {u.made for q in lower for u in self._flow.uses_in(q.sources)}
             return self._elsewhere(request, target, cut | asked)
+        return part
+
+    def _choose_statements(self, part: Slice) -> None:
+        """Says which statements compute the target, and whether that of the call does."""
+        request = part.request
+        inline = part.itself or request.records or not self._ops.is_only_read(request.target)
+        # Whoever is handed an iterator makes the elements that it is asked for.
+        inline = inline or (request.api == "threaded" and self._ops.iterates(request.target))
+        making = [d for d in part.nodes if self._ops.makes_ops(d)]
+        statements = {d.stmt for d in making if d.stmt is not None} | set(request.beside)
+        own = [d for d in making if d.stmt is request.stmt]
+        # ``y = gradients(y, x)`` in a loop asks for what it gave the round before.
+        part.again = any(holds(d, request.call) for d in own)
+        part.ahead = any(runs_ahead(d, request.call) for d in part.nodes if d.stmt is request.stmt)
+        beside = part.ahead or any(d.kind is Kind.COMPREHENSION for d in own)
+        if not inline and not part.again and not beside:
+            statements.discard(request.stmt)
+        part.statements = self._after_sources(statements, part.sources)
+        part.inline = inline or (not part.statements and self._is_apart(part.target, part.sources))
+
+    def _with_what_was_put_aside(
+        self,
+        part: Slice,
+        recorded: frozenset[Path],
+        early: bool,
+        aside: bool,
+        effects: Sequence[ast.stmt],
+    ) -> bool:
+        """Adds what may have put aside a part of the target; whether some of it stays outside."""
+        request, sources = part.request, part.sources
         if early:
-            statements |= self._aside.before(
-                request, statements | {request.stmt} if inline else statements
-            )
-        reading = statements | {request.stmt} if inline else statements
+            part.statements |= self._aside.before(request, part.run)
+        reading = part.run
         put_aside = list(self._aside.of_sources(sources, reading))
-        earlier = not aside and any(stmt not in statements for stmt in put_aside)
+        earlier = not aside and any(stmt not in part.statements for stmt in put_aside)
         putting = [*(put_aside if aside else ()), *effects]
         if putting:
             read = frozenset(use for stmt in putting for use in self._aside.read_by(stmt))
-            put, _ = self._between.definitions(read, sources.leaves, frozenset(stops), recorded)
-            self._nodes[request, recorded] = nodes | put
-            statements |= {d.stmt for d in put if d.stmt is not None and self._ops.makes_ops(d)}
-            statements |= set(putting)
-        needed = statements | {request.stmt}
+            put, _ = self._between.definitions(
+                read, sources.leaves, frozenset(part.stops), recorded
+            )
+            self._nodes[request, recorded] = part.nodes | put
+            making = [d for d in put if self._ops.makes_ops(d)]
+            part.statements |= {d.stmt for d in making if d.stmt is not None}
+            part.statements |= set(putting)
+        return earlier
+
+    def _placed(self, part: Slice) -> Region | Refusal:
+        """The rows of one block that hold it."""
+        request = part.request
+        needed = part.statements | {request.stmt}
         block, indices = self._blocks.common(needed)
-        block, indices = self._lift(block, needed, indices, edges, nodes)
+        block, indices = self._lift(block, needed, indices, part.edges, part.nodes)
         if is_elif(block, self._parents):
             return Refusal("the target is computed in the test of an `elif`", SOURCE)
         call = indices[request.stmt]
         if not self._blocks.loops_around(request.stmt):
             # What stands further down has not run yet; only a captured name can point there.
-            statements = {s for s in statements if indices[s] <= call}
-        rows = [indices[s] for s in statements]
-        last = max(rows, default=call - 1)
-        first = min(rows, default=call)
-        if inline and request.stmt in statements:
-            others_rows = [indices[s] for s in statements if s is not request.stmt]
-            first, last = min(others_rows, default=call), max(others_rows, default=call - 1)
+            part.statements = {s for s in part.statements if indices[s] <= call}
+        rows = [indices[s] for s in part.statements if not (part.inline and s is request.stmt)]
+        first, last = min(rows, default=call), max(rows, default=call - 1)
         if last > call:
             return Refusal(
                 "the target is computed after the call, on an earlier round of a loop",
                 SOURCE,
             )
         hoist = inside = False
-        if inline:
+        if part.inline:
             hoist = request.stmt is block.body[call] and self._hoistable(request) and last < call
-            hoist = hoist and not ahead
+            hoist = hoist and not part.ahead
             inside = not hoist
             last = call - 1 if hoist else call
             first = min(first, call)
         elif last == call:
             inside = True
-        if again and not inside:
+        if part.again and not inside:
             return Refusal("it differentiates its own result round a loop", SOURCE)
-        earliest = self._effect(request, block, first, last, sources)
-        if earliest is not None and earliest not in effects:
-            return self.find(request, others, recorded, early, aside, [*effects, earliest])
-        region = Region(
-            request, sources, block, first, last, call, hoist, inside, tuple(stops), itself, lower
+        return Region(
+            request,
+            part.sources,
+            block,
+            first,
+            last,
+            call,
+            hoist,
+            inside,
+            tuple(part.stops),
+            part.itself,
+            part.lower,
         )
-        region.earlier = earlier
-        region.lasting = is_kept_generator(request.call, request.stmt, self._parents)
-        refusal = self._room.unfit(region)
-        if refusal is not None:
-            return refusal
-        region.roots = entering(region, nodes, self._flow, self._kinds, self._ops)
-        region.needed = frozenset(statements)
-        renamed = self._renamed(region)
-        if renamed is not None:
-            name, made = renamed
-            if set(made) <= set(effects):
-                return Refusal(
-                    f"`{name}` names another tensor by the time a tape could watch it", SOURCE
-                )
-            return self.find(request, others, recorded, early, aside, [*effects, *made])
+
+    def _with_assumptions(self, region: Region, target: frozenset[Use]) -> Region | Refusal:
+        """The region with what it is right under, where that is more than can be told."""
+        request, sources, stops = region.request, region.sources, list(region.stops)
         twice = self._names.named_twice(region, target, stops)
         hidden = twice or self._beside.assumed(request, target, sources, stops)
         if isinstance(hidden, Refusal):
@@ -314,15 +360,14 @@ class RegionFinder:
         asked = {d for leaf in sources.leaves for d in leaf.defs if _asks_for_variables(d.stmt)}
         return bool(changed | asked)
 
-    def _effect(
-        self, request: Request, block: Block, first: int, last: int, sources: Sources
-    ) -> ast.stmt | None:
+    def _effect(self, region: Region) -> ast.stmt | None:
         """The first call before the region that is made for its effect, and was handed a source.
 
         It may put what it makes of it where a later call of such a module finds it.
         """
-        run = [*block.body[first : last + 1], request.target]
-        cut = {d for leaf in sources.leaves for d in leaf.defs}
+        body, first = region.block.body, region.first
+        run = [*body[first : region.last + 1], region.request.target]
+        cut = {d for leaf in region.sources.leaves for d in leaf.defs}
         nodes = [n for s in run for n in walk(s)]
         calls = [n for n in nodes if isinstance(n, ast.Call)]
         # What a module has is called, or read: ``CACHE[0]``.
@@ -330,7 +375,7 @@ class RegionFinder:
         own = any(map(self._kinds.may_run, calls))
         if not foreign and not own:
             return None
-        for stmt in block.body[:first]:
+        for stmt in body[:first]:
             value = stmt.value if isinstance(stmt, ast.Expr | ast.Assign) else None
             if not isinstance(value, ast.Call):
                 continue
