@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.evaluation import reads_all
-from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.slices import backward, origins
+from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import is_called_by_python, of_class
@@ -19,6 +19,7 @@ from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.callgraph.enclosing import enclosing
 from tapemigrate.rules.callgraph.reached import is_reached_otherwise
 from tapemigrate.rules.project import CallSite, Mentions, Project, View
+from tapemigrate.rules.proof.above import DEPTH, OUTSIDE, Above
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import Answers, Asked, attribute_of
@@ -47,23 +48,33 @@ from tapemigrate.rules.proof.shared_origin import held_against, share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.unseen.found import found_in_graph
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_by_calls import put_in_argument
 from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.asked_properties import read_by
-from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.same import value_may_be
 
-_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
-_CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
-
-
-# Through how many callers two values are followed.
-_DEPTH = 4
 # Where a function calls itself, what it was handed is not followed up again.
 _HERE = -1
+
+
+@dataclass(slots=True)
+class _Passed:
+    """What a call passes beside the source, which is ``cut`` there.
+
+    ``behind`` is what ``other`` is made of in the caller, and ``run`` the code that makes it.
+    """
+
+    view: View
+    site: CallSite
+    caller: View
+    other: ast.expr
+    value: Provenance
+    behind: frozenset[Def]
+    run: list[ast.expr]
+    cut: frozenset[Def]
+    depth: int
 
 
 class Independence:
@@ -74,8 +85,9 @@ class Independence:
         self._tracer = tracer
         self._ancestry = Ancestry(project, tracer)
         self._answers = project.once(Answers)
+        self.above = Above(project, tracer, self.at_all_calls)
 
-    def at_all_calls(self, view: View, asked: Asked, depth: int = _DEPTH) -> bool | CallSite:
+    def at_all_calls(self, view: View, asked: Asked, depth: int = DEPTH) -> bool | CallSite:
         """True: independent at all calls. False: not all can be seen. A call: dependent there."""
         return self._answers.of(view, asked, depth, self._at_all_calls)
 
@@ -146,74 +158,6 @@ class Independence:
         other = argument_for(site.call, scope, parameter, view.cls is not None)
         return other is not None and path_of(other) is None
 
-    def _around(
-        self, caller: View, asked: Asked, upward: list[Def], behind: frozenset[Def], depth: int
-    ) -> bool | CallSite:
-        """Whether an inner function is handed the source beside what the function around made."""
-        for each in behind:
-            if each.kind is not Kind.ENTRY or each.path[0] == caller.kinds.self_name:
-                continue
-            found = outer_definitions(self._project, caller, each.path)
-            made = [d for d in found[1] if d.kind not in _CODE] if found is not None else []
-            if found is None or all(
-                d.value and found[0].kinds.make(d.value) is Make.PYTHON for d in made
-            ):
-                continue
-            closure = backward([u for d in made for u in (Use(d), *d.uses)]).made
-            for above in upward:
-                if above.kind is Kind.PARAM and above.path != (caller.kinds.self_name,):
-                    beside = replace(asked, source=above, parameter=None, closure=closure)
-                    further = self.at_all_calls(caller, beside, depth - 1)
-                    if isinstance(further, CallSite):
-                        return further
-                    if not further:
-                        return True
-        return False
-
-    def _of_callers(self, view: View, asked: Asked, depth: int) -> bool | CallSite:
-        """The same, where the source may be a part of what a parameter holds: ``items[0]``."""
-        source, scope = asked.source, view.scope
-        if isinstance(scope, NamedFunction) and source.path[0] != view.kinds.self_name:
-            if source.kind is Kind.ENTRY and len(source.path) > 1:
-                if source.path[0] in {a.arg for a in parameters(scope.args)}:
-                    whole = self._answers.whole(scope, source.path[0])
-                    asked = replace(asked, source=whole, part=True)
-        return self.at_all_calls(view, asked, depth)
-
-    def apart_above(
-        self, view: View, sources: Iterable[Def], others: Iterable[Def], depth: int = _DEPTH
-    ) -> bool:
-        """Whether nobody makes one of ``others`` of a source, where both come into the scope.
-
-        As parameters, of its callers; or of the function around.
-        """
-        mine = [d for d in sources if d.kind in _OUTSIDE and d.path[0] != view.kinds.self_name]
-        theirs = [d for d in others if d.kind in _OUTSIDE and d.path[0] != view.kinds.self_name]
-        return all(
-            self._is_apart_above(view, source, other, depth)
-            for source in mine
-            for other in theirs
-            if other.kind is source.kind and other.path != source.path
-        )
-
-    def _is_apart_above(self, view: View, source: Def, other: Def, depth: int) -> bool:
-        if source.kind is Kind.PARAM:
-            asked = Asked(source, other.path[0], computed=True)
-            return depth > 0 and self.at_all_calls(view, asked, depth - 1) is True
-        found = outer_definitions(self._project, view, other.path)
-        if found is None:
-            return True  # of the module
-        holder, made = found
-        made = [d for d in made if d.kind not in _CODE]
-        behind = backward([u for d in made for u in (Use(d), *d.uses)]).made
-        defs = holder.flow.defs.values()
-        mine = with_aliases(
-            frozenset(d for d in defs if d.path == source.path[: len(d.path)]), holder
-        )
-        if (mine | perhaps(mine, holder)) & behind:
-            return False
-        return self.apart_above(holder, mine, behind, depth)
-
     def _site(self, view: View, site: CallSite, asked: Asked, depth: int) -> bool | CallSite | None:
         """True: independent at this call. False or a call: dependent. None: it cannot be seen."""
         scope = view.scope
@@ -275,7 +219,7 @@ class Independence:
             other = argument_for(site.call, scope, parameter, method)
             if other is not None and self._is_made_elsewhere(view, site, other):
                 return None
-            for _ in range(_DEPTH if asked.linear else 0):
+            for _ in range(DEPTH if asked.linear else 0):
                 other = handed_to_itself(caller, scope, other, parameter, method)
             if other is None:
                 return None
@@ -294,7 +238,7 @@ class Independence:
                 self._project,
                 self._tracer,
                 view,
-                lambda above, mine, others: self.apart_above(above, mine, others, depth),
+                lambda above, mine, others: self.above.apart(above, mine, others, depth),
             )
             return made.is_apart(traced, caller, site, cut)
         return None
@@ -348,65 +292,89 @@ class Independence:
         depth: int,
     ) -> bool | CallSite | None:
         """Whether what is passed beside the source was made from it."""
-        value = self._tracer.value(caller, other)
-        if (
-            given is None
-            and isinstance(other, ast.Lambda)
-            and names_code(self._project, caller, other)
-        ):
-            value = Provenance()  # it computes nothing before it is called, as a function
-        if asked.parameter is not None:
-            put = put_in_argument(self._project, caller, other, view, asked.parameter)
-            value.add(self._tracer.put_in(put))
         behind = self._tracer.behind(caller, other)
         if given is None and cut & behind:
-            return (
-                False
-                if cut & certainly_behind(self._project, caller, caller.flow.uses_in(other))
-                else None
-            )
+            certain = certainly_behind(self._project, caller, caller.flow.uses_in(other))
+            return False if cut & certain else None
         run = [other, *(d.value for d in behind if d.value is not None)]
         if found_in_graph(self._project, caller.unit, run):
             return None
         if (beside := given_beside(self._project, caller, behind, cut)) is not False:
             return None if beside is None else False
+        value = self._tracer.value(caller, other)
+        if given is None and isinstance(other, ast.Lambda):
+            if names_code(self._project, caller, other):
+                value = Provenance()  # it computes nothing before it is called, as a function
+        if asked.parameter is not None:
+            put = put_in_argument(self._project, caller, other, view, asked.parameter)
+            value.add(self._tracer.put_in(put))
+        passed = _Passed(view, site, caller, other, value, behind, run, cut, depth)
         if given is None:
-            # The sources are variables, or kept on an object: what comes from no network is free.
-            attribute = attribute_of(asked.source, view)
-            if attribute is not None:
-                if attribute in value.attributes or value.blind:
-                    return False
-                made_of_part = may_be_made_of_part(
-                    self._project, self._ancestry, view, site, other, attribute
-                )
-                if made_of_part:
-                    return None  # of an object that may be this one
-            elif (
-                value.network
-                or is_output_of_object(self._project, caller, other)
-                or is_of_variables(self._project, self._tracer, caller, asked.source, value, run)
+            return self._beside_what_is_not_passed(passed, asked)
+        return self._beside_what_is_passed(passed, asked, given)
+
+    def _beside_what_is_not_passed(self, passed: _Passed, asked: Asked) -> bool | CallSite | None:
+        """The same, where the sources are variables, or kept on an object."""
+        caller, other, value, run = passed.caller, passed.other, passed.value, passed.run
+        attribute = attribute_of(asked.source, passed.view)
+        if attribute is not None:
+            if attribute in value.attributes or value.blind:
+                return False
+            if may_be_made_of_part(
+                self._project, self._ancestry, passed.view, passed.site, other, attribute
             ):
-                return False
-            elif (value.calls and not asked.above) or is_filled(self._tracer, caller, value):
+                return None  # of an object that may be this one
+        # What comes from no network is free.
+        elif (
+            value.network
+            or is_output_of_object(self._project, caller, other)
+            or is_of_variables(self._project, self._tracer, caller, asked.source, value, run)
+        ):
+            return False
+        elif (value.calls and not asked.above) or is_filled(self._tracer, caller, value):
+            return None
+        elif gives_computed_part(self._project, caller, run):
+            return False
+        for each in sorted(value.parameters):
+            if passed.depth == 0:
+                return None  # further up, it is not followed
+            handed = replace(asked.of(asked.source, each), above=True)
+            further = self.at_all_calls(caller, handed, passed.depth - 1)
+            if isinstance(further, CallSite):
+                return further
+            entered = asked.above or attribute is not None
+            if not further and not (entered and self._is_called_by_none(caller)):
                 return None
-            elif gives_computed_part(self._project, caller, run):
-                return False
-            for each in sorted(value.parameters):
-                if depth == 0:
-                    return None  # further up, it is not followed
-                handed = replace(asked.of(asked.source, each), above=True)
-                further = self.at_all_calls(caller, handed, depth - 1)
-                if isinstance(further, CallSite):
-                    return further
-                entered = asked.above or attribute is not None
-                if not further and not (entered and self._is_called_by_none(caller)):
-                    return None
-            unseen = value.parameters and caller.unit.filename not in self._project.asked
-            return None if value.blind or unseen else True
-        name = path_of(given)
-        if name is not None and len(name) > 1 and name[0] != caller.kinds.self_name:
-            if reads_beside(name, other, behind):
-                return None
+        unseen = value.parameters and caller.unit.filename not in self._project.asked
+        return None if value.blind or unseen else True
+
+    def _beside_what_is_passed(
+        self, passed: _Passed, asked: Asked, given: ast.expr
+    ) -> bool | CallSite | None:
+        """The same, where the source is passed as well, as ``given``."""
+        caller, other, value, cut = passed.caller, passed.other, passed.value, passed.cut
+        if (made_here := self._by_what_is_behind(passed, asked, given)) is not True:
+            return made_here
+        upward = [d for d in cut if d.kind in OUTSIDE]
+        if (made_above := self._by_those_above(passed, asked, upward)) is not True:
+            return made_above
+        if value.network and may_be_variables(self._project, caller, given):
+            return False
+        if handed_on_together(self._tracer, passed.site, caller, other, cut):
+            return None
+        if (value.network or value.calls) and is_called_in_turn(passed.view.scope, other):
+            return True if was_there(self._tracer, passed.site, caller, other, cut) else None
+        if self._finds(passed):
+            return None
+        return True if not value.blind or value.parameters else None
+
+    def _by_what_is_behind(self, passed: _Passed, asked: Asked, given: ast.expr) -> bool | None:
+        """Whether the caller itself made nothing of the source for it."""
+        caller, other, behind, cut = passed.caller, passed.other, passed.behind, passed.cut
+        name = path_of(given) or ()
+        of_self = name[:1] == (caller.kinds.self_name,)
+        if len(name) > 1 and not of_self and reads_beside(name, other, behind):
+            return None
         if cut & behind:
             uses = caller.flow.uses_in(other)
             certain = cut & certainly_behind(self._project, caller, uses)
@@ -418,61 +386,49 @@ class Independence:
             twice = not asked.computed and not asked.part
             if not apart and not (twice and is_passed_twice(cut, caller, given, other)):
                 return False
-        if name is not None and len(name) > 1 and name[1].lstrip(".") in value.attributes:
+        attributes = passed.value.attributes
+        if len(name) > 1 and name[1].lstrip(".") in attributes:
             return None if path_of(other) == name else False
-        if name is not None and len(name) == 2 and name[0] == caller.kinds.self_name:
-            attribute = name[1].lstrip(".")
-            if share(self._project, self._tracer, caller, attribute, value):
+        if len(name) == 2 and of_self:
+            if share(self._project, self._tracer, caller, name[1].lstrip("."), passed.value):
                 return False
-        upward = [d for d in cut if d.kind in _OUTSIDE]
+        return True
+
+    def _by_those_above(
+        self, passed: _Passed, asked: Asked, upward: list[Def]
+    ) -> bool | CallSite | None:
+        """Whether neither those who call the caller nor the function around made it of a source.
+
+        ``upward`` are the sources that come from there.
+        """
+        caller, other, value = passed.caller, passed.other, passed.value
+        behind, depth = passed.behind, passed.depth
         if upward and value.parameters - {d.path[0] for d in upward} and depth == 0:
             return None  # further up, they are not followed
-        if upward and depth > 0 and (around := self._around(caller, asked, upward, behind, depth)):
+        if (
+            upward
+            and depth > 0
+            and (around := self.above.around(caller, asked, upward, behind, depth))
+        ):
             return around if isinstance(around, CallSite) else None
-        if not self.apart_above(caller, (d for d in upward if d.kind is Kind.ENTRY), behind, depth):
+        if not self.above.apart(caller, (d for d in upward if d.kind is Kind.ENTRY), behind, depth):
             return None
-        kept = self._kept_apart(caller, asked, upward, value.attributes, depth)
+        kept = self.above.kept_apart(caller, asked, upward, value.attributes, depth)
         if kept is not True:
             return kept or None
         if path_of(other) is None or any(
-            d.kind not in _OUTSIDE for d in origins(caller.flow.uses_in(other))
+            d.kind not in OUTSIDE for d in origins(caller.flow.uses_in(other))
         ):
             asked = replace(asked, computed=True)
-        if upward and value.parameters and depth > 0:
-            for each in sorted(value.parameters):
-                for above in upward:
-                    if above.path[0] == each:
-                        continue
-                    further = self._of_callers(caller, asked.of(above, each), depth - 1)
-                    if isinstance(further, CallSite):
-                        return further
-                    if not further:
-                        return None
-        if value.network and may_be_variables(self._project, caller, given):
-            return False
-        if handed_on_together(self._tracer, site, caller, other, cut):
-            return None
-        if (value.network or value.calls) and is_called_in_turn(view.scope, other):
-            return True if was_there(self._tracer, site, caller, other, cut) else None
-        if self._finds(caller, other, behind):
-            return None
-        return True if not value.blind or value.parameters else None
-
-    def _kept_apart(
-        self, caller: View, asked: Asked, upward: list[Def], names: set[str], depth: int
-    ) -> bool | CallSite:
-        """Whether what the caller's object keeps was made of nothing that it is passed as well."""
-        passed = [d for d in upward if d.kind is Kind.PARAM and d.path[0] != caller.kinds.self_name]
-        for name in sorted(names) if caller.cls is not None and depth > 0 else ():
-            traced = self._tracer.attribute(caller, name)
-            for above in passed if traced.outside or traced.parameters else ():
-                further = self._of_callers(
-                    caller,
-                    replace(asked, source=above, parameter=None, attribute=name, traced=traced),
-                    depth - 1,
-                )
-                if further is not True:
+        for each in sorted(value.parameters) if upward and depth > 0 else ():
+            for above in upward:
+                if above.path[0] == each:
+                    continue
+                further = self.above.of_callers(caller, asked.of(above, each), depth - 1)
+                if isinstance(further, CallSite):
                     return further
+                if not further:
+                    return None
         return True
 
     def _is_called_by_none(self, caller: View) -> bool:
@@ -482,11 +438,11 @@ class Independence:
         mentions = self._mentions(caller, caller.scope)
         return not (mentions.calls or mentions.others)
 
-    def _finds(self, caller: View, other: ast.expr, behind: frozenset[Def]) -> bool:
-        """Whether the other argument is made of what code finds that no name shows."""
-        if any(d.kind is Kind.EXCEPT for d in behind):
+    def _finds(self, passed: _Passed) -> bool:
+        """Whether what is passed is made of what code finds that no name shows."""
+        caller, run = passed.caller, passed.run
+        if any(d.kind is Kind.EXCEPT for d in passed.behind):
             return True  # it may carry anything
-        run = [other, *(d.value for d in behind if d.value is not None)]
         calls = [n for root in run for n in walk(root) if isinstance(n, ast.Call)]
         if any(caller.kinds.effect(call).reads_hidden or reads_all(call) for call in calls):
             return True

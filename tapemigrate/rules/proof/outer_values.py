@@ -176,7 +176,7 @@ class OuterValues:
                         return f"`{text}` was not computed from {names_of(leaves)}"
                     if perhaps(mine, holder) & behind:
                         return f"`{text}` was not computed from {names_of(leaves)}"
-                    if not self._by_callers.calls.apart_above(holder, mine, behind):
+                    if not self._by_callers.calls.above.apart(holder, mine, behind):
                         return f"`{text}` was not computed from {names_of(leaves)}"
                 if source.kind is Kind.PARAM:
                     verdict = self._by_callers.judge(

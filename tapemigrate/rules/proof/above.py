@@ -1,0 +1,125 @@
+"""Whether those above a scope, its callers or the function around, made one value of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.slices import backward
+from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.aliases import perhaps, with_aliases
+from tapemigrate.rules.proof.asked import Answers, Asked
+from tapemigrate.rules.values.captured import outer_definitions
+from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.tape.kinds import Make
+
+#: How a value comes into a scope that does not make it.
+OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+
+#: Through how many callers two values are followed.
+DEPTH = 4
+
+_CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
+
+
+class Above:
+    """Goes up from a scope to those that hand it its values."""
+
+    def __init__(
+        self,
+        project: Project,
+        tracer: Tracer,
+        at_all_calls: Callable[[View, Asked, int], bool | CallSite],
+    ) -> None:
+        """``at_all_calls``: whether two values are independent at all calls of a scope."""
+        self._project = project
+        self._tracer = tracer
+        self._at_all_calls = at_all_calls
+        self._answers = project.once(Answers)
+
+    def around(
+        self, caller: View, asked: Asked, upward: list[Def], behind: frozenset[Def], depth: int
+    ) -> bool | CallSite:
+        """Whether an inner function is handed the source beside what the function around made."""
+        for each in behind:
+            if each.kind is not Kind.ENTRY or each.path[0] == caller.kinds.self_name:
+                continue
+            found = outer_definitions(self._project, caller, each.path)
+            made = [d for d in found[1] if d.kind not in _CODE] if found is not None else []
+            if found is None or all(
+                d.value and found[0].kinds.make(d.value) is Make.PYTHON for d in made
+            ):
+                continue
+            closure = backward([u for d in made for u in (Use(d), *d.uses)]).made
+            for above in upward:
+                if above.kind is Kind.PARAM and above.path != (caller.kinds.self_name,):
+                    beside = replace(asked, source=above, parameter=None, closure=closure)
+                    further = self._at_all_calls(caller, beside, depth - 1)
+                    if isinstance(further, CallSite):
+                        return further
+                    if not further:
+                        return True
+        return False
+
+    def of_callers(self, view: View, asked: Asked, depth: int) -> bool | CallSite:
+        """``at_all_calls``, where the source may be a part of a parameter: ``items[0]``."""
+        source, scope = asked.source, view.scope
+        if isinstance(scope, NamedFunction) and source.path[0] != view.kinds.self_name:
+            if source.kind is Kind.ENTRY and len(source.path) > 1:
+                if source.path[0] in {a.arg for a in parameters(scope.args)}:
+                    whole = self._answers.whole(scope, source.path[0])
+                    asked = replace(asked, source=whole, part=True)
+        return self._at_all_calls(view, asked, depth)
+
+    def apart(
+        self, view: View, sources: Iterable[Def], others: Iterable[Def], depth: int = DEPTH
+    ) -> bool:
+        """Whether nobody makes one of ``others`` of a source, where both come into the scope.
+
+        As parameters, of its callers; or of the function around.
+        """
+        mine = [d for d in sources if d.kind in OUTSIDE and d.path[0] != view.kinds.self_name]
+        theirs = [d for d in others if d.kind in OUTSIDE and d.path[0] != view.kinds.self_name]
+        return all(
+            self._is_apart(view, source, other, depth)
+            for source in mine
+            for other in theirs
+            if other.kind is source.kind and other.path != source.path
+        )
+
+    def _is_apart(self, view: View, source: Def, other: Def, depth: int) -> bool:
+        if source.kind is Kind.PARAM:
+            asked = Asked(source, other.path[0], computed=True)
+            return depth > 0 and self._at_all_calls(view, asked, depth - 1) is True
+        found = outer_definitions(self._project, view, other.path)
+        if found is None:
+            return True  # of the module
+        holder, made = found
+        made = [d for d in made if d.kind not in _CODE]
+        behind = backward([u for d in made for u in (Use(d), *d.uses)]).made
+        defs = holder.flow.defs.values()
+        mine = with_aliases(
+            frozenset(d for d in defs if d.path == source.path[: len(d.path)]), holder
+        )
+        if (mine | perhaps(mine, holder)) & behind:
+            return False
+        return self.apart(holder, mine, behind, depth)
+
+    def kept_apart(
+        self, caller: View, asked: Asked, upward: list[Def], names: set[str], depth: int
+    ) -> bool | CallSite:
+        """Whether what the caller's object keeps was made of nothing that it is passed as well."""
+        passed = [d for d in upward if d.kind is Kind.PARAM and d.path[0] != caller.kinds.self_name]
+        for name in sorted(names) if caller.cls is not None and depth > 0 else ():
+            traced = self._tracer.attribute(caller, name)
+            for above in passed if traced.outside or traced.parameters else ():
+                further = self.of_callers(
+                    caller,
+                    replace(asked, source=above, parameter=None, attribute=name, traced=traced),
+                    depth - 1,
+                )
+                if further is not True:
+                    return further
+        return True
