@@ -90,16 +90,8 @@ class Evaluation:
         return found
 
     def _call(self, call: ast.Call, state: State) -> Uses:
-        found = self.evaluate(call.func, state)
+        found = self._seen_by(call, state)
         unnamed = NONE.union(*state.values()) if reads_all(call) else NONE
-        if isinstance(call.func, ast.Attribute) and path_of(call.func) is not None:
-            # A method sees all of its object, not only the attribute by which it is reached.
-            found |= self.evaluate(call.func.value, state)
-            self._meet(call.func.value, state)
-        for arg in call.args:
-            found |= self.evaluate(arg, state)
-        for keyword in call.keywords:
-            found |= self.evaluate(keyword.value, state)
         effect, run = self._effect(call), list(self._runs(call, self._states.reads))
         ran = [self._effect(each) for each in run]
         for each in ran:
@@ -124,18 +116,48 @@ class Evaluation:
         for name in sorted(handed):
             if any(map(_is_container, self._states.meant(state, (name,)))):
                 changes.append(ast.Name(name, ast.Load()))
-        later = self._kept_by([call, *run], effect, state) if self._states.kept else set()
+        changed = [*bound, *(expr for each in ran for expr in each.changes)]
+        self._keep([call, *run], effect, altered, changed, found, state)
+        self._change(call, effect, changes, found, state)
+        return found
+
+    def _seen_by(self, call: ast.Call, state: State) -> Uses:
+        """What a call names."""
+        found = self.evaluate(call.func, state)
+        if isinstance(call.func, ast.Attribute) and path_of(call.func) is not None:
+            # A method sees all of its object, not only the attribute by which it is reached.
+            found |= self.evaluate(call.func.value, state)
+            self._meet(call.func.value, state)
+        for arg in call.args:
+            found |= self.evaluate(arg, state)
+        for keyword in call.keywords:
+            found |= self.evaluate(keyword.value, state)
+        return found
+
+    def _keep(
+        self,
+        calls: list[ast.Call],
+        effect: Effect,
+        altered: set[str],
+        changed: list[ast.expr],
+        found: Uses,
+        state: State,
+    ) -> None:
+        """Notes what functions that are kept now will change, and changes what earlier ones do."""
+        call = calls[0]
+        later = self._kept_by(calls, effect, state) if self._states.kept else set()
         kept = later.union((name,) for name in altered)
-        kept |= {
-            path
-            for each in (*bound, *(e for one in ran for e in one.changes))
-            if (path := path_of(each)) is not None
-        }
+        kept |= {path for each in changed if (path := path_of(each)) is not None}
         if kept:
             self._states.kept[call] = frozenset(kept)
         for path in sorted(later):
             self._states.change_everywhere(state, call, path, found)
             self._states.change(state, call, path, found)
+
+    def _change(
+        self, call: ast.Call, effect: Effect, changes: list[ast.expr], found: Uses, state: State
+    ) -> None:
+        """Changes what a call changes, by what it does and what it is handed."""
         copied = {k.value for k in call.keywords if k.arg is None}  # ``**rest``
         alone = isinstance(self._states.stmt, ast.Expr) and self._states.stmt.value is call
         for expr in effect.objects:
@@ -170,7 +192,6 @@ class Evaluation:
             ):
                 self._states.change_everywhere(state, call, path, found)
                 self._states.change(state, call, path, found)
-        return found
 
     def _kept_by(self, calls: Iterable[ast.Call], effect: Effect, state: State) -> set[Path]:
         """What functions change that the object at hand keeps, or one that is passed."""

@@ -72,22 +72,11 @@ class Execution(Evaluation):
         end = self.block(body, state)
         return end, self._broken_off.pop()
 
-    def _statement(self, stmt: ast.stmt, state: State) -> State | None:
+    # One case for each kind of statement.
+    def _statement(self, stmt: ast.stmt, state: State) -> State | None:  # noqa: C901
         match stmt:
             case ast.Assign():
-                uses, value = self.evaluate(stmt.value, state), stmt.value
-                if isinstance(value, ast.Await):
-                    value = value.value  # what the call gives, once it has
-                if isinstance(value, ast.NamedExpr):
-                    value = value.target
-                    uses = self._states.read(state, value, (value.id,))
-                for target in named_first(stmt):
-                    self._assign(target, value, uses, state, Kind.ASSIGN)
-                    path = path_of(target)
-                    if path is not None and _is_made(value) and len(stmt.targets) > 1:
-                        # ``a = b = tf.sin(x)``: the other targets are names of the same value.
-                        value = target
-                        uses = self._states.read(state, value, path)
+                self._assignment(stmt, state)
             case ast.Expr():
                 uses = self.evaluate(stmt.value, state)
                 if isinstance(stmt.value, ast.BinOp):
@@ -109,27 +98,11 @@ class Execution(Evaluation):
             case ast.For() | ast.AsyncFor() | ast.While():
                 return self._loop(stmt, state)
             case ast.With() | ast.AsyncWith():
-                for item in stmt.items:
-                    uses = self.evaluate(item.context_expr, state)
-                    self._pass(item.context_expr, uses, state)
-                    if item.optional_vars is not None:
-                        self._assign(item.optional_vars, item.context_expr, uses, state, Kind.WITH)
-                if any(map(self._may_swallow, stmt.items)):
-                    end = self._states.join(*self._breakable(stmt.body, state))
-                else:
-                    end = self.block(stmt.body, state)
-                for item in stmt.items if end is not None else ():
-                    self._pass(item.context_expr, self._states.uses_in(item.context_expr), end)
-                return end
+                return self._with(stmt, state)
             case ast.Match():
                 return self._match(stmt, state)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                uses = NONE
-                for expr in [*stmt.decorator_list, *defaults(stmt.args)]:
-                    uses |= self.evaluate(expr, state)
-                self._capture(stmt, (stmt.name,), Kind.FUNCTION, uses, state)
-                if stmt.decorator_list:
-                    self._decorate(stmt, uses, state)
+                self._define(stmt, state)
             case ast.ClassDef():
                 uses = NONE
                 for expr in [*stmt.decorator_list, *stmt.bases, *(k.value for k in stmt.keywords)]:
@@ -154,12 +127,7 @@ class Execution(Evaluation):
                     (breaks if isinstance(stmt, ast.Break) else continues).append(state)
                 return None
             case ast.Delete():
-                for target in stmt.targets:
-                    path = path_of(target)
-                    if path is not None and len(path) == 1:
-                        state.pop(path, None)
-                    else:
-                        self.evaluate(target, state)
+                self._delete(stmt, state)
             case ast.Try():
                 return self._try(stmt, state)
             case _ if hasattr(stmt, "finalbody"):
@@ -169,6 +137,51 @@ class Execution(Evaluation):
                 for child in children(stmt):
                     self.evaluate(child, state)
         return state
+
+    def _assignment(self, stmt: ast.Assign, state: State) -> None:
+        uses, value = self.evaluate(stmt.value, state), stmt.value
+        if isinstance(value, ast.Await):
+            value = value.value  # what the call gives, once it has
+        if isinstance(value, ast.NamedExpr):
+            value = value.target
+            uses = self._states.read(state, value, (value.id,))
+        for target in named_first(stmt):
+            self._assign(target, value, uses, state, Kind.ASSIGN)
+            path = path_of(target)
+            if path is not None and _is_made(value) and len(stmt.targets) > 1:
+                # ``a = b = tf.sin(x)``: the other targets are names of the same value.
+                value = target
+                uses = self._states.read(state, value, path)
+
+    def _delete(self, stmt: ast.Delete, state: State) -> None:
+        for target in stmt.targets:
+            path = path_of(target)
+            if path is not None and len(path) == 1:
+                state.pop(path, None)
+            else:
+                self.evaluate(target, state)
+
+    def _define(self, stmt: ast.FunctionDef | ast.AsyncFunctionDef, state: State) -> None:
+        uses = NONE
+        for expr in [*stmt.decorator_list, *defaults(stmt.args)]:
+            uses |= self.evaluate(expr, state)
+        self._capture(stmt, (stmt.name,), Kind.FUNCTION, uses, state)
+        if stmt.decorator_list:
+            self._decorate(stmt, uses, state)
+
+    def _with(self, stmt: ast.With | ast.AsyncWith, state: State) -> State | None:
+        for item in stmt.items:
+            uses = self.evaluate(item.context_expr, state)
+            self._pass(item.context_expr, uses, state)
+            if item.optional_vars is not None:
+                self._assign(item.optional_vars, item.context_expr, uses, state, Kind.WITH)
+        if any(map(self._may_swallow, stmt.items)):
+            end = self._states.join(*self._breakable(stmt.body, state))
+        else:
+            end = self.block(stmt.body, state)
+        for item in stmt.items if end is not None else ():
+            self._pass(item.context_expr, self._states.uses_in(item.context_expr), end)
+        return end
 
     def _may_swallow(self, item: ast.withitem) -> bool:
         """Whether what is entered may go on where an exception broke the statements off."""

@@ -225,27 +225,34 @@ class _Search:
                 self.found.add(made)
             case ast.Call(func=ast.Attribute(value=owner, attr="copy"), args=[]):
                 parts, inner = [owner], True  # what it holds is in both
+            case _:
+                parts, inner = self._contained(node, made)
+        for each in parts:
+            self._value(each, inner, made)
+
+    def _contained(self, node: ast.expr, made: Def) -> tuple[list[ast.expr], bool]:
+        """What a container holds that is made here, and whether as parts of these."""
+        match node:
             case ast.List() | ast.Tuple() | ast.Set():
-                parts = node.elts
-                for each in parts:
+                for each in node.elts:
                     if isinstance(each, ast.List | ast.Tuple):
                         # ``for a, b in [(c, d)]`` takes what its elements hold.
                         self._value(each, True, made)
+                return node.elts, False
             case ast.Dict():
-                parts = node.values
+                return node.values, False
             case ast.ListComp() | ast.SetComp():
-                parts = [node.elt]
+                return [node.elt], False
             case ast.DictComp():
-                parts = [node.value]
+                return [node.value], False
             case ast.BinOp(op=ast.Add()):
-                parts, inner = [node.left, node.right], True
+                return [node.left, node.right], True
             case ast.Call() if is_object(made) or _makes_object(node):
-                parts = node.args
                 inner = _name(node) in _LISTERS
                 for keyword in node.keywords:  # ``dict(key=value)``
                     self._value(keyword.value, keyword.arg is None and inner, made)
-        for each in parts:
-            self._value(each, inner, made)
+                return node.args, inner
+        return [], False
 
 
 def is_object(made: Def) -> bool:

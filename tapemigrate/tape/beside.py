@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
@@ -70,74 +70,77 @@ class Beside:
         """What is assumed of sources out of calls, with no path to the target in sight."""
         found: list[str] = []
         for leaf in sources.leaves:
-            if leaf.variables and leaf.fresh and leaf.many is False:
-                continue  # nothing was made of it before its statement
-            holder = self._picked.looked_up_beside(request, target, leaf, stops)
-            if holder is not None:
-                if len(holder) > 1 or not self._picked.is_counted(request, leaf):
-                    return together(text_of(holder))
-                own = leaf.watch in (None, holder[0])
-                part = "the source" if own else f"`{leaf.watch}`"
-                found.append(f"no other part of `{holder[0]}` was computed from {part}")
-            me = self._kinds.self_name
-            if me is not None and (leaf.watch or "").startswith(f"{me}."):
-                if (me,) in self._read_for(request, target, stops):
-                    return together(me)
-            picked = self._picked.picked_beside(request, target, leaf, stops)
-            if picked is not None:
-                return together(text_of(picked))
-            made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
-            if not made or leaf.watch is None:
-                continue
-            same = self._names.may_be_another(target, leaf, stops)
-            if isinstance(same, Refusal):
-                return same
-            if same:
-                found.append(same)
-            taken = self._taken_out_of(target, leaf, stops)
-            if taken is not None:
-                return together(text_of(taken.path))
-            if self._reads_beside(request, target, leaf, stops):
-                return together(text_of(min(made, key=lambda d: d.path).path))
-            beside = self._unpacked_beside(target, leaf, stops) or self._looped_beside(
-                target, leaf, stops
-            )
-            if isinstance(beside, Refusal):
-                return beside
-            if beside:
-                found.append(beside)
-            filled = self._filled_beside(target, leaf, stops)
-            if isinstance(filled, Refusal):
-                return filled
-            if filled:
-                found.append(filled)
-            if leaf.fresh:
-                continue
-            held = self._heldtogether(target, leaf, stops)
-            if isinstance(held, Refusal):
-                return held
-            if held:
-                found.append(held)
-                continue
-            sliced = self._ops.cut(target, leaf.defs, frozenset(stops))
-            if sliced.made & leaf.defs:
-                continue
-            calls = [d for d in made if isinstance(_given(d), ast.Call)]
-            unknown = [d for d in calls if self._gives_unknown(d)]
-            if any(d.kind is Kind.ELEMENT for d in unknown):
-                return Refusal(_USED.format(leaf.watch), SOURCE, lends=True, unwatched=True)
-            shared = self._picked.shared_part(request, target, leaf, stops) if unknown else None
-            if shared is not None:
-                return together(text_of(shared))
-            if unknown and not all(is_named_after_variables(d) for d in unknown):
-                return Refusal(
-                    f"nothing here computes the target from `{leaf.watch}`, which an unknown "
-                    "function gives",
-                    SOURCE,
-                )
-            if unknown:
-                found.append(taken_for_variables(leaf.watch))
+            for told in self._of_leaf(request, target, leaf, stops):
+                if isinstance(told, Refusal):
+                    return told
+                if told:
+                    found.append(told)
         return found
+
+    def _of_leaf(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> Iterator[str | Refusal | None]:
+        """What is assumed of one source, until something refuses it."""
+        if leaf.variables and leaf.fresh and leaf.many is False:
+            return  # nothing was made of it before its statement
+        yield from self._of_holder(request, target, leaf, stops)
+        made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
+        if not made or leaf.watch is None:
+            return
+        yield self._names.may_be_another(target, leaf, stops)
+        taken = self._taken_out_of(target, leaf, stops)
+        if taken is not None:
+            yield together(text_of(taken.path))
+        if self._reads_beside(request, target, leaf, stops):
+            yield together(text_of(min(made, key=lambda d: d.path).path))
+        yield self._unpacked_beside(target, leaf, stops) or self._looped_beside(target, leaf, stops)
+        yield self._filled_beside(target, leaf, stops)
+        if not leaf.fresh:
+            yield self._heldtogether(target, leaf, stops) or self._of_calls(
+                request, target, leaf, leaf.watch, stops
+            )
+
+    def _of_holder(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> Iterator[str | Refusal]:
+        """What is assumed of what a source is a part of."""
+        holder = self._picked.looked_up_beside(request, target, leaf, stops)
+        if holder is not None and (len(holder) > 1 or not self._picked.is_counted(request, leaf)):
+            yield together(text_of(holder))
+        elif holder is not None:
+            own = leaf.watch in (None, holder[0])
+            part = "the source" if own else f"`{leaf.watch}`"
+            yield f"no other part of `{holder[0]}` was computed from {part}"
+        me = self._kinds.self_name
+        if me is not None and (leaf.watch or "").startswith(f"{me}."):
+            if (me,) in self._read_for(request, target, stops):
+                yield together(me)
+        picked = self._picked.picked_beside(request, target, leaf, stops)
+        if picked is not None:
+            yield together(text_of(picked))
+
+    def _of_calls(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, watch: str, stops: list[Def]
+    ) -> str | Refusal | None:
+        """What is assumed of a source that calls have given."""
+        if self._ops.cut(target, leaf.defs, frozenset(stops)).made & leaf.defs:
+            return None
+        made = [d for d in leaf.defs if d.kind not in _OUTSIDE]
+        calls = [d for d in made if isinstance(_given(d), ast.Call)]
+        unknown = [d for d in calls if self._gives_unknown(d)]
+        if not unknown:
+            return None
+        if any(d.kind is Kind.ELEMENT for d in unknown):
+            return Refusal(_USED.format(watch), SOURCE, lends=True, unwatched=True)
+        shared = self._picked.shared_part(request, target, leaf, stops)
+        if shared is not None:
+            return together(text_of(shared))
+        if not all(is_named_after_variables(d) for d in unknown):
+            return Refusal(
+                f"nothing here computes the target from `{watch}`, which an unknown function gives",
+                SOURCE,
+            )
+        return taken_for_variables(watch)
 
     def _gives_unknown(self, made: Def) -> bool:
         """Whether what a call gives, for every element where it lists some, cannot be told."""

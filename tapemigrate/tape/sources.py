@@ -332,24 +332,7 @@ class SourceReader:
         if isinstance(made.value, ast.Constant):
             return Sources()  # ``x = None`` is no tensor, and must not be watched
         if made.kind in _OUTSIDE:
-            makes = self._evidence.kept_values(made.path)
-            if made.kind is Kind.PARAM and makes:
-                makes -= {Make.PYTHON}
-                if not makes:
-                    return Sources()  # it is None, whoever calls
-            if makes and makes <= {Make.VARIABLES, Make.ANY_VARIABLES}:
-                trainable = None if makes == {Make.VARIABLES} else all_trainable(text)
-                leaf = Leaf(defs, None, True, True, variables=True, assumption=trainable)
-                return Sources([leaf], False, None, True)
-            if makes == {Make.VARIABLE} and len(made.path) == 1:
-                return self._made.variables(Make.VARIABLE, defs)
-            around = self._evidence.around(made.path) if made.kind is Kind.ENTRY else None
-            if around is not None:
-                return replace(
-                    around, leaves=[replace(renamed(x), defs=defs) for x in around.leaves]
-                )
-            variables = self._evidence.holds_variables(made.path)
-            return Sources([Leaf(defs, text, True, None, variables)], None)
+            return self._from_outside(made, text)
         if made.kind is Kind.ASSIGN and made.value is not None:
             inner = self._followed.through(made, text, self._row, depth)
             if inner is not None:
@@ -358,30 +341,7 @@ class SourceReader:
                 made.value, defs, text, lambda n: self._arithmetic.is_number(n, depth)
             )
         if made.kind in _TAKEN_FROM and made.value is not None:
-            base = self.read(made.value, depth + 1)
-            if not base.refusal and base.leaves and base.single is not True:
-                leaves = [replace(renamed(x), defs=x.defs | defs) for x in base.leaves]
-                # What an unknown call gives may hold lists as well as tensors.
-                called = base.single is None and any(
-                    isinstance(d.value, ast.Call) for x in base.leaves for d in x.defs
-                )
-                over = made.value.args if isinstance(made.value, ast.Call) else [made.value]
-                paths = {path_of(part) for part in over}
-                # So may what a caller gives.
-                passed = any(
-                    d.kind is Kind.PARAM and d.path in paths and not x.variables
-                    for x in base.leaves
-                    for d in x.defs
-                )
-                kept = any(d.kind is Kind.ENTRY for x in base.leaves for d in x.defs)
-                lists = kept and any(map(self._evidence.holds_lists, over))
-                unsure = called or passed or lists or base.nested
-                return Sources(leaves, None if unsure else True)
-            if base.used:
-                return base
-            if made.kind is Kind.COMPREHENSION:
-                return Sources(refusal=UNWATCHABLE.format(text))
-            return Sources([Leaf(defs, text, outside=False, many=None)], True)
+            return self._taken(made, made.value, text, depth)
         if made.kind is Kind.AUGMENT:
             # A list to which something is added, or that is repeated, stays one.
             listed = not part and self._arithmetic.begun(made, depth) == {False}
@@ -408,6 +368,54 @@ class SourceReader:
         found |= made.kind is Kind.ELEMENT and self._kinds.hands_back(made)
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
+
+    def _from_outside(self, made: Def, text: str) -> Sources:
+        """What a parameter gives, or a name that is made elsewhere."""
+        defs = frozenset({made})
+        makes = self._evidence.kept_values(made.path)
+        if made.kind is Kind.PARAM and makes:
+            makes -= {Make.PYTHON}
+            if not makes:
+                return Sources()  # it is None, whoever calls
+        if makes and makes <= {Make.VARIABLES, Make.ANY_VARIABLES}:
+            trainable = None if makes == {Make.VARIABLES} else all_trainable(text)
+            leaf = Leaf(defs, None, True, True, variables=True, assumption=trainable)
+            return Sources([leaf], False, None, True)
+        if makes == {Make.VARIABLE} and len(made.path) == 1:
+            return self._made.variables(Make.VARIABLE, defs)
+        around = self._evidence.around(made.path) if made.kind is Kind.ENTRY else None
+        if around is not None:
+            return replace(around, leaves=[replace(renamed(x), defs=defs) for x in around.leaves])
+        variables = self._evidence.holds_variables(made.path)
+        return Sources([Leaf(defs, text, True, None, variables)], None)
+
+    def _taken(self, made: Def, value: ast.expr, text: str, depth: int) -> Sources:
+        """What is taken out of ``value``, one by one."""
+        defs = frozenset({made})
+        base = self.read(value, depth + 1)
+        if not base.refusal and base.leaves and base.single is not True:
+            leaves = [replace(renamed(x), defs=x.defs | defs) for x in base.leaves]
+            # What an unknown call gives may hold lists as well as tensors.
+            called = base.single is None and any(
+                isinstance(d.value, ast.Call) for x in base.leaves for d in x.defs
+            )
+            over = value.args if isinstance(value, ast.Call) else [value]
+            paths = {path_of(part) for part in over}
+            # So may what a caller gives.
+            passed = any(
+                d.kind is Kind.PARAM and d.path in paths and not x.variables
+                for x in base.leaves
+                for d in x.defs
+            )
+            kept = any(d.kind is Kind.ENTRY for x in base.leaves for d in x.defs)
+            lists = kept and any(map(self._evidence.holds_lists, over))
+            unsure = called or passed or lists or base.nested
+            return Sources(leaves, None if unsure else True)
+        if base.used:
+            return base
+        if made.kind is Kind.COMPREHENSION:
+            return Sources(refusal=UNWATCHABLE.format(text))
+        return Sources([Leaf(defs, text, outside=False, many=None)], True)
 
 
 def _changes(last: list[Def]) -> set[Def]:

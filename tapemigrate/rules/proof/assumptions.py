@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -95,6 +95,22 @@ class _Told:
             return verdict
         self.note([verdict] if verdict else [])
         return None
+
+
+@dataclass(slots=True)
+class _Found:
+    """What callers must have recorded, as far as it was looked for.
+
+    ``targets``: the parameters. ``own``: what is told of each attribute of the object.
+    """
+
+    targets: set[str] = field(default_factory=set)
+    own: dict[str, list[str | Refusal]] = field(default_factory=dict)
+    assumptions: list[str] = field(default_factory=list)
+
+    def assume(self, sentence: str) -> None:
+        if sentence not in self.assumptions:
+            self.assumptions.append(sentence)
 
 
 class Judge:
@@ -332,39 +348,57 @@ class Judge:
 
     def given(self, region: Region) -> Given | Refusal:
         """What a tape from outside must have recorded for ``region``."""
-        targets: set[str] = set()
-        own: dict[str, list[str | Refusal]] = {}
-        assumptions: list[str] = []
+        found = _Found()
+        for entering in (self._given_by_roots, self._given_by_sources, self._given_by_methods):
+            refusal = entering(region, found)
+            if refusal is not None:
+                return refusal
+        # Where callers pass what is differentiated, they need not know what else there is.
+        for name, told in list(found.own.items()) if found.targets else ():
+            if not any(isinstance(each, Refusal) for each in told):
+                found.assumptions += [str(each) for each in found.own.pop(name)]
+        if not found.targets and not found.own:
+            return NOTHING_PASSED
+        return Given(frozenset(found.targets), frozenset(found.own), found.assumptions)
+
+    def _given_by_roots(self, region: Region, found: _Found) -> Refusal | None:
+        """What enters the region by names of the scope."""
+        leaves = region.sources.leaves
         for root in sorted(region.roots, key=lambda d: d.path):
             if root.path[0] in self._value.parameters:
                 if is_static(root.path):
                     continue
                 if not all(step.startswith("[") for step in root.path[1:]):
-                    setting = self._value.setting(root, region.sources.leaves)
+                    setting = self._value.setting(root, leaves)
                     if not isinstance(setting, Refusal):
                         continue
-                    variables = all(x.variables and not x.watch for x in region.sources.leaves)
+                    variables = all(x.variables and not x.watch for x in leaves)
                     if not (variables and region.begins):
                         return setting
                     whole, part = root.path[0], text_of(root.path[:2])
-                    sentence = f"`{part}` is computed where `{whole}` is made or handed on"
-                    assumptions += [] if sentence in assumptions else [sentence]
-                targets.add(root.path[0])
+                    found.assume(f"`{part}` is computed where `{whole}` is made or handed on")
+                found.targets.add(root.path[0])
                 continue
             if self._is_itself(root, region):
                 continue
-            verdict = self._value.of(root, region.sources.leaves)
+            verdict = self._value.of(root, leaves)
             if verdict is not None and self._is_own(root):
                 told = verdict if isinstance(verdict, Refusal) else self._before(root, verdict)
-                own.setdefault(root.path[1].lstrip("."), []).append(told or verdict)
+                found.own.setdefault(root.path[1].lstrip("."), []).append(told or verdict)
                 continue
             if isinstance(verdict, Refusal):
                 return verdict
             if verdict:
-                assumptions.append(verdict)
+                found.assumptions.append(verdict)
+        return None
+
+    def _given_by_sources(self, region: Region, found: _Found) -> Refusal | None:
+        """What one source may have been made of another.
+
+        No caller looks for a way from one to another that goes on in here.
+        """
         behind = backward(self._view.flow.uses_in(region.request.target)).made
         for one, other in permutations(region.sources.leaves, 2):
-            # No caller looks for a way from one source to another that goes on in here.
             met = frozenset() if other.variables else (other.defs - one.defs) & behind
             for made in sorted(met, key=lambda d: d.path):
                 verdict = self._value.of(made, [one]) if made.kind is Kind.PARAM else None
@@ -374,23 +408,21 @@ class Judge:
                 if isinstance(verdict, Refusal):
                     return verdict
                 if verdict:
-                    assumptions.append(verdict)
+                    found.assumptions.append(verdict)
+        return None
+
+    def _given_by_methods(self, region: Region, found: _Found) -> Refusal | None:
+        """What the functions read that the region runs."""
+        behind = backward(self._view.flow.uses_in(region.request.target)).made
         run = [d.value for d in behind if d.value is not None]
         for verdict in self._methods().of(region, region.sources.leaves, frozenset(), run):
             if isinstance(verdict, Refusal) and verdict.keeps:
-                own.setdefault(verdict.keeps, []).append(verdict)
+                found.own.setdefault(verdict.keeps, []).append(verdict)
                 continue
             if isinstance(verdict, Refusal):
                 return verdict
-            if verdict not in assumptions:
-                assumptions.append(verdict)
-        # Where callers pass what is differentiated, they need not know what else there is.
-        for name, found in list(own.items()) if targets else ():
-            if not any(isinstance(each, Refusal) for each in found):
-                assumptions += [str(each) for each in own.pop(name)]
-        if not targets and not own:
-            return NOTHING_PASSED
-        return Given(frozenset(targets), frozenset(own), assumptions)
+            found.assume(verdict)
+        return None
 
     def _before(self, root: Def, sentence: str | None) -> str | None:
         """``sentence`` of what an attribute held until, on some ways, the method set it."""

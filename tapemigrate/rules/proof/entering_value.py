@@ -75,6 +75,41 @@ class EnteringValue:
             # What is seen to be given tells more than what it is called.
             verdict = self._given_by_name(root, leaves)
             return verdict if isinstance(verdict, Refusal) else None
+        together = self._of_one_object(root, leaves)
+        if together is not None:
+            return together
+        variables = any(x.variables for x in leaves)
+        if root.kind is Kind.PARAM or root.path[0] in self.parameters:
+            if self.steps is not None and self.steps.leave_out(root.path[0]):
+                return None
+            return self._parameter(root, leaves) or self._descent(root, leaves)
+        if root.path[0] == view.kinds.self_name and len(root.path) > 1:
+            name = root.path[1].lstrip(".")
+            if self.steps is not None and self.steps.settle(name):
+                return None
+            traced = self._tracer.attribute(view, name)
+            if len(root.path) > 2 and variables and traced.blind:
+                return wrong(text, "an object made elsewhere", "the variables")
+            verdict = self._kept.judge(text, name, traced, leaves) or self._descent(
+                root, leaves, name
+            )
+            if isinstance(verdict, Refusal) and self.steps is not None:
+                return self.steps.left_over(name) or verdict
+            return verdict
+        if len(root.path) > 1:
+            if any(d.path[0] == root.path[0] for x in leaves for d in x.defs):
+                return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
+            if len(root.path) == 2 and root.path in called_paths(view.scope):
+                root = replace(root, path=root.path[:1])  # a method runs where it is called
+                if self._is_object_around(root):
+                    return self._descent(root, leaves)
+            elif variables and not self._is_element(root):
+                return wrong(text, "computed where its object was made", "the variables")
+        return self.outer.judge(root, leaves) or self._descent(root, leaves)
+
+    def _of_one_object(self, root: Def, leaves: list[Leaf]) -> Refusal | None:
+        """Why a tape would be wrong, where it is a part of what the sources are parts of."""
+        view, text = self._view, text_of(root.path)
         whole = next((x for x in leaves if comes_with(root, x, view)), None)
         if whole is not None and not any(map(is_size, root.path[1:])):
             if root.path not in called_paths(view.scope):
@@ -100,33 +135,7 @@ class EnteringValue:
         if variables and is_of_object and root.path in called_paths(view.scope):
             if self._results.gives_kept(view, root.path):
                 return wrong(text, "computed where its object was made", "the variables")
-        if root.kind is Kind.PARAM or root.path[0] in self.parameters:
-            if self.steps is not None and self.steps.leave_out(root.path[0]):
-                return None
-            return self._parameter(root, leaves) or self._descent(root, leaves)
-        if root.path[0] == view.kinds.self_name and len(root.path) > 1:
-            name = root.path[1].lstrip(".")
-            if self.steps is not None and self.steps.settle(name):
-                return None
-            traced = self._tracer.attribute(view, name)
-            if len(root.path) > 2 and variables and traced.blind:
-                return wrong(text, "an object made elsewhere", "the variables")
-            verdict = self._kept.judge(text, name, traced, leaves) or self._descent(
-                root, leaves, name
-            )
-            if isinstance(verdict, Refusal) and self.steps is not None:
-                return self.steps.left_over(name) or verdict
-            return verdict
-        if len(root.path) > 1:
-            if any(d.path[0] == root.path[0] for d in sources):
-                return wrong(text, "computed where its object was made", f"`{name_of(leaves)}`")
-            if len(root.path) == 2 and root.path in called_paths(view.scope):
-                root = replace(root, path=root.path[:1])  # a method runs where it is called
-                if self._is_object_around(root):
-                    return self._descent(root, leaves)
-            elif variables and not self._is_element(root):
-                return wrong(text, "computed where its object was made", "the variables")
-        return self.outer.judge(root, leaves) or self._descent(root, leaves)
+        return None
 
     def _parameter(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         for leaf in leaves:
