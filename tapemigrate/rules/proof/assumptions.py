@@ -25,7 +25,12 @@ from tapemigrate.rules.proof.called_objects import computed_when_made
 from tapemigrate.rules.proof.elements import Elements
 from tapemigrate.rules.proof.entering_value import OUTSIDE, EnteringValue
 from tapemigrate.rules.proof.found_sources import made_of_found
-from tapemigrate.rules.proof.globals_read import called_here, globals_read, objects_called
+from tapemigrate.rules.proof.globals_read import (
+    called_here,
+    globals_read,
+    objects_called,
+    read_past_those_around,
+)
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
 from tapemigrate.rules.proof.imported_beside import imported_beside
@@ -241,6 +246,10 @@ class Judge:
                 self._is_of_class_inside(root) or self._is_set_inside(root)
             ):
                 continue
+            if (refusal := told.take(verdict)) is not None:
+                return refusal
+        for root in read_past_those_around(self._project, region, self._view):
+            verdict = self._value.outer.of_module(root, hidden)
             if (refusal := told.take(verdict)) is not None:
                 return refusal
         for name in called_here(region, self._view):

@@ -29,7 +29,7 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
     """The names of the module that functions read which the region calls, or has in it."""
     if isinstance(view.scope, ast.Module):
         return []
-    nodes, read, outside = _run(project, region, view)
+    nodes, read, outside, _ = _run(project, region, view)
     module = project.view(view.unit, view.unit.tree)
     # By the name of a value that is the scope's own, functions outside of it mean another one.
     known = {d.path[0] for d in region.roots} - outside
@@ -49,7 +49,18 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
 
 def read_outside(project: Project, region: Region, view: View) -> frozenset[str]:
     """The names of values of the scope by which functions outside of it mean the module's."""
-    return frozenset() if isinstance(view.scope, ast.Module) else _run(project, region, view)[2]
+    return (
+        frozenset() if isinstance(view.scope, ast.Module) else _run(project, region, view).outside
+    )
+
+
+def read_past_those_around(project: Project, region: Region, view: View) -> list[Def]:
+    """The values of the module that are read where a function around means its own by the name."""
+    if isinstance(view.scope, ast.Module):
+        return []
+    return [
+        Def((name,), Kind.ENTRY, None) for name in sorted(_run(project, region, view).past_those)
+    ]
 
 
 def given_late(region: Region, view: View) -> set[str]:
@@ -104,14 +115,24 @@ def _is_of_a_function_around(project: Project, view: View, name: str) -> bool:
 
 def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST], frozenset[str]]:
     """All that may run in the region, with the functions of the file, and what they read."""
-    found, read, _ = _run(project, region, view)
-    return found, read
+    ran = _run(project, region, view)
+    return ran.nodes, ran.read
 
 
-def _run(
-    project: Project, region: Region, view: View
-) -> tuple[list[ast.AST], frozenset[str], frozenset[str]]:
-    """The same, and what functions read of the module that stand outside of the scope."""
+class _Ran(NamedTuple):
+    """What runs in a region, and what it reads by name.
+
+    ``outside``: names of the scope by which functions outside of it mean the module's.
+    ``past_those``: those of functions around it, by which such ones do.
+    """
+
+    nodes: list[ast.AST]
+    read: frozenset[str]
+    outside: frozenset[str]
+    past_those: frozenset[str]
+
+
+def _run(project: Project, region: Region, view: View) -> _Ran:
     below = project.once(_Below)
     here = view.flow.own_names
     begin = [*region.block.body[region.first : region.last + 1], region.request.target]
@@ -122,7 +143,9 @@ def _run(
     seen: set[ast.AST] = {view.scope}
     read: set[str] = set()
     outer: set[str] = set()
+    past: set[str] = set()
     named: set[str] = set()
+    around = {each: _bound_in(each) for each in _functions_around(view, view.scope) - {view.scope}}
     while pending:
         root, outside = pending.pop()
         found.append(root)
@@ -133,8 +156,10 @@ def _run(
                 seen.add(each)
                 free = below.seen_from(project, view, each)
                 read |= free
-                if view.scope not in _functions_around(view, each):
+                theirs = _functions_around(view, each)
+                if view.scope not in theirs:
                     outer |= free
+                past = past.union(*(free & bound for a, bound in around.items() if a not in theirs))
                 pending += [(stmt, free) for stmt in each.body]
                 made = [*each.decorator_list, *each.args.defaults, *each.args.kw_defaults]
                 names = [
@@ -149,10 +174,11 @@ def _run(
                 pending.append((value, inner))
                 read |= inner
     outer &= view.flow.own_names
-    if outer and not isinstance(view.scope, ast.Module):
+    if (outer or past) and not isinstance(view.scope, ast.Module):
         given = project.view(view.unit, view.unit.tree).flow.given
         outer = {name for name in outer - shared_names(view.scope) if given(name)}
-    return found, frozenset(read), frozenset(outer)
+        past = {name for name in past if any(d.kind in _GIVEN for d in given(name))}
+    return _Ran(found, frozenset(read), frozenset(outer), frozenset(past))
 
 
 class _Runs(NamedTuple):

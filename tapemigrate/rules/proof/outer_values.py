@@ -44,13 +44,16 @@ class OuterValues:
 
     def judge(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         """What is known of a value of the module, or of a function around."""
-        name, view = root.path[0], self._view
-        text = text_of(root.path)
-        if isinstance(view.scope, ast.Module):
+        if isinstance(self._view.scope, ast.Module):
             return None
         outer = outer_definitions(self._project, self._view, root.path)
         if outer is not None:
-            return self._closure(text, *outer, leaves)
+            return self._closure(text_of(root.path), *outer, leaves)
+        return self.of_module(root, leaves)
+
+    def of_module(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        """What is known of a value of the module, whatever functions around call by its name."""
+        name, text, view = root.path[0], text_of(root.path), self._view
         traced = self._tracer.global_name(view, name)
         sources = {d.path[0] for x in leaves for d in x.defs if d.kind is Kind.ENTRY}
         module = self._project.view(view.unit, view.unit.tree)
