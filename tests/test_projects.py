@@ -86,6 +86,40 @@ def test_imports_from_a_folder_that_is_no_package(tmp_path: Path, text: str) -> 
     assert "a/net.py" in near
 
 
+INSTALLED = {"c/one/__init__.py": "", "c/two/__init__.py": "", "c/two/deep/net.py": ""}
+
+
+@pytest.mark.parametrize(
+    ("texts", "seen"),
+    [
+        ({}, {"c/one/__init__.py"}),
+        ({"c/one/__init__.py": "import two\n"}, INSTALLED.keys()),
+        ({"a/net.py": "import one, two.deep\n"}, {*INSTALLED, "a/net.py"}),
+        ({"c/main.py": ""}, {*INSTALLED, "c/main.py"}),
+        ({"c/__init__.py": ""}, {*INSTALLED, "c/__init__.py"}),
+        ({"c/three/net.py": ""}, {*INSTALLED, "c/three/net.py"}),
+    ],
+)
+def test_packages_that_are_installed(tmp_path: Path, texts: dict[str, str], seen: set[str]) -> None:
+    near, _ = seen_from(tmp_path, LICENSED | INSTALLED | texts, "c/one/__init__.py")
+    assert near == seen
+
+
+def test_what_lies_in_other_packages_is_not_of_the_same_project(tmp_path: Path) -> None:
+    paths = laid(tmp_path, LICENSED | INSTALLED)
+    projects = Projects(paths, map)
+    one, two, deep = (str(tmp_path / name) for name in sorted(INSTALLED))
+    assert projects.own(one, paths) == [one]
+    assert projects.own(two, paths) == [two, deep]
+
+
+def test_notebooks_are_not_imported(tmp_path: Path) -> None:
+    texts = LICENSED | {"b/notebooks/board.ipynb": "", "a/net.py": "import board\n"}
+    paths = [*laid(tmp_path, texts), str(tmp_path / "b/notebooks/board.ipynb")]
+    projects = Projects(paths, map)
+    assert str(tmp_path / "a/net.py") not in projects.near(paths[-1], paths)
+
+
 def test_the_folder_of_a_project_is_no_package_to_its_scripts(tmp_path: Path) -> None:
     texts = LICENSED | {"b/__init__.py": "", "b/tool.py": "", "a/net.py": "import tool\n"}
     near, _ = seen_from(tmp_path, texts, "b/lib/net.py")

@@ -2,7 +2,8 @@
 
 Methods of the same names would tie their files together, although no program has both. They are
 told apart where that is beyond doubt: by folders that each have what a project has, with no file
-beside them, and by imports that do not lead from one to the other.
+beside them, and by imports that do not lead from one to the other. Beside such folders, packages
+that lie in one folder as they are installed are told apart as well.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import cache, cached_property
 from tapemigrate.patterns import late
 from tapemigrate.running.imports import Imports, imports_in
 from tapemigrate.running.packages import is_package
+from tapemigrate.source.decoding import is_notebook
 
 # What a project has in its folder, once; a part of one may have a README as well.
 _OWN = late(
@@ -47,7 +49,11 @@ class Projects:
         self._spread = spread
         whole = folders_of_projects(everything)
         self._tops = _tops(everything) if len(whole) > 1 else {}
-        projects = {folder: top if top in whole else _REST for folder, top in self._tops.items()}
+        libraries = _libraries(self._tops, whole)
+        projects = {
+            folder: top if top in whole else libraries.get(folder, _REST)
+            for folder, top in self._tops.items()
+        }
         self._project = {
             path: projects[folder]
             for path in everything
@@ -60,8 +66,11 @@ class Projects:
 
     def own(self, file: str, paths: Iterable[str]) -> list[str]:
         """Those of ``paths`` that are in the same project as ``file``, or below the same folder."""
-        top = self._tops.get(os.path.dirname(file))
-        return [path for path in paths if self._tops.get(os.path.dirname(path)) == top]
+        here = self._home(file)
+        return [path for path in paths if self._home(path) == here]
+
+    def _home(self, file: str) -> str | None:
+        return self._project.get(file) or self._tops.get(os.path.dirname(file))
 
     def using(self, file: str, paths: Collection[str]) -> Collection[str]:
         """Those of ``paths`` that may use what is in ``file``: imports lead from them to it."""
@@ -94,7 +103,7 @@ class Projects:
         folders: dict[str, set[bytes]] = {project: set() for project in modules}
         for chunk, made in zip(chunks, self._spread(imports_in, chunks), strict=True):
             for path, each in zip(chunk, made or imports_in(chunk), strict=True):
-                beside = self._within[os.path.dirname(os.path.abspath(path))]
+                beside = self._within.get(os.path.dirname(os.path.abspath(path)), ())
                 meant = (
                     m for m in each.modules if m.startswith(_TENSORS) or _first(m) not in beside
                 )
@@ -120,7 +129,9 @@ class Projects:
         found: dict[str, str] = {}
         for path, project in self._project.items():
             top = os.path.dirname(self._tops[os.path.dirname(path)])
-            place = os.path.splitext(os.path.abspath(path))[0]
+            # Nobody imports a notebook by its name.
+            place = os.path.abspath(path)
+            place = os.path.dirname(place) if is_notebook(path) else os.path.splitext(place)[0]
             while place != top and place not in found:
                 found[place] = project
                 place = os.path.dirname(place)
@@ -216,6 +227,19 @@ def _tops(everything: Iterable[str]) -> dict[str, str]:
         folder: whole[:start] + whole[start:].partition(os.sep)[0]
         for folder, whole in folders.items()
     }
+
+
+def _libraries(tops: Mapping[str, str], whole: Collection[str]) -> dict[str, str]:
+    """For folders in packages that lie side by side, with no file beside them, their package."""
+    found: dict[str, str] = {}
+    mixed: set[str] = set()
+    for folder, top in tops.items():
+        if top not in whole:
+            inside = os.path.abspath(folder)[len(os.path.join(top, "")) :]
+            found[folder] = package = os.path.join(top, inside.partition(os.sep)[0])
+            if not inside or not is_package(package) or is_package(top):
+                mixed.add(top)
+    return {folder: package for folder, package in found.items() if tops[folder] not in mixed}
 
 
 def _first(module: bytes) -> bytes:
