@@ -32,6 +32,9 @@ TENSORFLOW_MODULES = ("tensorflow", "tensorflow.compat.v2", "tensorflow.compat.v
 # What files that get their names from a star import of their own code mean by these names.
 _CONVENTIONAL = {"tf": "tensorflow", "tfe": "tensorflow.contrib.eager"}
 
+# What may mean an imported thing by other ways than a name, or a chain of attributes.
+_STEPS = frozenset({ast.Call, ast.Subscript, ast.IfExp})
+
 # Longer chains of assignments from name to name are taken for no import.
 _MAX_ALIAS_STEPS = 40
 
@@ -71,6 +74,8 @@ class Names:
         # What has been asked for; of what means the same, one holds for all.
         self._known: dict[ast.expr, _Meaning | None] = {}
         self._same: dict[tuple[str, str], _Meaning] = {}
+        stars = self._scopes.stars
+        self._stars_may_mean = any(each.split(".")[0] == "tensorflow" for each in stars)
         self._references: list[tuple[ast.expr, str]] | None = None
         self._children: dict[int, list[Scope]] | None = None
         self._bound: dict[ast.AST, frozenset[str]] = {}
@@ -106,9 +111,10 @@ class Names:
         root: ast.AST = expr
         while root.__class__ is ast.Attribute:
             root = root.value
-        if root.__class__ is not ast.Name or self._scopes.stars:
-            return True
-        return root.id in self._scopes.imported
+        if root.__class__ is ast.Name:
+            name = root.id
+            return name in self._scopes.imported or name in _CONVENTIONAL or self._stars_may_mean
+        return root.__class__ in _STEPS
 
     def _meant(self, expr: ast.expr) -> _Meaning | None:
         if expr in self._known:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -122,8 +122,13 @@ def _by_class(unit: Unit) -> dict[type[ast.AST], list[ast.AST]]:
     return dict(found)
 
 
+_DEFINITIONS = frozenset({ast.FunctionDef, ast.ClassDef})
+
+
 def _definitions(unit: Unit) -> list[ast.FunctionDef | ast.ClassDef]:
-    return [node for node in unit.parents if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    # By their classes, which is quicker than ``isinstance``: all nodes come by.
+    every: Iterable[Any] = unit.parents
+    return [node for node in every if node.__class__ in _DEFINITIONS]
 
 
 @dataclass(frozen=True, slots=True)

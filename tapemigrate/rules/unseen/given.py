@@ -22,6 +22,11 @@ Refuses = Callable[[ast.expr], Refusal | None]
 #: By function and parameter, why a tape would miss what is handed in there.
 Given = dict[tuple[str, str], Refusal]
 
+# What is handed in has a name, or is made there; anything else tells nothing.
+_GIVEN = frozenset(
+    {ast.Name, ast.Attribute, ast.Subscript, ast.Starred, ast.Call, ast.IfExp},
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Handed:
@@ -95,6 +100,8 @@ def gives_any(call: ast.Call, refuses: Refuses, made: Mapping[str, Refusal]) -> 
     What is handed on from parameters of the function around is not among that.
     """
     for value in (*call.args, *(each.value for each in call.keywords)):
+        if value.__class__ not in _GIVEN:
+            continue
         if refuses(value) is not None or last_name(value) in made:
             return True
         if isinstance(value, ast.Call) and refuses(value.func) is not None:
