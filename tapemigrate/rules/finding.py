@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -127,8 +127,8 @@ _DEFINITIONS = frozenset({ast.FunctionDef, ast.ClassDef})
 
 def _definitions(unit: Unit) -> list[ast.FunctionDef | ast.ClassDef]:
     # By their classes, which is quicker than ``isinstance``: all nodes come by.
-    every: Iterable[Any] = unit.parents
-    return [node for node in every if node.__class__ in _DEFINITIONS]
+    found = (node for node in unit.parents if node.__class__ in _DEFINITIONS)
+    return cast("list[ast.FunctionDef | ast.ClassDef]", [*found])
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class Elements:
         for leaf in region.sources.leaves:
             if leaf.watch not in lists or not _is_list(leaf):
                 continue
-            own = [d for d in leaf.defs if text_of(d.path) == leaf.watch and d.kind not in _TAKEN]
+            own = [d for d in self._under_all_names(leaf) if d.kind not in _TAKEN]
             single = any(map(self._gives_one, own))
             verdicts = {d: self._is_list_of_others(d, single) for d in sorted(own, key=_path)}
             apart = list(verdicts.values())
@@ -99,6 +99,16 @@ class Elements:
                 )
             if None in apart and ((several and not listed) or single):
                 found.append(f"no element of `{leaf.watch}` was computed from another")
+        return found
+
+    def _under_all_names(self, leaf: Leaf) -> list[Def]:
+        """What gives the list, by the name that it is watched under and those before it."""
+        found = [d for d in leaf.defs if text_of(d.path) == leaf.watch]
+        for made in found:
+            value = made.value if made.kind is Kind.ASSIGN else None
+            if isinstance(value, ast.Name | ast.Attribute):
+                named = path_of(value)
+                found += [d for d in leaf.defs if d.path == named and d not in found]
         return found
 
     def _may_give_several(self, made: Def, request: Request) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
-from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.project import View
@@ -177,14 +178,21 @@ def _is_assumed(container: ast.expr, view: View) -> bool:
 
 def _containers(region: Region, view: View) -> list[tuple[Def, ast.expr]]:
     """What sources were taken out of, where it enters the forward pass by another way as well."""
-    cut = {d for leaf in region.sources.leaves for d in leaf.defs}
+    # No variable was made of another.
+    cut = {d for leaf in region.sources.leaves if not leaf.variables for d in leaf.defs}
     behind = backward(view.flow.uses_in(region.request.target)).made
     found: list[tuple[Def, ast.expr]] = []
     for made in sorted((d for d in cut if d.kind in _TAKEN), key=lambda d: d.order):
         containers = [] if made.value is None else _iterated(made.value)
         for container in containers:
-            whole = any(r.path == path_of(container) for r in region.roots)
-            whole |= made.kind is not Kind.ELEMENT and _is_read_beside(region, container, made)
+            named = _under_all_names(view.flow.reads.get(container, frozenset()), view)
+            whole = any(
+                r.path == path_of(container) or named & _under_all_names((Use(r),), view)
+                for r in region.roots
+            )
+            whole |= made.kind is not Kind.ELEMENT and _is_read_beside(
+                region, container, named, made, view
+            )
             # ``for x, h in pairs``: of one round, both are taken out of one element.
             twins = (d for d in behind - cut if d.value is made.value and d.kind is made.kind)
             together = made.kind is not Kind.ELEMENT and len(containers) == 1 and any(twins)
@@ -197,13 +205,33 @@ def _containers(region: Region, view: View) -> list[tuple[Def, ast.expr]]:
     return found
 
 
-def _is_read_beside(region: Region, container: ast.expr, made: Def) -> bool:
-    """Whether ``xs`` is read in another way than by the loop that takes the source out of it."""
-    path, request = path_of(container), region.request
+def _under_all_names(uses: Iterable[Use], view: View) -> frozenset[Def]:
+    """What a list was made as, of whichever other name, and lists of the elements of another."""
+    found: set[Def] = set()
+    stack = [*origins(uses)]
+    while stack:
+        made = stack.pop()
+        if made not in found:
+            found.add(made)
+            value = made.value if made.kind is Kind.ASSIGN else None
+            for inner in _iterated(value) if value is not None else ():
+                stack += origins(view.flow.reads.get(inner, frozenset()))
+    return frozenset(found)
+
+
+def _is_read_beside(
+    region: Region, container: ast.expr, named: frozenset[Def], made: Def, view: View
+) -> bool:
+    """Whether ``xs`` is read in another way than by the loop that takes the source out of it.
+
+    ``named`` is what it is, under all names.
+    """
+    path, request, reads = path_of(container), region.request, view.flow.reads
     skipped = {n for each in (made.value, request.call) if each is not None for n in walk(each)}
     roots = [*region.block.body[region.first : region.last + 1], request.target]
     return any(
-        path_of(node) == path and (node not in skipped or root is request.target)
+        (path_of(node) == path or named & _under_all_names(reads.get(node, frozenset()), view))
+        and (node not in skipped or root is request.target)
         for root in roots
         for node in walk(root)
         if isinstance(node, ast.Name | ast.Attribute) and not _is_counted(root, node)
@@ -225,6 +253,8 @@ def _iterated(value: ast.expr) -> list[ast.expr]:
     """What the elements come out of: ``xs`` of ``enumerate(xs)``, both of ``zip(xs, ys)``."""
     if path_of(value) is not None:
         return [value]
+    if isinstance(value, ast.IfExp):
+        return [*_iterated(value.body), *_iterated(value.orelse)]
     if isinstance(value, ast.Call) and only_iterates(value):
         return [inner for arg in value.args for inner in _iterated(arg)]
     return []
