@@ -7,9 +7,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.built_late import BuiltLate
+from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.leaf import (
     TRAINABLE,
     Leaf,
@@ -21,7 +25,20 @@ from tapemigrate.tape.leaf import (
     taken_for_variables,
 )
 from tapemigrate.tape.made_sources import MadeSources
+from tapemigrate.tape.same import value_may_be
 from tapemigrate.tape.syntax import PARAMETERS_BY_NAME
+
+_WRITTEN = (
+    ast.List,
+    ast.Tuple,
+    ast.Dict,
+    ast.ListComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.IfExp,
+    ast.BoolOp,
+    ast.BinOp,
+)
 
 
 class ObjectParts:
@@ -31,10 +48,17 @@ class ObjectParts:
     """
 
     def __init__(
-        self, made: MadeSources, late: BuiltLate, making: Callable[[Def], Making], by_name: bool
+        self,
+        flow: Flow,
+        kinds: Kinds,
+        made: MadeSources,
+        making: Callable[[Def], Making],
+        by_name: bool,
     ) -> None:
+        self._flow = flow
+        self._kinds = kinds
         self._made = made
-        self._late = late
+        self._late = BuiltLate(flow, kinds)
         self._making = making
         self._by_name = by_name
 
@@ -55,8 +79,21 @@ class ObjectParts:
             return Sources([assuming(leaf, taken_for_variables(text))], None)
         if late is None:
             leaf = Leaf(frozenset({made}), text, True, None, True, fresh=new, found=not new)
+            if made.value is not None and self._holds_old(made.value):
+                parts = _has_parts(made.value)
+                leaf = Leaf(frozenset({made}), text, True, None, parts, found=parts)
             late = Sources([leaf], None)
         return self._with_its_making(late, made, text) if attribute else late
+
+    def _holds_old(self, value: ast.expr) -> bool:
+        """Whether a list or dict that is written here takes in what may have been there before."""
+        if not isinstance(value, _WRITTEN):
+            return False
+        held = (o for d in value_may_be(value, self._flow, self._kinds) for o in origins([Use(d)]))
+        return any(
+            d.value is None or d.kind is not Kind.ASSIGN or self._made.may_find(d.value)
+            for d in held
+        )
 
     def _part_built_late(self, made: Def, text: str, known: Trainable | None) -> Sources | None:
         """A part of an object that is there only once the object was called, after the watching."""
@@ -126,6 +163,11 @@ class ObjectParts:
             for leaf in part.leaves
         ]
         return replace(part, leaves=leaves)
+
+
+def _has_parts(value: ast.expr) -> bool:
+    """Whether parts of objects are listed, which may be variables: ``[net.w for net in nets]``."""
+    return any(isinstance(node, ast.Attribute) for node in walk(value))
 
 
 def _is_object(value: ast.expr) -> bool:

@@ -12,7 +12,6 @@ from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.asked_properties import given, is_beside
-from tapemigrate.tape.built_late import BuiltLate
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
 from tapemigrate.tape.followed import Followed, listed_by
 from tapemigrate.tape.kinds import Kinds, Make
@@ -56,9 +55,7 @@ class SourceReader:
             flow, kinds, evidence.single, evidence.gives_variables, evidence.gives_variable
         )
         self._plains: dict[Def, Plain | None] = {}
-        self._parts = ObjectParts(
-            self._made, BuiltLate(flow, kinds), evidence.making, evidence.by_name
-        )
+        self._parts = ObjectParts(flow, kinds, self._made, evidence.making, evidence.by_name)
         self._named: dict[tuple[ast.expr, int], Sources] = {}
         self._row = 0
 
