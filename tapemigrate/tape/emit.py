@@ -13,6 +13,7 @@ from tapemigrate.tape.asking import Asking, several
 from tapemigrate.tape.filled_sources import is_part
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.merging import Merging, assigned, one_source
+from tapemigrate.tape.named_inside import is_watched_by_name
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
 from tapemigrate.tape.planner import Layout, Tape, life
 from tapemigrate.tape.region import Region
@@ -261,7 +262,8 @@ class Emitter:
                     late = any(self._where(tape, d, region) == "inside" for d in parts)
                     text = own if late else text
                 if where == "entry":
-                    if text not in entry:
+                    recorded = tape.block.body[tape.first_real : tape.last_real + 1]
+                    if text not in entry and not is_watched_by_name(made, leaf, recorded):
                         entry.append(text)
                 elif where == "inside" and made.stmt is not None:
                     if (text, made.stmt) not in placed:
