@@ -18,6 +18,7 @@ from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.outside import together
+from tapemigrate.tape.parts_of_elements import PartsOfElements
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.same import asked_for, may_be
@@ -41,6 +42,7 @@ class SecondNames:
         self._kinds = kinds
         self._ops = ops
         self._aliases = Aliases(flow, kinds, operands)
+        self._parts = PartsOfElements(flow, kinds)
         self._apart = apart
 
     def named_twice(
@@ -81,10 +83,14 @@ class SecondNames:
         """What is assumed of sources that nothing shows to be new tensors where they are named."""
         found: list[str] = []
         for leaf in region.sources.leaves:
+            request = region.request
+            behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+            values = [request.target, *(d.value for d in behind)]
+            if holder := self._parts.read_beside(request.sources, values):
+                return together(text_of(holder.path))
             own = [d for d in leaf.defs if leaf.watch is not None and d.kind not in _OUTSIDE]
             if leaf.fresh or not own:
                 continue
-            behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
             for made in own:
                 looped = made.kind in _COUNTED and text_of(made.path) != leaf.watch
                 if looped or (made.value is not None and self._makes_variable(made.value)):
@@ -93,6 +99,8 @@ class SecondNames:
                 names = frozenset(d for d in names if not self._ops.is_number(d))
                 owners = asked_for(made, self._flow, self._kinds) - leaf.defs
                 elements = self._aliases.elements(made)
+                if names and (holder := self._parts.read_beside(made.value, values)):
+                    return together(text_of(holder.path))
                 for user in behind if names or owners or elements else ():
                     given = user.value is made.value and isinstance(made.value, ast.Call)
                     if given or self._is_recorded_after(user, made, region):
