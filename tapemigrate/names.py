@@ -274,8 +274,10 @@ class Names:
             first = False
         return self._from_star(name)
 
-    def may_mean(self, at: ast.Name, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """Whether the name may mean ``function`` there, or is bound to other things alone."""
+    def may_mean(
+        self, at: ast.Name, made: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    ) -> bool:
+        """Whether the name may mean a function or class there, or is bound to others alone."""
         scope: Scope | None = self._scopes.of_name.get(at)
         first = True
         while scope is not None:
@@ -283,7 +285,7 @@ class Names:
                 scope = self._scopes.module
             bindings = scope.bindings.get(at.id)
             if bindings and (scope.kind != "class" or first):
-                end = (function.end_lineno or function.lineno, function.end_col_offset or 0)
+                end = (made.end_lineno or made.lineno, made.end_col_offset or 0)
                 return any(binding.place == end for binding in bindings)
             scope, first = scope.parent, False
         return True

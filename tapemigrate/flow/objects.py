@@ -9,7 +9,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
 from tapemigrate.flow.definitions import Def, Kind, Use, Uses
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.source.trees import arguments_of
 
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -265,7 +265,7 @@ def is_object(made: Def) -> bool:
 
 
 def _makes_object(call: ast.Call) -> bool:
-    return _name(call) in _CONTAINERS or _name(call)[:1].isupper()
+    return _name(call) in _CONTAINERS or names_class(_name(call))
 
 
 def repeats(made: Def) -> bool:

@@ -15,6 +15,11 @@ _OWN = (
 )
 
 
+def names_class(name: str) -> bool:
+    """Whether a name, or a step of a path, is written as those of classes are: ``_Encoder``."""
+    return name.lstrip("._")[:1].isupper()
+
+
 def path_of(node: Any) -> Path | None:
     """The path that an expression names, or None where it is more than a path.
 

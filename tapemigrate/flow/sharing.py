@@ -9,7 +9,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.source.trees import arguments_of
 
 # What makes a container of what it is given, or a view of it: the elements stay what they are.
@@ -118,7 +118,7 @@ def sharing(
                 by_name.setdefault(one.id, []).append(each)
             elif path_of(one) is not None:
                 _pair(each.attribute, one.attr, way, whole, parts)
-        if isinstance(each.value, ast.Call) and last_of(each.value.func)[:1].isupper():
+        if isinstance(each.value, ast.Call) and names_class(last_of(each.value.func)):
             handed = (one for value in arguments_of(each.value) for one, _ in leads_to(value))
             for one in handed:
                 # What an object is handed empty is filled where it is kept.

@@ -296,8 +296,8 @@ class Project:
                 for unit, node in self.stores(attribute)
                 if (value := _stored(unit, node)) is not None
                 and (
-                    (cls := self.class_of(unit, self.scope_of(unit, node))) is None
-                    or not _is_self(node, cls)
+                    (cls := self.class_of(unit, scope := self.scope_of(unit, node))) is None
+                    or path_of(node.value) != (self_name(unit, scope),)
                 )
             ]
         return self._assigned[attribute]
@@ -411,17 +411,6 @@ def _is_plain(cls: ast.ClassDef) -> bool:
 
 def _bases(cls: ast.ClassDef) -> list[str]:
     return [(path_of(base) or ("",))[-1].lstrip(".") for base in cls.bases]
-
-
-def _is_self(node: ast.Attribute, cls: ast.ClassDef) -> bool:
-    """Whether the attribute is the other class's own."""
-    name = node.value.id if isinstance(node.value, ast.Name) else None
-    return name is not None and any(
-        isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef)
-        and f.args.args
-        and f.args.args[0].arg == name
-        for f in cls.body
-    )
 
 
 def _is_looked_at(parent: ast.AST) -> bool:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
+from tapemigrate.flow.paths import names_class
 from tapemigrate.patterns import late
 from tapemigrate.running.arguments import CALLED, Arguments
 from tapemigrate.running.imports import statements_in
@@ -199,7 +200,7 @@ class _Table:
         """The imported classes that are called."""
         called = set(map(_decoded, set(CALLED.findall(_data(self._path)))))
         made = called & self.imported.keys()
-        return sorted(each for each in made if each.lstrip("_")[:1].isupper())
+        return sorted(each for each in made if names_class(each))
 
     @cached_property
     def extended(self) -> Mapping[str, Sequence[str]]:

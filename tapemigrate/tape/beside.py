@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.objects import calls_one_of
-from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.paths import Path, names_class, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
 from tapemigrate.source.trees import arguments_of
@@ -423,4 +423,4 @@ def _is_object(made: Def, given: set[Path]) -> bool:
     """Whether a class gave it, or parts of it were handed on: it is no tensor then."""
     func = made.value.func if isinstance(made.value, ast.Call) else None
     last = (path_of(func) or ("",))[-1].lstrip(".") if func is not None else ""
-    return last[:1].isupper() or any(len(path) > len(made.path) for path in given)
+    return names_class(last) or any(len(path) > len(made.path) for path in given)

@@ -10,7 +10,7 @@ from tapemigrate.flow.changers import CHANGERS, put_into
 from tapemigrate.flow.definitions import Effect, Uses
 from tapemigrate.flow.effects import Effects, is_super
 from tapemigrate.flow.filled import Filled
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.flow.run_by_calls import run_by
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
@@ -170,7 +170,9 @@ class CallEffects:
                 )
         mine = owner == (self.self_name,)
         sets = frozenset[str]() if mine else self._effects.sets(func.attr)
-        changed = (func.value, *parts) if mine else (func.value,)
+        # What a class of the file has by the name is no method of another object.
+        on_class = len(owner) == 1 and self._effects.class_named(owner[0]) is not None
+        changed = (func.value, *(parts if mine else filled.surely if on_class else ()))
         return Effect(changed, contents=args, objects=objects, sets=sets, writes_hidden=True)
 
     def _owners(self, call: ast.Call, given: Iterable[ast.expr]) -> Iterator[ast.expr]:
@@ -235,7 +237,7 @@ class CallEffects:
 
 
 def _is_class(name: str) -> bool:
-    return name.lstrip("._")[:1].isupper()
+    return names_class(name)
 
 
 def _parts(values: Iterable[ast.expr]) -> tuple[ast.expr, ...]:

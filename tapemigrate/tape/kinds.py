@@ -12,7 +12,7 @@ from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.names import Names
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.call_effects import CallEffects, is_session, variables_asked_for
@@ -219,7 +219,7 @@ class Kinds(CallEffects):
         name = path[-1].lstrip(".") if path else ""
         if self._effects.functions(name) or self.tensorflow(call.func) is not None:
             return False
-        return name[:1].isupper() and name != name.upper()
+        return names_class(name) and name != name.upper()
 
     def makes_object(self, call: ast.Call) -> bool:
         """Whether the call makes an object of a class of this file, or of an imported one.
@@ -235,7 +235,7 @@ class Kinds(CallEffects):
         known = self._names.qualified(call.func)
         if known is None or known.startswith(".") or known == f"collections.{name}":
             return False
-        return name[:1].isupper() and name != name.upper()
+        return names_class(name) and name != name.upper()
 
     def is_new(self, value: ast.expr) -> bool:
         """Whether the call certainly makes new variables, rather than finding old ones."""
@@ -370,12 +370,30 @@ class Kinds(CallEffects):
             if self._effects.is_overridden(self.cls, name):
                 return None
             return self._effects.method(self.cls, name)
+        if len(path) == 2 and path[1].startswith("."):
+            return self._called_on_class(call.func, path[0], path[1][1:])
         functions = self._effects.functions(path[0]) if isinstance(call.func, ast.Name) else []
         if len(functions) != 1 or [a.arg for a in functions[0].args.args[:1]] == ["self"]:
             return None  # a method is not called by its name alone
         # A parameter, or another value, may have the name there.
         assert isinstance(call.func, ast.Name)
         return functions[0] if self._names.may_mean(call.func, functions[0]) else None
+
+    def _called_on_class(
+        self, func: ast.expr, owner: str, name: str
+    ) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The method that ``Tools.name`` means, where it is called on no object."""
+        cls = self._effects.class_named(owner)
+        function = self._effects.method(cls, name) if cls is not None else None
+        if cls is None or function is None or self._effects.is_overridden(cls, name):
+            return None
+        bare = any(
+            isinstance(d, ast.Name) and d.id in ("staticmethod", "classmethod")
+            for d in function.decorator_list
+        )
+        assert isinstance(func, ast.Attribute)
+        assert isinstance(func.value, ast.Name)
+        return function if bare and self._names.may_mean(func.value, cls) else None
 
     def may_run(self, call: ast.Call) -> list[NamedFunction]:
         """The functions of this file that the call is seen to run, by their names or by others."""

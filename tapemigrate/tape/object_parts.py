@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import names_class, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.built_late import BuiltLate
@@ -173,4 +173,4 @@ def _has_parts(value: ast.expr) -> bool:
 def _is_object(value: ast.expr) -> bool:
     """Whether what is called has the name of a class."""
     path = path_of(value.func) if isinstance(value, ast.Call) else None
-    return path is not None and path[-1].lstrip(".")[:1].isupper()
+    return path is not None and names_class(path[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 
 
 def argument_for(
@@ -47,4 +47,4 @@ def _is_of_class(call: ast.Call, own: str) -> bool:
     if not isinstance(call.func, ast.Attribute) or not isinstance(first, ast.Name):
         return False
     owner = path_of(call.func.value)
-    return first.id == own and owner is not None and owner[-1].lstrip("._")[:1].isupper()
+    return first.id == own and owner is not None and names_class(owner[-1])

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values, global_values
@@ -21,6 +21,9 @@ from tapemigrate.source.trees import arguments_of
 
 # Through how many names and callers an object is followed.
 _DEPTH = 6
+
+# With these, a call gives what the function does.
+_UNCHANGED = (("staticmethod",), ("classmethod",))
 
 
 @dataclass(slots=True)
@@ -141,17 +144,18 @@ class Finder:
             for each in classes(self._project).named(last)
             if is_class_of(self._project, *each, view.unit, call.func)
         ]
-        functions = self._project.effects(view.unit).functions(last)
+        function = _called(self._project, view, call, last)
         if len(found) == 1:
             self.found.classes += [each for each in found if each not in self.found.classes]
-        elif found or last[:1].isupper() or is_of_library(qualified):
+        elif found or names_class(last) or is_of_library(qualified):
             self.found.other = self.found.other or place_of(self._home, view.unit, call)
-        elif len(functions) != 1 or not isinstance(call.func, ast.Name):
+        elif function is None:
             self.stray(view, call)
         else:
-            inner = self._project.view(view.unit, functions[0])
+            inner = self._project.view(view.unit, function)
             ends = [end.value for end in inner.flow.returns]
-            if not ends or inner.flow.yields or functions[0].decorator_list:
+            changed = any(path_of(d) not in _UNCHANGED for d in function.decorator_list)
+            if not ends or inner.flow.yields or changed:
                 self.stray(view, call)
             for end in ends:
                 if end is None:
@@ -209,3 +213,13 @@ class Finder:
             self.stray(view, view.scope)
         for value in values:
             self.value(self._project.view(unit, unit.tree), value, depth + 1)
+
+
+def _called(
+    project: Project, view: View, call: ast.Call, name: str
+) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The function of the file that the call means, by its name or as a method of its class."""
+    if not isinstance(call.func, ast.Name):
+        return view.kinds.called(call)
+    functions = project.effects(view.unit).functions(name)
+    return functions[0] if len(functions) == 1 else None

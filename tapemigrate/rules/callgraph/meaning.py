@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Function
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_library
 from tapemigrate.rules.callgraph.descent import descends, means_class
 from tapemigrate.rules.callgraph.imported import leads_to
@@ -260,13 +260,13 @@ def named_mentions(
 def constructors(unit: Unit, owner: ast.expr) -> list[ast.expr] | None:
     """What the file calls to make what ``owner`` names, if that is classes; None if it is not."""
     if isinstance(owner, ast.Call):
-        return [owner.func] if _last(owner.func)[:1].isupper() else None
+        return [owner.func] if names_class(_last(owner.func)) else None
     wanted = path_of(owner)
     if wanted is None:
         return None
     found: list[ast.expr] = []
     for value in unit.once(_assigned).get(wanted, ()):
-        if not isinstance(value, ast.Call) or not _last(value.func)[:1].isupper():
+        if not isinstance(value, ast.Call) or not names_class(_last(value.func)):
             return None
         found.append(value.func)
     return found or None

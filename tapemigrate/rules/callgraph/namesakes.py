@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.callers import Callers, may_be_another
 from tapemigrate.rules.callgraph.classes import classes
@@ -126,7 +126,7 @@ def _is_no_object(site: CallSite) -> bool:
     """Whether the call is one of another framework's, or has the class in the object's place."""
     owner = site.call.func.value if isinstance(site.call.func, ast.Attribute) else None
     path = path_of(owner) if owner is not None else None
-    return _is_of_another(site.unit) or (path is not None and path[-1].lstrip(".")[:1].isupper())
+    return _is_of_another(site.unit) or (path is not None and names_class(path[-1]))
 
 
 def _is_of_another(unit: Unit) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
@@ -50,7 +50,7 @@ def givers(view: View, requests: list[Request]) -> frozenset[str]:
 def _named(path: str) -> str:
     module, name = split_path(path)
     above, cls = split_path(module)
-    if cls[:1].isupper() and above:
+    if names_class(cls) and above:
         module, name = above, cls  # ``nets.Maker.make``
     return f"{module}:{name}" if module else ""
 
@@ -61,7 +61,7 @@ def _used(unit: Unit) -> frozenset[str]:
     Objects may keep what was computed, and so may functions.
     """
     users = {path for _, path in unit.names.references() if not is_of_library(path)}
-    names = (p for p in users if not gives_no_tensors(p) and not p.rpartition(".")[2][:1].isupper())
+    names = (p for p in users if not gives_no_tensors(p) and not names_class(p.rpartition(".")[2]))
     return frozenset(_named(path) for path in names)
 
 
@@ -80,7 +80,7 @@ def _classes_made(unit: Unit) -> frozenset[str]:
     made = {
         path
         for call, path in calls
-        if path is not None and path.rpartition(".")[2][:1].isupper() and _is_kept(unit, call)
+        if path is not None and names_class(path.rpartition(".")[2]) and _is_kept(unit, call)
     }
     shared = (path for _, path in unit.names.references() if path.rpartition(".")[2].isupper())
     used = [*(n.func for n in unit.nodes(ast.Call)), *unit.nodes(ast.Attribute)]

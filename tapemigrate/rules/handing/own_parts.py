@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.paths import Path, names_class, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -112,7 +112,7 @@ def _is_another(view: View, call: ast.Call) -> bool:
         d.path == path
         and d.kind is Kind.ASSIGN
         and isinstance(d.value, ast.Call)
-        and (path_of(d.value.func) or ("",))[-1].lstrip(".")[:1].isupper()
+        and names_class((path_of(d.value.func) or ("",))[-1])
         for d in made
         if d.path == path or len(d.path) <= len(path or ())
     )
@@ -125,7 +125,7 @@ def read_of_object(project: Project, site: CallSite, name: str) -> ast.Attribute
     """
     func = site.call.func
     path = path_of(func.value) if isinstance(func, ast.Attribute) else None
-    if path is None or not isinstance(func, ast.Attribute) or path[-1].lstrip(".")[:1].isupper():
+    if path is None or not isinstance(func, ast.Attribute) or names_class(path[-1]):
         return f"of what object `{name}` is cannot be told"
     flow = project.view(site.unit, project.scope_of(site.unit, site.call)).flow
     for made in flow.defs.values():

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.callers import is_class_of
@@ -155,7 +155,7 @@ class _Contents(Finder):
         if is_of_library(path) or gives_no_tensors(path):
             return
         name = path.rpartition(".")[2]
-        if not name.lstrip("_")[:1].isupper():
+        if not names_class(name):
             self._given_elsewhere(path, depth)
         elif not any(c.name == name for _, c in self.found.classes):
             self.is_hidden = True
@@ -189,7 +189,7 @@ class _Contents(Finder):
 
     def _by_a_name(self, view: View, func: ast.Name, depth: int) -> None:
         """What has the name of a class: a function, or what another call made a class of."""
-        if not func.id.lstrip("_")[:1].isupper():
+        if not names_class(func.id):
             return
         functions = self._project.effects(view.unit).functions(func.id)
         for function in functions:

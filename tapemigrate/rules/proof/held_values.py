@@ -15,7 +15,7 @@ from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters, shared_names
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import assigned_in
@@ -385,7 +385,7 @@ class HeldValues:
                 return of_object(given)
             if not path.startswith(_WITH_TENSORS):  # ``functools``, ``copy``: it hands them on
                 return of_object(given) if any(given) else Held.NOTHING
-            if name[:1].isupper():
+            if names_class(name):
                 return of_object(given)
             if ".layers." in path or ".keras." in path or ".slim." in path:
                 return Held.COMPUTED
@@ -399,7 +399,7 @@ class HeldValues:
             return of_object(given)
         if name == "reduce" and Held.COMPUTED in given:
             return Held.COMPUTED  # an op of the elements, or a function that reads them
-        if name.lstrip("_")[:1].isupper():
+        if names_class(name):
             seen = path is None or classes(self._project).named(name)
             return of_object(given) if seen else Held.UNKNOWN
         if name in _WEIGHTS:

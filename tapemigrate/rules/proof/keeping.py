@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
@@ -120,7 +120,7 @@ class Keeping:
                 continue  # a part of it may be a variable alone
             name = (path_of(call.func) or ("",))[-1].lstrip(".")
             path = view.unit.names.qualified(call.func)
-            if not name or name.lstrip("_")[:1].isupper() or is_of_library(path):
+            if not name or names_class(name) or is_of_library(path):
                 continue
             homes = [view.unit] if path is None else project.units.defining(name)
             for home in homes:

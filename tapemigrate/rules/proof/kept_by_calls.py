@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.finding import Unit
@@ -135,7 +135,7 @@ def _may_be_tensor(view: View, value: ast.expr) -> bool:
     if isinstance(value, ast.Call) and view.kinds.makes_object(value):
         return False
     name = view.unit.names.qualified(value.func) if isinstance(value, ast.Call) else None
-    if name is not None and name.rpartition(".")[2][:1].isupper():
+    if name is not None and names_class(name.rpartition(".")[2]):
         return False  # a layer, or another object
     return view.kinds.make(value) not in INDEPENDENT
 

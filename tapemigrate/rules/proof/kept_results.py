@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import Path, looked_up, path_of
+from tapemigrate.flow.paths import Path, looked_up, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import assigned_in
@@ -222,7 +222,7 @@ class KeptResults:
         if self._holds_what_it_is_handed(view, call):
             return any(self._is_result(view, each, depth - 1) for each in arguments_of(call))
         if view.unit.names.qualified(call.func) is not None:
-            if name[:1].isupper() or name.endswith(_NO_TENSORS):
+            if names_class(name) or name.endswith(_NO_TENSORS):
                 return False
             if view.kinds.make(call) is not Make.TENSOR:
                 return False
@@ -248,7 +248,7 @@ class KeptResults:
         path = view.unit.names.qualified(call.func)
         if name in _HOLDING:
             return path is None or not path.startswith("tensorflow")
-        return name.lstrip("_")[:1].isupper() and not is_of_library(path or ".")
+        return names_class(name) and not is_of_library(path or ".")
 
     def _computes(self, view: View, path: Path, depth: int) -> bool:
         """Whether the method of another object gives a result."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -61,7 +61,7 @@ def objects_of_module(unit: Unit) -> frozenset[str]:
     made = [
         node
         for node in unit.nodes(ast.Call)
-        if ((path_of(node.func) or ("",))[-1].lstrip(".")[:1].isupper())
+        if names_class((path_of(node.func) or ("",))[-1])
         and not is_of_library(unit.names.qualified(node.func))
     ]
     found = {

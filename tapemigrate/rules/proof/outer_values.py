@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import NamedFunction, defaults
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import names_class, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import reads
@@ -223,7 +223,7 @@ def _is_part_of_object(module: View, made: set[Def]) -> bool:
         for each in origins(module.flow.uses_in(node)):
             func = each.value.func if isinstance(each.value, ast.Call) else None
             name = (path_of(func) or ("",))[-1].lstrip(".") if func is not None else ""
-            if func is not None and name[:1].isupper() and each.path != path_of(node):
+            if func is not None and names_class(name) and each.path != path_of(node):
                 if not gives_no_tensors(module.kinds.name(func) or ""):
                     return True
     return False

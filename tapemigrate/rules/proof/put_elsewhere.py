@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, put_into
 from tapemigrate.flow.functions import NamedFunction, named_defaults
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import may_hold, split_path
@@ -175,7 +175,7 @@ def _put_into_imported(unit: Unit) -> dict[str, set[ast.AST]]:
             if name is not None:
                 found.setdefault(name, set()).add(scope)
                 above = _imported(unit, whole.value) if isinstance(whole, ast.Attribute) else None
-                if above is not None and above[:1].isupper():  # a class, and no module
+                if above is not None and names_class(above):  # a class, and no module
                     found.setdefault(above, set()).add(scope)
                 break
             for each in others.get(_last(whole), ()):

@@ -17,7 +17,7 @@ from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.set_without_name import set_without_name
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.source.trees import arguments_of, walk
 
 # A method that is called of an object: its name, and where that is written out, the name of the
@@ -119,8 +119,7 @@ class _Calls:
                 owner = self._project.class_of(unit, scope)
                 if isinstance(scope, NamedFunction) and isinstance(node.value, ast.Name):
                     last = owner.name if owner and scope.name == "__init__" else scope.name
-                    first = scope.args.args[0].arg if owner and scope.args.args else ""
-                    if last == name and node.value.id != first:
+                    if last == name and node.value.id != self_name(unit, scope):
                         found.add(attribute)
         return found
 

@@ -9,7 +9,7 @@ from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import NamedFunction, named_defaults, parameters
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.finding import Unit
@@ -257,4 +257,4 @@ def _defaults(made: Def) -> list[ast.expr]:
 def makes_objects(value: ast.expr) -> bool:
     """Whether what is called has the name of a class."""
     path = path_of(value.func) if isinstance(value, ast.Call) else None
-    return path is not None and path[-1].lstrip("._")[:1].isupper()
+    return path is not None and names_class(path[-1])

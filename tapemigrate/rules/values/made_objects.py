@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.instances import Instances, instances_of
@@ -155,10 +155,10 @@ class _Quiet:
         qualified = view.unit.names.qualified(func)
         quiet = False
         if qualified is not None and (is_of_library(qualified) or make is Make.PYTHON):
-            no_op = name[:1].isupper() or name.lower().endswith(_NO_OPS) or name in _NO_CALLS
+            no_op = names_class(name) or name.lower().endswith(_NO_OPS) or name in _NO_CALLS
             quiet = no_op or make in _NUMBERS
         elif isinstance(func, ast.Name) and not view.kinds.effects.is_own(func.id):
-            quiet = func.id in _NO_CALLS or (name[:1].isupper() and self.call(view, call))
+            quiet = func.id in _NO_CALLS or (names_class(name) and self.call(view, call))
         elif path is not None and len(path) == 2 and path[0] == view.kinds.self_name:
             quiet = self._is_method(view, name)
         elif isinstance(func, ast.Attribute) and name in _CONSTRUCTORS:
@@ -166,7 +166,7 @@ class _Quiet:
         elif isinstance(func, ast.Attribute) and name in _CONTAINED:
             quiet = not any(True for _ in self._project.units.defining(name))
             quiet = quiet and self._expression(view, func.value, False)
-        elif path is not None and name[:1].isupper():
+        elif path is not None and names_class(name):
             quiet = self.call(view, call)
         return quiet and all(self._expression(view, a, True) for a in arguments_of(call))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tapemigrate.flow.components import components
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.functions import Function, NamedFunction
-from tapemigrate.flow.paths import looked_up, path_of
+from tapemigrate.flow.paths import looked_up, names_class, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.classes import classes
@@ -271,7 +271,7 @@ class Tracer:
             return
         if isinstance(func, ast.Attribute) and owner == (view.kinds.self_name,) and view.cls:
             self._look_up(Traced.METHOD, view, func.attr, steps)
-        elif isinstance(func, ast.Name) and func.id[:1].isupper():
+        elif isinstance(func, ast.Name) and names_class(func.id):
             return
         elif isinstance(func, ast.Name) and self._project.effects(view.unit).functions(func.id):
             for function in self._project.effects(view.unit).functions(func.id):
@@ -290,7 +290,7 @@ class Tracer:
     def _is_class(self, view: View, path: str) -> bool:
         """Whether a path leads to a class at hand, of which what is made is no tensor."""
         name = path.rpartition(".")[2]
-        return name[:1].isupper() and any(
+        return names_class(name) and any(
             leads_to(self._project, path, view.unit, unit, name)
             for unit, _ in classes(self._project).named(name)
         )

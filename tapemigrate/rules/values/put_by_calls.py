@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import Function, NamedFunction, Scope, free_names, parameters
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
@@ -336,7 +336,7 @@ def _parameters_given(
     if bound and ("staticmethod",) not in decorators:
         plain = plain[1:]
         owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
-        if owner is not None and owner[-1].lstrip("._")[:1].isupper():
+        if owner is not None and names_class(owner[-1]):
             return None  # ``Base.build(self, sizes)``
     found: set[str] = set()
     spread = False

@@ -14,7 +14,7 @@ from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.source.trees import walk
 
 
@@ -167,8 +167,7 @@ def _is_of_another(
     owner = unit.parents.get(scope)
     if not isinstance(scope, NamedFunction) or not isinstance(owner, ast.ClassDef):
         return False
-    me = [a.arg for a in scope.args.args[:1]]
-    return owner not in family and isinstance(node.value, ast.Name) and [node.value.id] == me
+    return owner not in family and path_of(node.value) == (self_name(unit, scope),)
 
 
 def _is_of_class(project: Project, name: str) -> bool:
