@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
@@ -17,7 +17,7 @@ from tapemigrate.rules.values.attributes import inherited_values
 from tapemigrate.rules.values.held_variables import given_by_object
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.returned import place_of
+from tapemigrate.tape.returned import element, place_of
 
 # Through how many such functions one is followed.
 _DEPTH = 3
@@ -126,7 +126,10 @@ def is_one_variable(project: Project, view: View, value: ast.expr, depth: int = 
         others = project.foreign_stores(view.unit, view.cls, name)
         if others or inherited_values(project, view, name) or set_by_text(project, view.unit, name):
             return False
-        return bool(values) and all(view.kinds.make(v) is Make.VARIABLE for v in values)
+        return bool(values) and all(
+            view.kinds.make(v) is Make.VARIABLE or _is_unpacked(project, view, v, path, depth)
+            for v in values
+        )
     made = origins(view.flow.reads.get(value, frozenset()))
     return bool(made) and all(
         d.kind is Kind.ASSIGN
@@ -147,6 +150,28 @@ def _makes_variable(project: Project, view: View, call: ast.Call, depth: int) ->
         return False
     inner, ends = found
     return all(e is not None and is_one_variable(project, inner, e, depth - 1) for e in ends)
+
+
+def _is_unpacked(project: Project, view: View, value: ast.expr, path: Path, depth: int) -> bool:
+    """Whether an attribute is one of several such: ``self.w, self.b = self._variables(shape)``."""
+    stmt = view.unit.parents.get(value)
+    if not depth or not isinstance(value, ast.Call) or not isinstance(stmt, ast.Assign):
+        return False
+    targets = [t for t in stmt.targets if isinstance(t, ast.Tuple | ast.List)]
+    parts = [part for t in targets for part in enumerate(t.elts)]
+    if len(targets) != len(stmt.targets) or any(isinstance(p, ast.Starred) for _, p in parts):
+        return False
+    places = [place for place, part in parts if path_of(part) == path]
+    found = _given_by(project, view, value)
+    if not places or found is None:
+        return False
+    inner, ends = found
+    return all(
+        (one := element(end, (place,))) is not None
+        and is_one_variable(project, inner, one, depth - 1)
+        for end in ends
+        for place in places
+    )
 
 
 def _is_only_read(view: View, name: str) -> bool:
