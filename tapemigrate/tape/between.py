@@ -184,10 +184,13 @@ class Between:
 
 
 def _is_looked_up(leaf: Leaf) -> bool:
-    """Whether the source is taken out of something by a key: it was there before, or is new."""
+    """Whether the source is taken out of something by a key: it was there before, or is new.
+
+    ``params[2:]`` is a list of what was there before, where that is no tensor.
+    """
     return bool(leaf.defs) and all(
         d.kind is Kind.ASSIGN
         and isinstance(d.value, ast.Subscript)
-        and not isinstance(d.value.slice, ast.Slice | ast.Tuple)
+        and not isinstance(d.value.slice, ast.Tuple)
         for d in leaf.defs
     )

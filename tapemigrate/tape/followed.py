@@ -97,8 +97,21 @@ class Followed:
             return found if found.leaves and not found.refusal else None
         if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
             found = self._read(value.value, depth + 1)
+            if found.single is None and not found.refusal and self._is_gone_through(made):
+                # A list of what was there before: a tensor would have been unstacked.
+                variables = any(x.variables for x in found.leaves)
+                return Sources([Leaf(defs, text, True, None, variables, found=True)], False)
             return found if found.single is False and not found.refusal else None
         return None
+
+    def _is_gone_through(self, made: Def) -> bool:
+        """Whether a loop or a comprehension takes one element after the other out of it."""
+        return any(
+            use.made is made
+            for each in self._flow.defs.values()
+            if each.kind in (Kind.LOOP, Kind.COMPREHENSION) and each.value is not None
+            for use in self._flow.uses_in(each.value)
+        )
 
     def _is_given_anew(self, name: ast.expr, known: frozenset[Def]) -> bool:
         """Whether a name, or a part of an object, gets other values than ``known`` somewhere."""

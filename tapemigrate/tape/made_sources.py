@@ -188,8 +188,12 @@ class MadeSources:
 
         Lists may hold variables that live elsewhere.
         """
-        known = any(self._kinds.make(each) is not Make.UNKNOWN for each in summands(value))
-        if known or not isinstance(value.op, ast.Add) or number:
+        makes = {self._kinds.make(each) for each in summands(value)}
+        if makes & {Make.VARIABLES, Make.ANY_VARIABLES} and isinstance(value.op, ast.Add):
+            sentence = all_trainable(text)
+            leaf = Leaf(defs, None, True, True, True, found=True, assumption=sentence)
+            return Sources([leaf], False, None, True)
+        if makes != {Make.UNKNOWN} or not isinstance(value.op, ast.Add) or number:
             return Sources([Leaf(defs, text, outside=False, many=False)], True)
         leaf = Leaf(defs, text, True, None, found=self.may_find(value))
         return Sources([leaf], self._evidence(text, value))
