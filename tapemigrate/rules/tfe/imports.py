@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.tfe.scopes import Scopes
-from tapemigrate.rules.tfe.symbols import is_contrib_eager, references, symbol_of
+from tapemigrate.rules.tfe.symbols import CODE, is_contrib_eager, references, symbol_of
 from tapemigrate.tape.plan import Insert, ReplaceStatement
 
 # Two blank lines stand above them.
@@ -55,19 +55,19 @@ def _ours(path: str) -> bool:
     return symbol is not None and path.startswith(_BACKPROP)
 
 
+def _is_transformer(path: str) -> bool:
+    """Whether the path is a function that has a rule of its own, which tells of such names."""
+    symbol = symbol_of(path)
+    return symbol is not None and symbol.rule != CODE
+
+
 def unneeded(
     unit: Unit, scopes: Scopes, gone: Callable[[ast.Name], bool]
 ) -> list[tuple[list[Binding], ReplaceStatement]]:
     """The statements that can go, or lose a name, once the mentions that are ``gone`` are."""
     found = list(bindings(unit))
-    dead: set[Binding] = set()
+    dead = _all_dead(unit, scopes, found, gone)
     statements = {b.statement for b in found}
-    while True:
-        # An alias may be the last user of an import.
-        more = {b for b in found if b not in dead and _dead(unit, scopes, b, gone, dead)}
-        if not more:
-            break
-        dead |= more
     result = []
     for statement in sorted(statements, key=lambda s: s.lineno):
         mine = [b for b in found if b.statement is statement and b in dead]
@@ -75,6 +75,37 @@ def unneeded(
             code = _without(statement, {b.name for b in mine})
             result.append((mine, ReplaceStatement(unit.lines.span(statement), code)))
     return result
+
+
+def idle(unit: Unit, scopes: Scopes, gone: Callable[[ast.Name], bool]) -> list[Binding]:
+    """What has to stay, for other files or scopes, though nothing here reads it any more."""
+    found = [b for b in bindings(unit) if is_contrib_eager(b.path) and "." not in b.name]
+    dead = _all_dead(unit, scopes, found, gone) if found else set()
+    assigned = {id(b.statement) for b in dead if b.alias is None}
+    return [
+        b
+        for b in found
+        if b not in dead
+        and b.name != "*"
+        and not _is_transformer(b.path)
+        and not any(
+            isinstance(n.ctx, ast.Load) and id(scopes.statement(n)) not in assigned and not gone(n)
+            for n in unit.nodes(ast.Name)
+            if n.id == b.name
+        )
+    ]
+
+
+def _all_dead(
+    unit: Unit, scopes: Scopes, found: list[Binding], gone: Callable[[ast.Name], bool]
+) -> set[Binding]:
+    dead: set[Binding] = set()
+    while True:
+        # An alias may be the last user of an import.
+        more = {b for b in found if b not in dead and _dead(unit, scopes, b, gone, dead)}
+        if not more:
+            return dead
+        dead |= more
 
 
 def _dead(
@@ -99,8 +130,14 @@ def _dead(
             if not any(gone(n) for n in ast.walk(chain) if isinstance(n, ast.Name))
         )
     read = [n for n in scopes.mentions(binding.name, home) if isinstance(n.ctx, ast.Load)]
-    if not read and (binding.alias is None or unit.filename.endswith("__init__.py")):
+    if not read and unit.filename.endswith("__init__.py"):
         return False  # there for other files
+    if (
+        not read
+        and binding.alias is None
+        and (_is_transformer(binding.path) or scopes.may_be_wanted(binding.name))
+    ):
+        return False
     for node in read:
         if id(scopes.statement(node)) in assigned or gone(node):
             continue

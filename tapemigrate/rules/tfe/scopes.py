@@ -274,6 +274,18 @@ class Scopes:
             )
         return name in self._exported
 
+    def may_be_wanted(self, name: str) -> bool:
+        """Whether another file imports the name, or all names, from code of one's own."""
+        wanted = {name, "*"}
+        return any(
+            alias.name in wanted
+            for unit in self._project.units.having(name)
+            if unit is not self.unit
+            for each in unit.nodes(ast.ImportFrom)
+            if (each.module or "").split(".")[0] != "tensorflow"
+            for alias in each.names
+        )
+
     def gradient_calls(self, scope: Scope) -> list[ast.expr]:
         """Where ``scope`` uses ``tf.gradients`` and its like, which other rules rewrite."""
         if self._gradient_calls is None:

@@ -9,13 +9,18 @@ from tapemigrate.model import Applicability
 from tapemigrate.rules.conditions import right_if
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.tfe.group import Group
-from tapemigrate.rules.tfe.imports import Binding, unneeded
+from tapemigrate.rules.tfe.imports import Binding, idle, unneeded
 from tapemigrate.rules.tfe.scopes import Scopes
 from tapemigrate.rules.tfe.symbols import CODE, is_contrib_eager
 from tapemigrate.source.span import Span
 from tapemigrate.source.trees import statements
 from tapemigrate.suppression import Suppressions
 from tapemigrate.tape.plan import Op, ReplaceStatement
+
+_KEPT = (
+    "tf.contrib does not exist in TensorFlow 2; nothing here needs it any longer, "
+    "but other code may"
+)
 
 
 def tidy(unit: Unit, scopes: Scopes, groups: Sequence[Group], stuck: bool) -> list[Finding]:
@@ -39,6 +44,10 @@ def tidy(unit: Unit, scopes: Scopes, groups: Sequence[Group], stuck: bool) -> li
         found.append(
             Finding(code, unit.filename, span, f"`{line}`: {why}", "", _rewrite(unit, used, op))
         )
+    for each in idle(unit, scopes, lambda name: id(name) in gone):
+        span = unit.lines.span(each.statement)
+        line = unit.lines.segment(span).split("\n")[0].rstrip()
+        found.append(Finding(CODE, unit.filename, span, f"`{line}`: {_KEPT}"))
     return found
 
 
