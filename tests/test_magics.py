@@ -125,6 +125,28 @@ def test_magics_become_python_of_as_many_rows_and_come_back(text: str, after: st
         assert all("%" not in line and "!" not in line for line in found.code.splitlines())
 
 
+@pytest.mark.parametrize(
+    "text", ["cd PINNs/main (AC)/", "pip install -q deepxde\n", "\nls ../data\n"]
+)
+def test_a_line_magic_that_is_all_of_a_cell_needs_no_sign(text: str) -> None:
+    found = reading(text)
+    assert found.problem is None
+    assert [each.original for each in found.stand_ins] == [text.strip()]
+    ast.parse(found.code)
+    assert found.code.count("\n") == text.count("\n")
+    assert restored(found, found.code) == text
+
+
+@pytest.mark.parametrize("text", ["cd a\nx = 1", "x = 1\nls ..", "cd = = 1", "cat, b c", "cdx y"])
+def test_elsewhere_it_is_no_python(text: str) -> None:
+    assert reading(text).problem is not None
+
+
+def test_what_python_can_read_is_no_line_magic() -> None:
+    for text in ("ls", "cd = 1", "ls -l", "env.reset()", "more (x)"):
+        assert reading(text) == Reading(text)
+
+
 def test_a_statement_under_a_line_magic_is_seen() -> None:
     found = reading("x = 1\n%time y = f(x)\nz = %time g(y)\n")
     assert ast.unparse(ast.parse(found.code)).splitlines() == [

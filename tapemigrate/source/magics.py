@@ -35,6 +35,14 @@ _AGAIN = late(rf"%(?P<name>timeit|memit)(?![\w.]){_OPTIONS}[ \t]+(?=[^\s-])")
 _ANY = late(rf"%(?!timeit|memit)[\w.]+{_OPTIONS}[ \t]+(?=[^\s-])")
 _NEWLINE = r"(?:\r\n|\r|\n)"
 _REST = rf"(?:\\{_NEWLINE}|[^\r\n])*"
+# Line magics that IPython takes without their ``%``, where a line that is all of a cell begins with
+# them. Those that run Python, or set the notebook's names, are not among them.
+_BARE = late(
+    rf"(?:[ \t]*{_NEWLINE})*(?P<magic>(?:alias|bookmark|cat|cd|conda|config|cp|dhist|dirs|env"
+    r"|history|ldir|less|ll|load_ext|ls|lsmagic|man|mamba|matplotlib|mkdir|more|mv|pip|popd"
+    r"|precision|pushd|pwd|reload_ext|rm|rmdir|set_env|tensorflow_version|uv|who|whos|xmode)"
+    r"(?:[ \t]+(?![ \t=,])[^\r\n]*)?)\s*\Z"
+)
 _ESCAPED = late(rf"(?P<indent>[ \t]*)(?P<magic>(?:[%!?/;]|,(?=\S)){_REST})")
 _ASSIGNED = late(
     r"(?P<left>[ \t]*[\w*(][\w.,*() \t]*(?:\[[^\]=\r\n]*\][\w., \t]*)*=[ \t]*)"
@@ -102,6 +110,11 @@ def read(text: str, mark: str, filename: str) -> Reading:
     problem = _problem(text, filename)
     if problem is None:
         return Reading(text)
+    bare = _BARE.match(text)
+    if bare is not None:
+        stand_in = _opaque(bare["magic"], ([], []), mark, 0)
+        code = f"{text[: bare.start('magic')]}{stand_in.code}{text[bare.end('magic') :]}"
+        return Reading(code, "", (stand_in,))
     for indent in dict.fromkeys(("", _common_indent(text))):
         reading = _translated(_without(indent, text), mark)
         if _problem(reading.code, filename) is None:
