@@ -9,9 +9,13 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import CallSite, View
+from tapemigrate.rules.proof.passed import PLAIN
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
+
+# What nobody is handed before it has its name.
+_NEW = (Kind.ASSIGN, Kind.IMPORT, Kind.FUNCTION)
 
 
 def handed_on_together(
@@ -39,13 +43,32 @@ def was_there(
 ) -> bool:
     """Whether the other value was made before there was a source, and then left alone."""
     path, body = path_of(other), caller.blocks.top.body
-    behind = _in_order(caller, tracer.behind(caller, other))
-    sources = _in_order(caller, cut)
-    if path is None or not behind or not sources or max(behind) >= min(sources):
+    behind, sources = tracer.behind(caller, other), _in_order(caller, cut)
+    before = _in_order(caller, behind)
+    if path is None or not sources:
+        return False
+    if not before:
+        # Whoever was handed it may hold it, and give it more when it is run.
+        rows = [_row(caller, d) for d in behind]
+        apart = all(row is not None and row < min(sources) for row in rows)
+        return apart and _runs_nothing(caller, body[min(sources) :], site.call)
+    if max(before) >= min(sources):
         return False
     inside = set(walk(site.call))
     since = [n for s in body[min(sources) :] if s.lineno <= site.call.lineno for n in walk(s)]
     return not any(isinstance(n, ast.Name) and n.id == path[0] and n not in inside for n in since)
+
+
+def _runs_nothing(caller: View, body: list[ast.stmt], call: ast.Call) -> bool:
+    """Whether the call is the next thing that runs code of one's own, and nothing else is set."""
+    for stmt in body:
+        if isinstance(stmt, ast.Assign | ast.Expr) and stmt.value is call:
+            return not any(isinstance(n, ast.Call) for a in arguments_of(call) for n in walk(a))
+        if not isinstance(stmt, ast.Assign) or caller.kinds.make(stmt.value) not in PLAIN:
+            return False
+        if not all(isinstance(target, ast.Name) for target in stmt.targets):
+            return False
+    return False
 
 
 def _in_order(view: View, made: Iterable[Def]) -> list[int] | None:
@@ -53,9 +76,21 @@ def _in_order(view: View, made: Iterable[Def]) -> list[int] | None:
     top = view.blocks.top
     rows: list[int] = []
     for each in made:
-        if each.stmt is None or each.kind not in (Kind.ASSIGN, Kind.IMPORT, Kind.FUNCTION):
-            return None
-        if each.stmt not in top.body:
+        if each.stmt is None or each.kind not in _NEW or each.stmt not in top.body:
             return None
         rows.append(top.body.index(each.stmt))
     return rows
+
+
+def _row(view: View, made: Def) -> int | None:
+    """Which statement of the scope makes it, however deep inside; -1: what the module begins with.
+
+    None where it may come from outside at any time.
+    """
+    if made.kind is Kind.ENTRY and len(made.path) == 1 and isinstance(view.scope, ast.Module):
+        return -1
+    body: list[ast.stmt] = view.blocks.top.body
+    node: ast.AST | None = made.stmt
+    while node is not None and node not in body:
+        node = view.unit.parents.get(node)
+    return body.index(node) if isinstance(node, ast.stmt) else None
