@@ -140,8 +140,9 @@ def elsewhere(
     passed_on = request.sources
     if request.api == "threaded" and isinstance(passed_on, ast.List) and len(passed_on.elts) == 1:
         passed_on = passed_on.elts[0]  # what stands in the call
-    whence = ast.unparse(passed_on)
-    return Refusal(f"nothing here shows that `{what}` is computed from `{whence}`", SOURCE)
+    of_graph = isinstance(passed_on, ast.List) and not passed_on.elts and request.api == "threaded"
+    whence = "the variables" if of_graph else f"`{ast.unparse(passed_on)}`"
+    return Refusal(f"nothing here shows that `{what}` is computed from {whence}", SOURCE)
 
 
 def _carriers(

@@ -22,7 +22,8 @@ _IN_TURN = frozenset({"enumerate", "sorted", "list", "tuple", "reversed"})
 STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
 # Names under which programs pass about what holds no tensors.
 SETTINGS = frozenset(
-    {"FLAGS", "args", "cfg", "conf", "config", "hps", "hparams", "opts", "options", "settings"}
+    {"FLAGS", "args", "cfg", "conf", "config", "configs", "configuration", "hps", "hparams"}
+    | {"opts", "options", "settings"}
 )
 VARIABLES_BY_NAME = late(r"param|var|weight|theta", re.IGNORECASE)
 # Attributes that are variables, and neither variances nor what a loss is weighed by.

@@ -12,14 +12,14 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
 from tapemigrate.rules.values.plain_objects import is_plain_object
-from tapemigrate.source.trees import calls_in, kept
+from tapemigrate.source.trees import calls_in, kept, walk
 from tapemigrate.tape.kinds import Make
 
 # Names by which configuration is passed about everywhere; it holds no tensors.
 _CONFIGURATION = frozenset(
     {"args", "FLAGS", "flags", "config", "hps", "hparams", "hp", "conf", "cfg", "options", "opts"}
     | {"opt", "params", "settings", "env", "ob_space", "ac_space", "mode", "np", "FLAG", "arg"}
-    | {"observation_space", "action_space"}
+    | {"observation_space", "action_space", "configs", "configuration"}
 )
 
 # What is differentiated by parameters, and so was made of them.
@@ -34,8 +34,10 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
     steps = [s.lstrip(".") for s in root.path]
     if steps[0] == view.kinds.self_name:
         steps = steps[1:]
-    if len(steps) > 1 and steps[0] in _CONFIGURATION:
-        return not _takes_the_rest(view, root.path[0])
+    if steps and steps[0] in _CONFIGURATION:
+        # Of what an inner function reads by subscripts, all that is known is the whole.
+        if len(steps) > 1 or (len(root.path) == 1 and _is_read_by_keys(view, root.path[0])):
+            return not _takes_the_rest(view, root.path[0])
     if not steps:
         return False
     if steps[0] in ("FLAGS", "flags", "hps", "hparams"):
@@ -50,6 +52,22 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
         return False
     imported = root.path[0] in project.imported(view.unit)
     return imported or _gives_no_tensors(view, root.path)
+
+
+def _is_read_by_keys(view: View, name: str) -> bool:
+    """Whether all that the scope does with it is to read parts of it: ``config["size"]``."""
+    found = [n for n in walk(view.scope) if isinstance(n, ast.Name) and n.id == name]
+    parents = view.unit.parents
+    return bool(found) and all(
+        isinstance(over := parents.get(n), ast.Attribute)
+        or (
+            isinstance(over, ast.Subscript)
+            and over.value is n
+            and isinstance(over.slice, ast.Constant)
+            and isinstance(over.ctx, ast.Load)
+        )
+        for n in found
+    )
 
 
 def _takes_the_rest(view: View, name: str) -> bool:
