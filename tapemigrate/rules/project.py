@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from tapemigrate.flow.blocks import Blocks
@@ -38,6 +38,10 @@ _T = TypeVar("_T")
 _LONGEST_PATH = 8
 _ONE_OF_MANY = "one of more files than are looked at"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+#: Which function of other files, and of which, a path means that a file imports.
+FunctionAt = Callable[["Project", Unit, str], tuple[Unit, ast.FunctionDef] | None]
 
 
 @dataclass(eq=False)
@@ -102,7 +106,8 @@ class Project:
     is known; where there is no name, the text is not known either. ``aliases``: the user's own
     names for known functions. ``keeps_graphs``: v1 graph files keep ``tf.gradients``.
     ``asked`` are the files that are asked about; the others only show who calls their functions.
-    ``idle`` are those of them in which nothing is to be found.
+    ``idle`` are those of them in which nothing is to be found. ``functions`` tells which function
+    of another file an import path means.
     """
 
     def __init__(
@@ -113,10 +118,12 @@ class Project:
         keeps_graphs: bool = False,
         asked: Iterable[str] | None = None,
         idle: frozenset[str] = frozenset(),
+        functions: FunctionAt | None = None,
     ) -> None:
         self.units = units if isinstance(units, Units) else Units(units)
         self.asked = tuple(self.units if asked is None else asked)
         self.idle = idle
+        self._functions = functions
         self._unread = tuple(unread)
         self.aliases = aliases or {}
         self.keeps_graphs = keeps_graphs
@@ -146,7 +153,15 @@ class Project:
     def with_unit(self, unit: Unit) -> Project:
         """The same files, ``unit`` in place of the one of its name."""
         units = self.units.with_unit(unit)
-        other = Project(units, self._unread, self.aliases, self.keeps_graphs, self.asked, self.idle)
+        other = Project(
+            units,
+            self._unread,
+            self.aliases,
+            self.keeps_graphs,
+            self.asked,
+            self.idle,
+            self._functions,
+        )
         # Of the file itself, the trees may share scopes, which mean something else in each.
         kept = ((scope, v) for scope, v in self._views.items() if v.unit.filename != unit.filename)
         other._views = dict(kept)
@@ -209,8 +224,14 @@ class Project:
             kinds = kinds_of(unit, self.changing, unit.filename in self._under_getters)
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
+            kinds.elsewhere = partial(self._elsewhere, unit)
             self._views[scope] = View(unit, scope, kinds.cls, kinds, self._flow)
         return self._views[scope]
+
+    def _elsewhere(self, unit: Unit, path: str) -> tuple[Kinds, ast.FunctionDef] | None:
+        """The function of another file that a path means, beside the kinds of that file."""
+        found = None if self._functions is None else self._functions(self, unit, path)
+        return None if found is None else (self.view(*found).kinds, found[1])
 
     def _flow(self, unit: Unit, scope: Scope, kinds: Kinds) -> Flow:
         effects = self.effects(unit)

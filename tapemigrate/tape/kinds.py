@@ -16,6 +16,7 @@ from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.names import Names
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.call_effects import CallEffects, is_session, variables_asked_for
+from tapemigrate.tape.op_functions import only_computes
 from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.returned import given, gives_what_was, place_of
 from tapemigrate.tape.symbols import (
@@ -96,6 +97,9 @@ class Kinds(CallEffects):
         super().__init__(names, effects, changing)
         self._getters = getters
         self._tensors: dict[str, bool] = {}
+        self._computing: dict[ast.AST, bool] = {}
+        #: Which function of another file an import path means, and the kinds of that file.
+        self.elsewhere: Callable[[str], tuple[Kinds, ast.FunctionDef] | None] | None = None
 
     def is_barren(self, node: ast.expr) -> bool:
         """Whether no gradient flows through ``node``: a number, a constant, a new variable."""
@@ -252,7 +256,9 @@ class Kinds(CallEffects):
         )
 
     def gives_tensors(self, call: ast.Call, depth: int = _DEPTH) -> bool:
-        """Whether a function of this file is called that gives nothing but what its ops make."""
+        """Whether a function of the user's is called that gives nothing but what its ops make."""
+        if self.only_computes(call):
+            return True
         function = self.called(call)
         if function is None or function.decorator_list:
             return False
@@ -299,7 +305,7 @@ class Kinds(CallEffects):
             return plain and all(self.make(each) is Make.TENSOR for each in given)
         if not isinstance(value, ast.BinOp):
             return self.make(value) is Make.TENSOR
-        if any(map(self._effects.functions, _OPERATOR_METHODS)):
+        if self.has_operators():
             return False  # they may give anything
         sides = (value.left, value.right)
         listless = isinstance(value.op, ast.Sub | ast.Div | ast.Pow | ast.MatMult)
@@ -314,6 +320,31 @@ class Kinds(CallEffects):
             if depth and self.make(value) is Make.UNKNOWN:
                 return self.gives_tensors(value, depth - 1)
         return self.make(value) in (Make.TENSOR, Make.LEAF, Make.PYTHON)
+
+    def only_computes(self, call: ast.Call) -> bool:
+        """Whether a function is called that gives a new tensor, and does no more than ops would."""
+        kinds, function = self, self.called(call)
+        qualified = self._names.qualified(call.func) if function is None else None
+        if qualified is not None and self.elsewhere is not None and short(qualified) is None:
+            kinds, function = self.elsewhere(qualified) or (self, None)
+        if function is None:
+            return False
+        if function not in self._computing:
+            self._computing[function] = False  # for those that call themselves
+            self._computing[function] = only_computes(function, kinds)
+        return self._computing[function]
+
+    def is_number(self, node: ast.expr) -> bool:
+        """Whether it is a number, or another value without tensors."""
+        return self.make(node) is Make.PYTHON
+
+    def is_value(self, node: ast.expr) -> bool:
+        """Whether it is a number, or what an op gives."""
+        return self.make(node) in (Make.TENSOR, Make.LEAF, Make.PYTHON)
+
+    def has_operators(self) -> bool:
+        """Whether classes of the file say what arithmetic with their objects does."""
+        return any(map(self._effects.functions, _OPERATOR_METHODS))
 
     def reads_no_object(self, call: ast.Call) -> bool:
         """Whether a method is called that, in every class of this file, makes no use of self."""

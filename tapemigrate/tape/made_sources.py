@@ -104,6 +104,8 @@ class MadeSources:
             many = self._is_list(value)
             single = None if many is None else not many
             return Sources([Leaf(defs, text, outside=False, many=many)], single)
+        if isinstance(value, ast.Call) and defs and self._kinds.only_computes(value):
+            return Sources([Leaf(defs, text, outside=False, many=False)], True)
         if isinstance(value, ast.Call) and self._kinds.makes_object(value):
             maker = ast.unparse(value.func)
             known = self._kinds.effects.class_named(maker.rpartition(".")[2]) is not None

@@ -48,7 +48,8 @@ def is_new(made: Def, flow: Flow, kinds: Kinds) -> bool:
         return False
     listed = isinstance(made.value, ast.BinOp) and isinstance(made.value.op, ast.Add | ast.Mult)
     arithmetic = isinstance(made.value, ast.BinOp) and not listed
-    if not arithmetic and kinds.make(made.value) not in (Make.TENSOR, Make.LEAF):
+    computed = isinstance(made.value, ast.Call) and kinds.only_computes(made.value)
+    if not (arithmetic or computed) and kinds.make(made.value) not in (Make.TENSOR, Make.LEAF):
         return False
     return not may_be(made, flow, kinds) and not asked_for(made, flow, kinds)
 

@@ -129,6 +129,8 @@ class SecondNames:
                 continue
             if unknown and self._makes_variable(value):
                 continue
+            if isinstance(value, ast.Call) and self._kinds.only_computes(value):
+                continue
             if behind is None:
                 behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
             twin = next((d for d in self._twins(made, behind) if self._is_passed(d, value)), None)

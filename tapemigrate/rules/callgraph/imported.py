@@ -52,6 +52,18 @@ def leads_to(
     return True if True in found else None if None in found else False
 
 
+def leads_by_star(project: Project, path: str, user: Unit, home: Unit, name: str) -> bool | None:
+    """The same of a path into a package that imports all names of others, and has none of its own
+    that is so called."""
+    module, last = split_path(path)
+    packages = list(project.units.at(_places(project, module, user).__contains__))
+    if len(packages) != 1 or last in bound_names(packages[0]):
+        return False
+    ways = (f"{s}{'' if s.endswith('.') else '.'}{last}" for s in own_stars(packages[0]))
+    found = [leads_to(project, way, packages[0], home, name) for way in ways]
+    return True if found == [True] else None if any(f is not False for f in found) else False
+
+
 def homes_of(project: Project, path: str) -> Iterator[tuple[Unit, str]]:
     """The files in which what is imported by a path may be made, and its name there.
 

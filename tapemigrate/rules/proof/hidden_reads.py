@@ -22,6 +22,7 @@ from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
 from tapemigrate.rules.proof.kept_results import KeptResults, method_of
 from tapemigrate.rules.proof.kept_results import above as above_of
 from tapemigrate.rules.proof.kept_values import KeptValues
+from tapemigrate.rules.proof.new_sources import are_new_there
 from tapemigrate.rules.proof.replacements import is_written_below, replacements
 from tapemigrate.rules.proof.state_read import state_read
 from tapemigrate.rules.proof.steps import Steps
@@ -48,6 +49,8 @@ _STATIC = (".dtype", ".name", ".shape")
 
 def stored_reads(project: Project, view: View, region: Region, leaves: list[Leaf]) -> list[str]:
     """What functions that are called in the region read that outlives their calls."""
+    if are_new_there(view, region, leaves):
+        return []
     run: list[ast.AST] = [*region.block.body[region.first : region.last + 1]]
     run.append(region.request.target)
     # What the region is handed by statements before it, they may have read there.

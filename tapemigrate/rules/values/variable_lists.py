@@ -9,7 +9,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
-from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.imported import leads_by_star, leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -207,12 +207,19 @@ def function_meant(
             if isinstance(own, ast.FunctionDef)
             else _inherited(project, view, call)
         )
+    return function_at(project, view.unit, path)
+
+
+def function_at(project: Project, user: Unit, path: str) -> tuple[Unit, ast.FunctionDef] | None:
+    """The one function that a path which ``user`` imports can mean."""
     name = path.rpartition(".")[2]
     found: list[tuple[Unit, ast.FunctionDef]] = []
     for unit in project.units.defining(name):
         for node in top_level(unit.tree) if f"def {name}" in unit.text else ():
             if isinstance(node, ast.FunctionDef) and node.name == name:
-                meant = leads_to(project, path, view.unit, unit, name)
+                meant = leads_to(project, path, user, unit, name)
+                if meant is False:
+                    meant = leads_by_star(project, path, user, unit, name)
                 if meant is None:
                     return None
                 if meant:
