@@ -69,7 +69,7 @@ def test_nothing_of_them_runs_under_the_tape() -> None:
     ("part", "other"),
     [
         ("given", "HParams(n=3, scale=tf.get_variable('s', []))"),
-        ("given", "object()"),
+        ("given", "Sizes()"),
         ("value", "tf.layers.dense(file, 1)"),
     ],
 )
@@ -143,3 +143,90 @@ def test_lines_that_a_loop_reads_end_somewhere() -> None:
     lines = result.rewritten["main.py"].splitlines()
     opened = [lines[n + 1].strip() for n, line in enumerate(lines) if "GradientTape" in line]
     assert opened == ["y = tf.square(w)"] * 12
+
+
+_FUNCTION = """\
+import argparse
+
+import tensorflow as tf
+
+SCALE = 0.5
+LIST = []
+{module}
+
+
+def yes(text):
+    return text.lower() == "yes"
+
+
+def arguments({parameter}):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--scale", type={type}, default={default})
+    {statement}
+    return parser.parse_args()
+
+
+def main(width):
+    args = arguments({given})
+    loss = tf.reduce_sum(tf.layers.dense(tf.ones([4, 2]), 3)) * args.scale
+    return tf.gradients(loss, tf.trainable_variables())
+
+
+main(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "plain"),
+    [
+        ({}, True),
+        ({"type": "yes"}, True),
+        ({"type": "lambda text: yes(text)"}, True),
+        ({"parameter": "rate=0.5", "default": "rate"}, True),
+        ({"default": "OTHER", "module": "OTHER = tf.get_variable('v', [])"}, False),
+        ({"default": "max", "module": "max = tf.get_variable('v', [])"}, False),
+        ({"default": "LIST[0]"}, False),
+        ({"default": "tf.get_variable('v', [])"}, False),
+        ({"parameter": "rate", "default": "rate", "given": "width"}, False),
+        ({"parameter": "rate=LIST", "default": "rate[0]"}, False),
+        (
+            {"type": "make", "module": "def make(text):\n    return tf.ones(text)"},
+            False,
+        ),
+        ({"statement": "global SCALE"}, False),
+        ({"default": "globals()['SCALE']"}, False),
+    ],
+)
+def test_a_function_that_meets_no_tensors_gives_none(changed: dict[str, str], plain: bool) -> None:
+    parts = {"module": "", "parameter": "", "type": "float", "default": "SCALE"}
+    parts |= {"statement": "parser.description = 'x'", "given": "", **changed}
+    source = decode(_FUNCTION.format(**parts).encode(), "main.py")
+    lines = analyse({"main.py": source}, Settings(), rewrite=True).rewritten["main.py"].splitlines()
+    tape = next(i for i, line in enumerate(lines) if "GradientTape" in line)
+    assert lines[tape + 1].strip().startswith("loss =") == plain
+
+
+def test_a_method_is_handed_its_object() -> None:
+    text = """\
+import tensorflow as tf
+
+
+class Model:
+    def __init__(self):
+        self.w = tf.Variable([1.0, 2.0])
+
+    def forward(self):
+        return self.w
+
+    def slope(self):
+        y = self.forward()
+        return tf.gradients(tf.square(y), self.w)[0]
+"""
+    source = decode(text.encode(), "main.py")
+    assert "y = self.forward()" in (
+        line.strip()
+        for line in analyse({"main.py": source}, Settings(), rewrite=True)
+        .rewritten["main.py"]
+        .partition("GradientTape")[2]
+        .splitlines()
+    )

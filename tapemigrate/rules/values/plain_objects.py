@@ -1,17 +1,29 @@
-"""What knows no tensors: the module's ``parser = argparse.ArgumentParser()``, or what is made of
-numbers by a function: ``def sizes(): return HParams(n=1)``.
+"""What knows no tensors: the module's ``parser = argparse.ArgumentParser()``, what is made of
+numbers by a function, ``def sizes(): return HParams(n=1)``, or by one that is handed nothing and
+reads nothing that may hold one, ``def arguments(): …; return parser.parse_args()``.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.variable_lists import function_meant
-from tapemigrate.tape.kinds import Make
+from tapemigrate.source.trees import walk
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.plain_calls import makes_none
+from tapemigrate.tape.symbols import gives_no_tensors
+
+# What may bring anything into a function, or leave it there.
+_RUNNING = frozenset({"globals", "locals", "vars", "eval", "exec", "__import__", "getattr"})
+_NOT_ITS_OWN = (
+    *(ast.Global, ast.Nonlocal, ast.ClassDef, ast.Import, ast.ImportFrom),
+    *(ast.Yield, ast.YieldFrom, ast.Await),
+)
 
 
 def is_plain_object(unit: Unit, name: str) -> bool:
@@ -42,8 +54,44 @@ def gives_numbers(project: Project, view: View, call: ast.Call) -> bool:
         return False
     inner = project.view(*found)
     ends = [end.value for end in inner.flow.returns]
-    return (
-        bool(ends)
-        and not inner.flow.yields
-        and all(end is not None and inner.kinds.make(end) is Make.PYTHON for end in ends)
-    )
+    if not ends or inner.flow.yields or None in ends:
+        return False
+    numbers = all(end is not None and inner.kinds.make(end) is Make.PYTHON for end in ends)
+    # Methods are handed their object.
+    alone = not (call.args or call.keywords) and found[0].parents.get(found[1]) is found[0].tree
+    return numbers or (alone and _meets_no_tensors(*found, inner.kinds, frozenset()))
+
+
+def _meets_no_tensors(
+    unit: Unit, function: ast.FunctionDef, kinds: Kinds, seen: frozenset[ast.AST]
+) -> bool:
+    """Whether all that a function of the module reads, beside what it is handed, has no tensors."""
+    nodes = list(walk(function))
+    if function.decorator_list or any(isinstance(n, _NOT_ITS_OWN) for n in nodes):
+        return False
+    defaults = [*function.args.defaults, *function.args.kw_defaults]
+    if not all(d is None or isinstance(d, ast.Constant) for d in defaults):
+        return False
+    names = [n for n in nodes if isinstance(n, ast.Name)]
+    own = {n.id for n in names if not isinstance(n.ctx, ast.Load)}
+    own |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    others = (n for n in names if n.id not in own)
+    return all(_has_no_tensors(unit, n, kinds, seen | {function}) for n in others)
+
+
+def _has_no_tensors(unit: Unit, node: ast.Name, kinds: Kinds, seen: frozenset[ast.AST]) -> bool:
+    """Whether what a name of the module, or of Python, means is known to have none."""
+    path = kinds.name(node)
+    if path is not None:
+        return gives_no_tensors(path)
+    if is_plain_object(unit, node.id):
+        return True
+    found = [d for d in unit.definitions if d.name == node.id]
+    if node.id in unit.once(bound_names):
+        return False
+    if not found and hasattr(builtins, node.id):
+        return node.id not in _RUNNING
+    function = found[0] if len(found) == 1 else None
+    if not isinstance(function, ast.FunctionDef) or unit.parents.get(function) is not unit.tree:
+        return False
+    return function in seen or _meets_no_tensors(unit, function, kinds, seen)
