@@ -120,10 +120,12 @@ def links(file: SourceFile) -> Links:
     """The functions of ``file`` whose callers, in other files, decide about a fix, or share it.
 
     Raises:
-        SourceError: where it does not parse.
+        SourceError: where it does not parse, and has to be.
     """
-    from tapemigrate.rules import gradients
+    from tapemigrate.rules import catalog, gradients
 
+    if not catalog.may_name_gradients(file.text):
+        return Links()
     with _project({file.filename: file}, {}, Settings()) as project:
         return gradients.links(project, project.units[file.filename])
 

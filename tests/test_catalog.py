@@ -200,6 +200,19 @@ def test_prefilter_catches_every_import_form_of_every_symbol() -> None:
             assert catalog.prefilter().search(form.encode()), form
 
 
+def test_texts_that_may_name_gradient_functions() -> None:
+    symbols, _ = catalog._symbols()
+    gradients = {path for path, symbol in symbols.items() if catalog.is_gradient(symbol)}
+    assert {"tensorflow.gradients", "tensorflow.contrib.eager.make_vjp"} <= gradients
+    for path in gradients:
+        module, _, name = path.rpartition(".")
+        assert catalog.may_name_gradients(f"from {module} import {name} as g")
+        assert catalog.may_name_gradients(f"y = a.\\\n  {name}(b)")
+        assert not catalog.may_name_gradients(f"y = my{name}(tf.{name}s, _{name})")
+    assert catalog.may_name_gradients("y = tf.ｇradients(b)")
+    assert not catalog.may_name_gradients("o.compute_gradients(loss, tfe.Variable(1.0)) # ©")
+
+
 def test_prefilter_with_user_aliases() -> None:
     data = b"from ops import grad_of\ngrad_of(y, x)\n"
     assert not catalog.prefilter().search(data)

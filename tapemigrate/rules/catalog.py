@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal
+from unicodedata import normalize
 
 from tapemigrate.patterns import late
 from tapemigrate.rules.tables import TABLES
@@ -202,6 +203,25 @@ def lookup(qualified: str, aliases: Mapping[str, str] | None = None) -> Symbol |
             if name == qualified or (relative and f".{name}".endswith(f".{qualified.lstrip('.')}")):
                 return known_api(api)
     return None
+
+
+def is_gradient(symbol: Symbol) -> bool:
+    """Whether it is a function that gives gradients, or one that makes such functions."""
+    return symbol.rule < "TM116"
+
+
+def may_name_gradients(text: str) -> bool:
+    """Whether names of a text may mean a gradient function, told without parsing it."""
+    # Python takes some characters beyond ASCII for others.
+    plain = text if text.isascii() else normalize("NFKC", text)
+    return any(word in plain and pattern.search(plain) for word, pattern in _gradient_words())
+
+
+@cache
+def _gradient_words() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    symbols, _ = _symbols()
+    words = {path.rpartition(".")[2] for path, each in symbols.items() if is_gradient(each)}
+    return tuple((word, late(rf"{word}(?<!\w{word})\b")) for word in sorted(words))
 
 
 def known_api(name: str) -> Symbol:

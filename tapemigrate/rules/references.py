@@ -202,4 +202,4 @@ def _names() -> frozenset[str]:
 
 def _is_gradient(project: Project, path: str) -> bool:
     symbol = catalog.lookup(path, project.aliases)
-    return symbol is not None and symbol.rule < "TM116"
+    return symbol is not None and catalog.is_gradient(symbol)
