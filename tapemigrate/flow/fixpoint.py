@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from threading import RLock
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 
 # So often a value may change before it may only grow.
 _ROUNDS = 8
+_NOT_YET = object()
 # So deep what a value needs is worked out at once; further down, it waits.
 _DEPTH = 24
 
@@ -47,8 +48,10 @@ class Fixpoint(Generic[_K, _V]):
         It is called again where these have grown, and may then give no less. It is not kept:
         a method of an object that has the fixpoint would keep that alive.
         """
-        if key in self._known:
-            return self._known[key]
+        # Keys may take long to hash, and are asked for very often.
+        known = self._known.get(key, _NOT_YET)
+        if known is not _NOT_YET:
+            return cast("_V", known)
         with self._lock:
             if self._at:
                 if key not in self._found:
