@@ -152,8 +152,8 @@ class Judge:
         for x in leaves:
             if x.variables and not x.defs and (source := self._tensor_among(region)) is not None:
                 return unnamed_tensor(source)
-        if (beside := kept_together(region, self._view)) is not None:
-            return beside
+        if (together := kept_together(region, self._view)) is not None:
+            return together
         listed = Elements(self._project, self._calls, self._view).judge(region)
         if isinstance(listed, Refusal):
             return listed
@@ -175,7 +175,8 @@ class Judge:
             given = [x for x in leaves if self._is_made_by_the_user(x)]
             put = stored_reads(self._project, self._view, region, given) if given else []
             found = made_of_found(self._project, self._view, region)
-            told.note([*put, *found, *parts_beside(region, self._view)])
+            beside = imported_beside(self._project, self._view, region)
+            told.note([*put, *found, *beside, *parts_beside(region, self._view)])
             return None
         hidden = [
             replace(x, variables=x.variables or x.found or self._may_be_variables(x))

@@ -28,6 +28,7 @@ from tapemigrate.rules.proof.computed_parts import gives_computed_part
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
 from tapemigrate.rules.proof.found_aside import reads_aside
+from tapemigrate.rules.proof.imported_values import are_apart
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
 from tapemigrate.rules.proof.of_variables import is_filled, is_of_variables, may_be_variables
 from tapemigrate.rules.proof.one_object import tensors_in
@@ -360,6 +361,8 @@ class Independence:
             return made_above
         if value.network and may_be_variables(self._project, caller, given):
             return False
+        if (there := are_apart(self._project, caller, given, passed.run)) is not True:
+            return there
         if handed_on_together(self._tracer, passed.site, caller, other, cut):
             return None
         if (value.network or value.calls) and is_called_in_turn(passed.view.scope, other):

@@ -10,6 +10,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.imported_values import imported_values
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.traces import Provenance
@@ -57,10 +58,11 @@ def is_of_variables(
             made = (n for d in defaults(function.args) for n in walk(d))
             read = {*free_names(function), *(n.id for n in made if isinstance(n, ast.Name))}
             names += sorted(read - set(names))
+    named = [(caller, name) for name in names] + list(imported_values(project, caller, run))
     return any(
-        (computed or not are_variables(project, caller.unit, name))
-        and tracer.global_name(caller, name).network
-        for name in names
+        (computed or not are_variables(project, view.unit, name))
+        and tracer.global_name(view, name).network
+        for view, name in named
     )
 
 
