@@ -85,10 +85,20 @@ class ObjectParts:
             late = Sources([leaf], None)
         return self._with_its_making(late, made, text) if attribute else late
 
+    def takes_in_old(self, made: Def) -> bool:
+        """Whether what begins a list, or is added to it, may have been there before."""
+        value = made.value
+        if value is None:
+            return made.kind in (Kind.PARAM, Kind.ENTRY)
+        while isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+            value = value.value
+        return self._may_be_old(value) or self._made.may_find(value)
+
     def _holds_old(self, value: ast.expr) -> bool:
         """Whether a list or dict that is written here takes in what may have been there before."""
-        if not isinstance(value, _WRITTEN):
-            return False
+        return isinstance(value, _WRITTEN) and self._may_be_old(value)
+
+    def _may_be_old(self, value: ast.expr) -> bool:
         held = (o for d in value_may_be(value, self._flow, self._kinds) for o in origins([Use(d)]))
         return any(
             d.value is None or d.kind is not Kind.ASSIGN or self._made.may_find(d.value)

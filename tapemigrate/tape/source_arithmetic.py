@@ -55,7 +55,7 @@ class SourceArithmetic:
 
     def begun(self, made: Def, depth: int) -> set[bool | None]:
         """What was there before the first change in place: single tensors, lists, or either."""
-        begun = [d for d in _lineage(made) if d.kind not in (Kind.AUGMENT, Kind.MUTATE)]
+        begun = [d for d in lineage(made) if d.kind not in (Kind.AUGMENT, Kind.MUTATE)]
         return {self._of(d, depth + 1).single for d in begun}
 
     def _joined(self, node: ast.BinOp, depth: int) -> Sources | None:
@@ -121,7 +121,7 @@ class SourceArithmetic:
         )
 
 
-def _lineage(made: Def) -> set[Def]:
+def lineage(made: Def) -> set[Def]:
     """A change in place, the changes before it, and what they began with."""
     found: set[Def] = set()
     pending = [made]

@@ -29,7 +29,7 @@ from tapemigrate.tape.made_sources import FRESH, MadeSources
 from tapemigrate.tape.no_tensors import PYTHON_VALUE, Plain, if_tensors, no_tensor
 from tapemigrate.tape.object_parts import ObjectParts
 from tapemigrate.tape.set_in_scope import set_here
-from tapemigrate.tape.source_arithmetic import SourceArithmetic
+from tapemigrate.tape.source_arithmetic import SourceArithmetic, lineage
 from tapemigrate.tape.source_evidence import SourceEvidence
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
@@ -341,8 +341,13 @@ class SourceReader:
             return self._taken(made, made.value, text, depth)
         if made.kind is Kind.AUGMENT:
             # A list to which something is added, or that is repeated, stays one.
-            listed = not part and self._arithmetic.begun(made, depth) == {False}
-            return Sources([Leaf(defs, text, outside=False, many=None)], False if listed else None)
+            begun = self._arithmetic.begun(made, depth)
+            changes = lineage(made)
+            joined = True not in begun and any(isinstance(d.value, ast.List) for d in changes)
+            listed = not part and (begun == {False} or joined)
+            old = listed and any(map(self._parts.takes_in_old, changes))
+            leaf = Leaf(defs, text, outside=old, many=None, found=old)
+            return Sources([leaf], False if listed else None)
         make = self._kinds.element(made)
         if make in (Make.VARIABLES, Make.VARIABLE):
             return self._made.variables(make, defs)
