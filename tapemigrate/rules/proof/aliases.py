@@ -8,6 +8,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import View
+from tapemigrate.tape.returned import element, places_of
 from tapemigrate.tape.same import may_be
 from tapemigrate.tape.syntax import given_back
 
@@ -22,6 +23,8 @@ def with_aliases(made: frozenset[Def], view: View) -> frozenset[Def]:
         values = [current.value] if current.kind is Kind.ASSIGN else []
         if current.kind in (Kind.LOOP, Kind.COMPREHENSION):
             values = _listed(current.value, view)
+        if current.kind is Kind.ELEMENT:
+            values = _unpacked(current, view)
         for value in values:
             new = named_by(value, view) - found
             found |= new
@@ -41,6 +44,34 @@ def _listed(value: ast.expr, view: View) -> list[ast.expr]:
         made = origins(view.flow.reads.get(value, frozenset()))
         lists = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
     return [e for each in lists if isinstance(each, ast.List | ast.Tuple) for e in each.elts]
+
+
+def _unpacked(made: Def, view: View) -> list[ast.expr]:
+    """What an element is that is unpacked from what is written out: ``both = [x, y]; a, b = both``.
+
+    All that is listed, where its place cannot be told.
+    """
+    value, places = made.value, places_of(made)
+    if value is None:
+        return []
+    whole = value
+    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
+        place = value.slice.value
+        places = (place, *places) if places is not None and type(place) is int else None
+        value = value.value
+    lists = [value]
+    if path_of(value) is not None:
+        reads = view.flow.reads
+        named = origins(reads.get(value) or reads.get(whole, frozenset()))
+        lists = [d.value for d in named if d.kind is Kind.ASSIGN and d.value is not None]
+    found: list[ast.expr] = []
+    for each in lists:
+        if isinstance(each, ast.ListComp | ast.GeneratorExp):
+            found.append(each.elt)
+        elif isinstance(each, ast.List | ast.Tuple):
+            one = element(each, places) if places is not None else None
+            found += [one] if one is not None else each.elts
+    return found
 
 
 def named_by(value: ast.expr, view: View) -> frozenset[Def]:

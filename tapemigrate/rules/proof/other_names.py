@@ -43,5 +43,5 @@ def _is_looked_up(made: Def, view: View) -> bool:
 
 def aliased(leaf: Leaf, view: View) -> frozenset[Def]:
     """What came from outside and is merely given another name: ``self.x = x``."""
-    own = frozenset(d for d in leaf.defs if d.kind is Kind.ASSIGN)
+    own = frozenset(d for d in leaf.defs if d.kind in (Kind.ASSIGN, Kind.ELEMENT))
     return frozenset(d for d in with_aliases(own, view) - own if d.kind in _OUTSIDE)
