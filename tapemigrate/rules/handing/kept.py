@@ -328,6 +328,8 @@ def _returned(
     """The method that returns target and sources together, and is called for that alone."""
     call, place = stmt.value, _place(stmt, name)
     path = path_of(call.func) if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call):
+        return refused(f"`self.{name}` is set beside others in line {stmt.lineno}")
     if place is None or path is None or len(path) != 2 or path[0] != producer.kinds.self_name:
         return refused(f"`self.{name}` is one of several values that a call gave")
     assert producer.cls is not None
