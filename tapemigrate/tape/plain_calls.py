@@ -14,6 +14,17 @@ _OBJECTS = frozenset({"object", "object_", "O"})
 # What has parts of any kind. Others of these libraries have theirs.
 _HOLDERS = frozenset({"argparse.Namespace"})
 
+# What makes no container: numbers, arrays, and objects with a purpose of their own.
+_NO_CONTAINERS = (
+    *("argparse.ArgumentParser", "optparse.", "logging.", "numpy.", "math.", "time.", "os."),
+    *("datetime.", "gym.", "random.", "re.compile"),
+)
+
+
+def makes_container(qualified: str) -> bool:
+    """Whether a library without tensors may give a list or dict there, to put anything into."""
+    return gives_no_tensors(qualified) and not qualified.startswith(_NO_CONTAINERS)
+
 
 def makes_none(qualified: str, call: ast.Call) -> bool:
     """Whether a call by this import path makes no tensor, nor what tensors can be put into."""

@@ -50,7 +50,7 @@ def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fals
         Siblings(project, view).apart,
         lambda path: _is_own_variable(project, tracer, view, path),
         deferred(project, view),
-        lambda name: is_plain_object(view.unit, name),
+        lambda name: is_plain_object(project, view.unit, name),
         lambda call: gives_numbers(project, view, call),
     )
 

@@ -51,7 +51,7 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
     if root.kind is not Kind.ENTRY:
         return False
     imported = root.path[0] in project.imported(view.unit)
-    return imported or _gives_no_tensors(view, root.path)
+    return imported or _gives_no_tensors(project, view, root.path)
 
 
 def _is_read_by_keys(view: View, name: str) -> bool:
@@ -77,10 +77,10 @@ def _takes_the_rest(view: View, name: str) -> bool:
     return any(each is not None and each.arg == name for each in rest)
 
 
-def _gives_no_tensors(view: View, path: Path) -> bool:
+def _gives_no_tensors(project: Project, view: View, path: Path) -> bool:
     """Whether it is a method of an object without such: ``parser.parse_args``."""
     called = len(path) == 2 and path in called_paths(view.scope)
-    return called and is_plain_object(view.unit, path[0])
+    return called and is_plain_object(project, view.unit, path[0])
 
 
 def is_loss(project: Project, view: View, root: Def) -> bool:

@@ -24,6 +24,7 @@ from tapemigrate.rules.values.held_together import held_together, made_at_top
 from tapemigrate.rules.values.variable_values import PLAIN, VARIABLE, root_of
 from tapemigrate.source.trees import arguments_of, parts_of_target, top_level, walk
 from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.plain_calls import makes_container
 
 # What ``filled_state`` looks at.
 _FILLING = frozenset(
@@ -327,7 +328,11 @@ def _is_own(call: ast.Call, effects: Effects) -> bool:
 
 
 def _holds_values(value: ast.expr, kinds: Kinds) -> bool:
-    return _is_container(value) or (isinstance(value, ast.Call) and kinds.makes_object(value))
+    if _is_container(value):
+        return True
+    if not isinstance(value, ast.Call):
+        return False
+    return kinds.makes_object(value) or makes_container(kinds.name(value.func) or "")
 
 
 def _is_container(value: ast.expr) -> bool:

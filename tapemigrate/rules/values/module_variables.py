@@ -16,6 +16,7 @@ from tapemigrate.rules.values.filled_state import is_own_module
 from tapemigrate.rules.values.variable_values import is_variable, parts
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.plain_calls import makes_container
 from tapemigrate.tape.symbols import short
 
 _ASKING = frozenset({"keys", "values", "items", "get"})
@@ -55,8 +56,14 @@ def _are_variables(project: Project, unit: Unit, name: str) -> bool:
     values = values_of(project, unit, name)
     if not values or not all(is_variable(module, part) for v in values for part in parts(v)):
         return False
-    single = all(parts(value) == [value] for value in values)
+    # What a library read may be a dict, into which more is put.
+    single = all(parts(v) == [v] and not _may_be_filled(module, v) for v in values)
     return single or is_only_looked_up(project, unit, name)
+
+
+def _may_be_filled(module: View, value: ast.expr) -> bool:
+    called = module.kinds.name(value.func) if isinstance(value, ast.Call) else None
+    return called is not None and makes_container(called)
 
 
 def values_of(project: Project, unit: Unit, name: str) -> list[ast.expr]:
