@@ -86,7 +86,11 @@ class Independence:
         self._tracer = tracer
         self._ancestry = Ancestry(project, tracer)
         self._answers = project.once(Answers)
-        self.above = Above(project, tracer, self.at_all_calls)
+
+    @property
+    def above(self) -> Above:
+        """Goes up from scopes. It is made anew: kept here, it would make a circle."""
+        return Above(self._project, self._tracer, self.at_all_calls)
 
     def at_all_calls(self, view: View, asked: Asked, depth: int = DEPTH) -> bool | CallSite:
         """True: independent at all calls. False: not all can be seen. A call: dependent there."""
