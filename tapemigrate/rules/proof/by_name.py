@@ -36,7 +36,8 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
         steps = steps[1:]
     if steps and steps[0] in _CONFIGURATION:
         # Of what an inner function reads by subscripts, all that is known is the whole.
-        if len(steps) > 1 or (len(root.path) == 1 and _is_read_by_keys(view, root.path[0])):
+        by_keys = len(root.path) == 1 and steps[0] in kept(view.scope, _read_by_keys)
+        if len(steps) > 1 or by_keys:
             return not _takes_the_rest(view, root.path[0])
     if not steps:
         return False
@@ -54,20 +55,19 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
     return imported or _gives_no_tensors(project, view, root.path)
 
 
-def _is_read_by_keys(view: View, name: str) -> bool:
-    """Whether all that the scope does with it is to read parts of it: ``config["size"]``."""
-    found = [n for n in walk(view.scope) if isinstance(n, ast.Name) and n.id == name]
-    parents = view.unit.parents
-    return bool(found) and all(
-        isinstance(over := parents.get(n), ast.Attribute)
-        or (
-            isinstance(over, ast.Subscript)
-            and over.value is n
-            and isinstance(over.slice, ast.Constant)
-            and isinstance(over.ctx, ast.Load)
-        )
-        for n in found
-    )
+def _read_by_keys(scope: ast.AST) -> frozenset[str]:
+    """Such names of which the scope only reads parts: ``config["size"]``."""
+    parts: set[ast.expr] = set()
+    names: list[ast.Name] = []
+    for node in walk(scope):
+        if isinstance(node, ast.Attribute):
+            parts.add(node.value)
+        elif isinstance(node, ast.Subscript):
+            if isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
+                parts.add(node.value)
+        elif isinstance(node, ast.Name) and node.id in _CONFIGURATION:
+            names.append(node)
+    return frozenset(n.id for n in names) - {n.id for n in names if n not in parts}
 
 
 def _takes_the_rest(view: View, name: str) -> bool:
