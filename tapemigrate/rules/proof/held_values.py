@@ -75,7 +75,15 @@ class _Made(NamedTuple):
     made: Def
 
 
-_Key = _Attribute | _Function | _Made
+class _Maker(NamedTuple):
+    """What the called function was made of, where the call hands it what holds ``given``."""
+
+    place: Place
+    call: ast.Call
+    given: tuple[Held, ...]
+
+
+_Key = _Attribute | _Function | _Made | _Maker
 
 
 class HeldValues:
@@ -109,6 +117,8 @@ class HeldValues:
             return self._attribute(key)
         if isinstance(key, _Made):
             return self._made(*key)
+        if isinstance(key, _Maker):
+            return max(self._made_from(*key), default=Held.NOTHING)
         return self._given_back(key.place)
 
     def _attribute(self, key: _Attribute) -> Held:
@@ -407,7 +417,8 @@ class HeldValues:
         found = list(self._functions.called(place, call, path, name))
         if not found:
             unseen = self._unseen(place, call, path, given)
-            return unseen if path else max([unseen, *self._made_from(place, call, given)])
+            maker = _Maker(place, call, tuple(given))
+            return unseen if path else max(unseen, self._held.of(maker, self._work_out))
         return max(self._of_function(inner, call, given, bound) for inner, bound in found)
 
     def _operands(self, place: Place, values: Iterable[ast.expr]) -> Iterator[Held]:
@@ -426,7 +437,7 @@ class HeldValues:
                 return Held.NOTHING
         return Held.OBJECTS if max(given, default=Held.NOTHING) == Held.NOTHING else Held.UNKNOWN
 
-    def _made_from(self, place: Place, call: ast.Call, given: list[Held]) -> Iterator[Held]:
+    def _made_from(self, place: Place, call: ast.Call, given: tuple[Held, ...]) -> Iterator[Held]:
         """What the functions give that the called one was made of: ``tf.make_template("f", f)``."""
         for view, value in self._functions.values_of(place.view, call.func):
             there = Place(view, place.cls)
