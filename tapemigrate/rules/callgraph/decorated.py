@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
 
 _PLAIN = frozenset({"staticmethod", "classmethod", "property"})
+_ON_NO_OBJECT = (("staticmethod",), ("classmethod",))
 # What comes from these hands on what it is given, or what is no tensor.
 _HARMLESS = frozenset(
     {"tensorflow", "functools", "contextlib", "abc", "six", "typing", "gin", "absl", "unittest"}
     | {"pytest", "mock", "numpy", "overrides", "keras", "tensorflow_probability", "sonnet"}
     | {"threading", "collections", "flask", "click", "numba", "sacred"}
 )
+
+
+def runs_as_written(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a call of the function does what stands in it: at most, it is called on no object."""
+    return all(path_of(each) in _ON_NO_OBJECT for each in function.decorator_list)
 
 
 def may_change_arguments(unit: Unit, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -13,6 +13,7 @@ from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values, 
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.callers import is_class_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
+from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
@@ -21,9 +22,6 @@ from tapemigrate.source.trees import arguments_of
 
 # Through how many names and callers an object is followed.
 _DEPTH = 6
-
-# With these, a call gives what the function does.
-_UNCHANGED = (("staticmethod",), ("classmethod",))
 
 
 @dataclass(slots=True)
@@ -154,8 +152,7 @@ class Finder:
         else:
             inner = self._project.view(view.unit, function)
             ends = [end.value for end in inner.flow.returns]
-            changed = any(path_of(d) not in _UNCHANGED for d in function.decorator_list)
-            if not ends or inner.flow.yields or changed:
+            if not ends or inner.flow.yields or not runs_as_written(function):
                 self.stray(view, call)
             for end in ends:
                 if end is None:

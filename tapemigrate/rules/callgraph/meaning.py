@@ -8,6 +8,7 @@ from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Function
 from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_library
+from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.descent import descends, means_class
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import import_path
@@ -158,7 +159,7 @@ class Resolver:
             # ``Base.method(self, x)``
             named = self._classes.named(path.split(".")[-2] if path else _last(node.value))
             verdicts = {self._class(unit, node.value, home, cls) for home, cls in named}
-            if True in verdicts and self._function.decorator_list:
+            if True in verdicts and not runs_as_written(self._function):
                 return None
             if verdicts or path is not None:
                 return verdicts.pop() if len(verdicts) == 1 else None if verdicts else False

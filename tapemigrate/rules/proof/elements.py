@@ -17,6 +17,7 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import constructions
+from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.enclosing import enclosing
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.asked import Asked
@@ -155,7 +156,7 @@ class Elements:
         if made.kind is not Kind.ASSIGN or not isinstance(made.value, ast.Call):
             return False
         function = self._view.kinds.called(made.value)
-        if function is None or function.decorator_list:
+        if function is None or not runs_as_written(function):
             return False
         inner = self._project.view(self._view.unit, function)
         names = {path_of(end.value) for end in inner.flow.returns if end.value is not None}

@@ -11,7 +11,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
-from tapemigrate.rules.unseen.recurrent import last_of
+from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.kinds import Make

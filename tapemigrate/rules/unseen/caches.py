@@ -16,7 +16,8 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.made_in_loops import loop_round, run_by_a_loop_too
 from tapemigrate.rules.unseen.new_cells import are_new
-from tapemigrate.rules.unseen.recurrent import direct, last_of, run_by, runs_in
+from tapemigrate.rules.unseen.recurrent import direct, run_by, runs_in
+from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region

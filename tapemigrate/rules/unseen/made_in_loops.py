@@ -18,7 +18,8 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.unseen.recurrent import CELLS, LOOPS, called, last_of, makes_variables
+from tapemigrate.rules.unseen.recurrent import CELLS, LOOPS, called, makes_variables
+from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 

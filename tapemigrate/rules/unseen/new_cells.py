@@ -17,7 +17,8 @@ from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.unseen.recurrent import CELLS, called, direct, last_of, runs_in
+from tapemigrate.rules.unseen.recurrent import CELLS, called, direct, runs_in
+from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.symbols import short

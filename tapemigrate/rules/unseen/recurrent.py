@@ -13,6 +13,7 @@ from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
+from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.trees import walk
 
 #: Their cells make variables on the first call, which runs in the loop.
@@ -150,13 +151,6 @@ def called(call: ast.Call, unit: Unit) -> str | None:
     """The name of the function called: TensorFlow's own, whatever it was imported as."""
     path = unit.names.qualified(call.func) or ""
     return path.rpartition(".")[2] if path.startswith("tensorflow.") else last_of(call.func)
-
-
-def last_of(node: ast.AST) -> str | None:
-    """``b`` of ``a.b``, and of ``b``; None for anything else."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else None
 
 
 def _running(filename: str, file: Unit | Later, project: Project) -> _Running:

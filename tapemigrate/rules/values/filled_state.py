@@ -16,6 +16,7 @@ from tapemigrate.flow.functions import (
     parameters,
 )
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.sharing import last_of
 from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
@@ -125,8 +126,10 @@ def _filled_state(unit: Unit) -> frozenset[str]:
             ):
                 found.add(function.name)
             if isinstance(node, ast.Call) and path_of(node.func) in methods:
-                continue  # what it puts into the class stands in its own body
-            filled = list(_filled(unit, node))
+                # What it puts into the class stands in its own body.
+                filled = list(_filled_by(unit, node, last_of(node.func), bound=1))
+            else:
+                filled = list(_filled(unit, node))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 if node.func.id in pushes:
                     filled.append((_OF_MODULE + pushes[node.func.id], arguments_of(node)))
@@ -193,15 +196,16 @@ def _pushes_into(value: ast.expr) -> Iterator[str]:
 
 
 def _handed_out(unit: Unit) -> dict[str, set[str]]:
-    """By functions of the module: the names of the module that they may give back as they are."""
+    """By functions and methods: the names of the module that they may give back as they are."""
     given = unit.once(given_at_top)
     found: dict[str, set[str]] = {}
-    for function in top_level(unit.tree):
+    top = top_level(unit.tree)
+    for function in [*top, *(m for cls in top if isinstance(cls, ast.ClassDef) for m in cls.body)]:
         if isinstance(function, ast.FunctionDef):
             ends = (n.value for n in walk(function) if isinstance(n, ast.Return))
             names = {end.id for end in ends if isinstance(end, ast.Name)} & given.keys()
             if names:
-                found[function.name] = names
+                found.setdefault(function.name, set()).update(names)
     return found
 
 
@@ -229,8 +233,8 @@ def _other_names(
             case _:
                 continue
         for name, value in given:
-            func = value.func if isinstance(value, ast.Call) else None
-            out = handed_out.get(func.id, ()) if isinstance(func, ast.Name) else ()
+            called = last_of(value.func) if isinstance(value, ast.Call) else ""
+            out = handed_out.get(called, ())
             for root in (*_roots(value), *out):
                 meant = found.get(root, {root}) & names
                 if meant:
@@ -373,15 +377,22 @@ def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
                 yield root_of(arguments_of(node)[0]) or "", arguments_of(node)[1:]
             else:
                 yield root_of(func) or "", arguments_of(node)
+                yield from _filled_by(unit, node, func.attr, bound=1)
         case ast.Call(func=ast.Name(id=name)):
-            calls = [(node, name)]
+            yield from _filled_by(unit, node, name)
             if node.args and isinstance(function := node.args[0], ast.Name):
                 # ``map(put, ROWS, values)``
-                calls.append((ast.Call(function, node.args[1:], []), function.id))
-            for call, called in calls:
-                handed = effects_of(unit).filled(call, called).surely
-                for each in handed if handed and not _puts_numbers(unit, called) else ():
-                    yield root_of(each) or "", [each]
+                call = ast.Call(function, node.args[1:], [])
+                yield from _filled_by(unit, call, function.id)
+
+
+def _filled_by(
+    unit: Unit, call: ast.Call, name: str, bound: int = 0
+) -> Iterator[tuple[str, list[ast.expr]]]:
+    """What functions of the name put something into, of what the call hands them."""
+    handed = effects_of(unit).filled(call, name, bound).surely
+    for each in handed if handed and not _puts_numbers(unit, name) else ():
+        yield root_of(each) or "", [each]
 
 
 def _put_by(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, list[ast.expr]]]:

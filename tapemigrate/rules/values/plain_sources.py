@@ -15,6 +15,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import callers
+from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.imported import homes_of, import_paths
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
@@ -64,7 +65,7 @@ def _passed(reader: _Reader, view: View, name: str) -> Plain | None:
     """What callers pass, or leave to the default; sometimes, where others may pass a tensor."""
     function = view.scope
     # What decorates it may make tensors of what it is called with.
-    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+    if not isinstance(function, ast.FunctionDef) or not runs_as_written(function):
         return None
     found = callers(reader.project, view.unit, function)
     named = {function.name} if view.cls is None else {function.name, view.cls.name} - {"__init__"}
