@@ -13,7 +13,7 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.memory import stores_beyond
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.patterns import late
-from tapemigrate.source.trees import children, walk
+from tapemigrate.source.trees import children, kept, walk
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.symbols import GIVES_BACK, short
 
@@ -337,7 +337,7 @@ def given_back(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
             named = isinstance(value.func, ast.Name) and value.func.id in _ITERATORS - {"len"}
             name = kinds.tensorflow(value.func) or ""
             given = named or may_give_back(value, kinds) or name.startswith("nest.")
-            parts = value.args if given else []
+            parts = value.args if given else _returned(value, kinds)
         case ast.Starred() | ast.NamedExpr():
             parts = [value.value]
         case ast.Subscript() if not isinstance(value.slice, ast.Slice | ast.Tuple):
@@ -348,6 +348,46 @@ def given_back(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
             own = path_of(value) is not None and kinds.tensorflow(value) is None  # ``tf.float32``
             return [value] if own else []
     return [name for part in parts for name in given_back(part, kinds)]
+
+
+def _returned(call: ast.Call, kinds: Kinds) -> list[ast.expr]:
+    """What a call passes that the function of the file gives back as it is, on one way at least."""
+    function = kinds.called(call)
+    if function is None:
+        return []
+    if any(isinstance(a, ast.Starred) for a in call.args):
+        return list(call.args)
+    own = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    static = any(path_of(each) == ("staticmethod",) for each in function.decorator_list)
+    if isinstance(call.func, ast.Attribute) and not static:
+        own = own[1:]
+    returned = kept(function, _parameters_returned)
+    found = [arg for name, arg in zip(own, call.args, strict=False) if name in returned]
+    return found + [k.value for k in call.keywords if k.arg is None or k.arg in returned]
+
+
+def _parameters_returned(function: ast.AST) -> frozenset[str]:
+    """The parameters that are among what is returned, by their own name."""
+    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+    found: set[str] = set()
+    stack = [n.value for n in walk(function) if isinstance(n, ast.Return) and n.value is not None]
+    while stack:
+        match stack.pop():
+            case ast.Name(id=name):
+                found.add(name)
+            case ast.IfExp(body=one, orelse=other):
+                stack += [one, other]
+            case ast.BoolOp(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts):
+                stack += parts
+    # ``x = x / 255.0`` in every case: it is another tensor by then.
+    anew = {
+        target.id
+        for stmt in function.body
+        if isinstance(stmt, ast.Assign) and not isinstance(stmt.value, ast.Name)
+        for target in stmt.targets
+        if isinstance(target, ast.Name)
+    }
+    return frozenset(found & {a.arg for a in parameters(function.args)} - anew)
 
 
 def may_give_back(value: ast.expr, kinds: Kinds) -> bool:

@@ -301,7 +301,7 @@ class Judge:
             for d in aliased(leaf, self._view) - {root}
             if not is_plain(self._project, self._view, d)
         }
-        if root not in own and named and not leaf.variables:
+        if root not in own and named and (leaf.found or not leaf.variables):
             return replace(leaf, defs=leaf.defs - {root})
         passed = frozenset(d for d in own & leaf.defs if d.kind in OUTSIDE)
         return replace(leaf, defs=passed) if passed and root not in own else None
