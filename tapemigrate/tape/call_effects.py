@@ -170,9 +170,7 @@ class CallEffects:
                 )
         mine = owner == (self.self_name,)
         sets = frozenset[str]() if mine else self._effects.sets(func.attr)
-        # What a class of the file has by the name is no method of another object.
-        on_class = len(owner) == 1 and self._effects.class_named(owner[0]) is not None
-        changed = (func.value, *(parts if mine else filled.surely if on_class else ()))
+        changed = (func.value, *parts) if mine else (func.value,)
         return Effect(changed, contents=args, objects=objects, sets=sets, writes_hidden=True)
 
     def _owners(self, call: ast.Call, given: Iterable[ast.expr]) -> Iterator[ast.expr]:
