@@ -12,6 +12,13 @@ _IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoad
 # Functions of a file's own that do so, by their names: ``_import_tf``, ``lazy_import_tensorflow``.
 _OWN_IMPORTER = late(r"_?(?:lazy_|try_)?import_(?:tf|tensorflow)")
 
+# The names under which one's own modules hand TensorFlow on, and which of its modules they mean.
+_HANDED_ON = {
+    "tf": "tensorflow",
+    "tf2": "tensorflow",
+    **dict.fromkeys(("tf1", "tfv1", "tf_v1", "tf_compat_v1"), "tensorflow.compat.v1"),
+}
+
 #: What such a function hands out, where it hands out several things: ``tf1, tf, version = …``.
 HANDED_OUT = frozenset({"tf", "tf1", "tf2"})
 
@@ -96,11 +103,14 @@ def may_be_imported(expr: ast.expr) -> bool:
     )
 
 
-def may_hand_on(path: str, name: str, attribute: str = "") -> bool:
-    """Whether an import from one's own code may bring TensorFlow, handed on under its usual name.
+def may_hand_on(path: str, name: str, attribute: str = "") -> str | None:
+    """The TensorFlow module that an import from one's own code may bring, handed on by its name.
 
-    ``from .backend import tf`` may, and so may ``from project import compat as tf``.
+    ``from .backend import tf`` may, ``from .compat import tfv1 as tf``, and so may
+    ``from project import compat as tf``.
     """
     first, last = path.split(".")[0], path.split(".")[-1]
+    if first == "tensorflow":
+        return None
     renamed = name == "tf" and ("compat" in last or "tensorflow" in last)
-    return first != "tensorflow" and (attribute == "tf" or renamed)
+    return _HANDED_ON.get(attribute) or ("tensorflow" if renamed else None)

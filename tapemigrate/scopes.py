@@ -133,7 +133,7 @@ class Scopes:
         self.read: set[str] = set()
         self.imported: set[str] = set()
         self._stack: list[_Frame] = []
-        self._handed_on: list[tuple[str, str]] = []
+        self._handed_on: list[tuple[str, str, str]] = []
         self._declare_escapes(self.module, tree.body)
         self._push(tree.body, self.module, Guard.ALWAYS)
         self._walk()
@@ -153,14 +153,14 @@ class Scopes:
         """
         steps = map(_first_steps, self.chains)
         known = {name for name, step, _ in steps if step in _SIGNS}
-        handed_on = {name for name, _ in self._handed_on}
+        handed_on = {name for name, _, _ in self._handed_on}
         if not known >= handed_on and any(map(names_tensorflow, ast.walk(tree))):
             known = handed_on
-        for name, path in self._handed_on:
+        for name, path, module in self._handed_on:
             for scope in self.every if name in known else ():
                 for binding in scope.bindings.get(name, ()):
                     if binding.what == path:
-                        binding.what = "tensorflow"
+                        binding.what = module
 
     def _walk(self) -> None:
         stack = self._stack
@@ -288,8 +288,9 @@ class Scopes:
         for alias in node.names:
             path = alias.name if alias.asname else alias.name.split(".")[0]
             name = alias.asname or path
-            if may_hand_on(path, name):
-                self._handed_on.append((name, path))
+            handed_on = may_hand_on(path, name)
+            if handed_on:
+                self._handed_on.append((name, path, handed_on))
             self._bind(name, path, _end(node), scope, guard)
             self.imports.append((alias, path, name))
 
@@ -302,8 +303,9 @@ class Scopes:
                 separator = "" if module.endswith(".") else "."
                 path = f"{module}{separator}{alias.name}"
                 name = alias.asname or alias.name
-                if may_hand_on(path, name, alias.name if node.module else ""):
-                    self._handed_on.append((name, path))
+                handed_on = may_hand_on(path, name, alias.name if node.module else "")
+                if handed_on:
+                    self._handed_on.append((name, path, handed_on))
                 self._bind(name, path, _end(node), scope, guard)
                 self.imports.append((alias, path, name))
 
