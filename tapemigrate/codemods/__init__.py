@@ -41,8 +41,12 @@ def apply(text: str, tree: ast.Module, ops: Sequence[Op]) -> str:
         new = rewrite(text, chunk, lines, indent)
         row = chunk.end_row + 1
         if new:
-            out.append(new)
-            blank = 0
+            # What has just been written may have brought the blank lines that this one wants.
+            made = Lines(new)
+            rows = [made.row(k + 1) for k in range(len(made))]
+            above = 0 if kept else min(_blank_at_start(rows), blank or 0)
+            out += rows[above:]
+            blank = _blank_at_start(rows[::-1])
             continue
         # Of the blank lines above and below what went, those of one side go as well.
         below = 0
@@ -53,6 +57,10 @@ def apply(text: str, tree: ast.Module, ops: Sequence[Op]) -> str:
         row += below if blank is None else min(blank, below)
     out += map(lines.row, range(row, len(lines) + 1))
     return "".join(out)
+
+
+def _blank_at_start(rows: Sequence[str]) -> int:
+    return next((count for count, row in enumerate(rows) if row.strip()), len(rows))
 
 
 def _blank_at_end(lines: Lines, rows: range, before: int | None) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.patterns import late
+from tapemigrate.source.named_lambdas import is_lambda
 from tapemigrate.source.positions import Lines
 
 _BLANKS = late(r"[ \t\f]*")
@@ -54,6 +55,8 @@ def file_indent(tree: ast.Module, lines: Lines) -> str:
     """The indentation of the first block of a file, four spaces where there is none."""
     for statement in tree.body:
         body = getattr(statement, "body", None)
+        if isinstance(statement, ast.FunctionDef) and is_lambda(statement):
+            continue
         if body and body[0].lineno > statement.lineno:
             line = lines.row(body[0].lineno)
             blanks = margin(line)

@@ -7,7 +7,8 @@ import ast
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.expressions import Splice
 from tapemigrate.codemods.locate import Statements
-from tapemigrate.source.brackets import end_of_first
+from tapemigrate.source.brackets import end_of_first, end_of_lambda
+from tapemigrate.source.named_lambdas import is_lambda
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import AddParameter
 
@@ -32,9 +33,10 @@ def parameter(op: AddParameter, statements: Statements, text: str, lines: Lines)
         place = text.rindex("**", 0, lines.offset(at.row, at.column))
         return place, place, f"{star}{op.name}{default}, "
     start = lines.offset(op.span.row, op.span.column)
+    find = end_of_lambda if is_lambda(function) else end_of_first
     try:
-        end, before = end_of_first(text[start:])
+        end, before = find(text[start:])
     except ValueError as error:
         raise CodemodError(f"the parameters in row {op.span.row} cannot be found") from error
-    separator = {"(": "", ",": " "}.get(before, ", ")
+    separator = {"(": "", "lambda": " ", ",": " "}.get(before, ", ")
     return start + end, start + end, f"{separator}{star}{op.name}{default}"

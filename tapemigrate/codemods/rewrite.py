@@ -65,12 +65,12 @@ def rewrite(text: str, chunk: Chunk, lines: Lines, indent: str) -> str:
     stubs = Stubs(text[start:end])
     old = splice(text, start, end, with_stubs(nodes, parts, text, lines, stubs))
     try:
-        return stubs.restore(_restructure(old, chunk, plans, layout))
+        return stubs.restore(_restructure(old, chunk, plans, layout, lines))
     except RecursionError as error:
         raise CodemodError(f"rows {chunk.row}-{chunk.end_row} are nested too deeply") from error
 
 
-def _restructure(old: str, chunk: Chunk, plans: BlockPlans, layout: Layout) -> str:
+def _restructure(old: str, chunk: Chunk, plans: BlockPlans, layout: Layout, lines: Lines) -> str:
     if next(islice(_TOKEN.finditer(old), MAX_TOKENS, None), None):
         raise CodemodError(f"a block of more than {MAX_TOKENS:,} tokens is too long to rewrite")
     # Imported here: it brings LibCST, which costs half a second that most runs need not spend.
@@ -80,10 +80,10 @@ def _restructure(old: str, chunk: Chunk, plans: BlockPlans, layout: Layout) -> s
     header = f"if 1:{layout.newline}" if isinstance(chunk.owner, ast.ClassDef) else ""
     old = header + old
     if is_plain(old) and layout.newline != "\r":
-        new = write(restructure(chunk.owner, chunk.part, old, plans, layout))
+        new = write(restructure(chunk.owner, chunk.part, old, plans, layout, lines))
     else:
         lf = replace(layout, newline="\n")
-        module = restructure(chunk.owner, chunk.part, plain(old), plans, lf)
+        module = restructure(chunk.owner, chunk.part, plain(old), plans, lf, lines)
         new = restored(write(module), old, layout.newline)
     return new[len(header) :]
 

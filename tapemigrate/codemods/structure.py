@@ -19,12 +19,16 @@ from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.layout import Layout
 from tapemigrate.codemods.locate import blocks
 from tapemigrate.patterns import late
+from tapemigrate.source.blank_lines import missing_above, missing_below
+from tapemigrate.source.named_lambdas import is_lambda
+from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import Wrap
 
 _BACKSLASH = late(r"\\\r?\n")
 _Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 # A block as it is put together: what stands above a statement is not yet part of it.
 _Item = _Statement | cst.EmptyLine
+_BLANK = cst.EmptyLine(indent=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class _Unit:
     start: int
     end: int
     node: _Statement
+    below: int = 0  # blank lines to come
 
 
 def parse(source: str, layout: Layout) -> cst.Module:
@@ -61,8 +66,11 @@ def restructure(
     text: str,
     plans: BlockPlans,
     layout: Layout,
+    lines: Lines,
 ) -> cst.Module:
     """The LibCST tree of ``text``, the statements ``part`` of ``owner``, with ``plans`` applied.
+
+    ``lines`` are those of the file, as ``owner`` was read from it.
 
     Those of a class are the block of the only statement of ``text``.
 
@@ -70,7 +78,7 @@ def restructure(
         CodemodError: when ``text``, or the code of a plan, does not parse.
     """
     module = parse(text, layout)
-    rewriter = _Rewriter(plans, layout, _BACKSLASH.search(text) is not None)
+    rewriter = _Rewriter(plans, layout, lines, _BACKSLASH.search(text) is not None)
     if isinstance(owner, ast.Module):
         return rewriter.module(owner, part, module)
     return module.with_changes(body=[rewriter.block(owner, part, cast(cst.If, module.body[0]))])
@@ -83,16 +91,17 @@ def write(module: cst.Module) -> str:
 
 
 class _Rewriter:
-    def __init__(self, plans: BlockPlans, layout: Layout, continues: bool) -> None:
+    def __init__(self, plans: BlockPlans, layout: Layout, lines: Lines, continues: bool) -> None:
         """``continues``: whether a line anywhere goes on after a backslash."""
         self._plans = plans.plans
         self._touched = plans.touched
         self._layout = layout
+        self._lines = lines
         self._continues = continues
 
     def module(self, tree: ast.Module, part: range, module: cst.Module) -> cst.Module:
         plan = self._plans.get((id(tree), "body"), BlockPlan())
-        units = self._units(tree.body, part, module.body, plan)
+        units = self._units(tree.body, part, module.body, plan, blank=2)
         body, footer = _fold(self._run(units, plan, None, nested=False))
         return module.with_changes(body=body, footer=[*footer, *module.footer])
 
@@ -114,8 +123,13 @@ class _Rewriter:
         part: range,
         lines: Sequence[cst.BaseStatement],
         plan: BlockPlan,
+        *,
+        blank: int = 1,
     ) -> list[_Unit]:
-        """The lines of a block, statements on one line parted where the plan cuts between them."""
+        """The lines of a block, statements on one line parted where the plan cuts between them.
+
+        ``blank``: how many blank lines a function in it wants around it.
+        """
         units = []
         cuts = plan.cuts()
         start = part.start
@@ -126,9 +140,14 @@ class _Rewriter:
                 units += [_Unit(start + k, start + k + 1, one) for k, one in enumerate(parted)]
             else:
                 node = cast(_Statement, line)
+                below = 0
                 if end == start + 1 and id(block[start]) in self._touched:
+                    if isinstance(node, cst.SimpleStatementLine) and self._is_made(block[start]):
+                        node = self._function(block, start, node, blank)
+                        if not any(code[:1] == "\n" for code in plan.before.get(start + 1, ())):
+                            below = missing_below(self._lines, block, block[start], blank)
                     node = self._statement(block[start], node)
-                units.append(_Unit(start, end, node))
+                units.append(_Unit(start, end, node, below))
             start = end
         if start != part.stop:
             raise CodemodError("LibCST and ast see different statements")
@@ -178,7 +197,7 @@ class _Rewriter:
         items += [node] if code_or_none is None else self._replacement(node, code_or_none)
         for code in plan.after.get(unit.end - 1, ()):
             items += self._items(code)
-        return items
+        return items + [_BLANK] * unit.below
 
     def _with(self, wrap: Wrap, body: list[_Item], indent: str | None) -> _Statement:
         entry, exit_ = self._items(wrap.entry), self._items(wrap.exit)
@@ -231,6 +250,39 @@ class _Rewriter:
             else:
                 changes[name] = self._branch(tree, name, getattr(node, name))
         return node.with_changes(**changes)
+
+    def _function(
+        self, block: Sequence[ast.stmt], place: int, line: cst.SimpleStatementLine, blank: int
+    ) -> _Statement:
+        """The function that takes the place of a lambda which is given a name in ``line``."""
+        assign = cst.ensure_type(line.body[0], cst.Assign)
+        made = cst.ensure_type(assign.value, cst.Lambda)
+        value = made.body
+        if (
+            not value.lpar
+            and "\n" in cst.Module([cst.SimpleStatementLine([cst.Expr(value)])]).code.rstrip()
+        ):
+            value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+        returned = cst.SimpleStatementLine(
+            [cst.Return(value)], trailing_whitespace=line.trailing_whitespace
+        )
+        # A function that has just been made brings the blank lines below it.
+        below_another = place > 0 and self._is_made(block[place - 1])
+        above = 0 if below_another else missing_above(self._lines, block, block[place], blank)
+        return cst.FunctionDef(
+            cst.ensure_type(assign.targets[0].target, cst.Name),
+            made.params,
+            cst.IndentedBlock([returned]),
+            leading_lines=[*[_BLANK] * above, *line.leading_lines],
+        )
+
+    def _is_made(self, statement: ast.stmt) -> bool:
+        """Whether it is a lambda in the text, and becomes a function."""
+        return (
+            id(statement) in self._touched
+            and isinstance(statement, ast.FunctionDef)
+            and is_lambda(statement)
+        )
 
     def _branch(
         self, tree: ast.stmt, name: str, branch: cst.If | cst.Else | cst.Finally

@@ -8,6 +8,7 @@ from threading import Lock
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.decoding import SourceFile
+from tapemigrate.source.named_lambdas import name_lambdas
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.trees import pack
 
@@ -82,6 +83,7 @@ def unit(file: SourceFile, *, one_of_many: bool = False) -> Unit:
         # Before it is parsed: both at once would be the most that memory is needed for.
         _kept.make_room(len(file.text))
         tree = parse(file.text, file.filename)
+        name_lambdas(tree, file.text)
         if one_of_many:
             pack(tree)
         found = Unit(file.filename, file.text, tree, file.notebook)

@@ -1,8 +1,9 @@
 """A gradient call in a lambda: the lambda is read as the named function that can take its place.
 
-The function is the lambda's body as a ``return``, put where the lambda stands or just above its
-statement. It is made as a tree, whose nodes keep their places in the text: what is found in it
-holds for the lambda as well.
+The function is the lambda's body as a ``return``, put just above the statement in which the lambda
+stands. It is made as a tree, whose nodes keep their places in the text: what is found in it holds
+for the lambda as well. (One that a statement gives a name is a function already:
+``source/named_lambdas.py``.)
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.tfe.block import names_between
-from tapemigrate.rules.tfe.layout import below_another, block_of, inserted, put_in_place
+from tapemigrate.rules.tfe.layout import below_another, inserted
 from tapemigrate.rules.tfe.scopes import Scopes
 from tapemigrate.rules.tfe.text import fresh, indent, one_line
 from tapemigrate.source.span import Span
@@ -37,17 +38,13 @@ _PASSED_ON = (ast.Yield, ast.YieldFrom, ast.Await)
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A lambda, and the function in ``project`` and ``unit`` that stands in its place.
-
-    ``in_place``: the statement is ``name = lambda …``, and becomes the function altogether.
-    """
+    """A lambda, and the function in ``project`` and ``unit`` that stands in its place."""
 
     project: Project
     unit: Unit
     node: ast.Lambda
     stmt: ast.stmt
     function: ast.FunctionDef
-    in_place: bool
 
 
 class Lambdas:
@@ -59,22 +56,18 @@ class Lambdas:
         self._all = [s for s in scopes if isinstance(s, ast.Lambda)]
         self._scopes = Scopes(unit, project)
         self._taken: dict[Scope, set[str]] = {}
-        # The statements that functions have taken the place of, or have come above of.
-        self._replaced: set[ast.stmt] = set()
+        # The statements that functions have come above of.
         self._crowned: set[ast.stmt] = set()
 
     def named(self, node: ast.Lambda) -> Named | None:
         """The function that can take the place of ``node``; None where that is not the same."""
         unit = self._unit
         stmt = statement_of(unit, node)
-        names = bound_to(unit, node)
-        in_place = isinstance(stmt, ast.Assign) and len(stmt.targets) == len(names) == 1
-        if len(self._all) > _MOST or not self._can_move(node, stmt, in_place):
+        if len(self._all) > _MOST or not self._can_move(node, stmt):
             return None
-        name = names.pop() if in_place else self._fresh(node, stmt)
-        tree, function = _with_function(unit, node, stmt, name, in_place)
+        tree, function = _with_function(unit, node, stmt, self._fresh(node, stmt))
         there = replace(unit, tree=tree)
-        return Named(self._project.with_unit(there), there, node, stmt, function, in_place)
+        return Named(self._project.with_unit(there), there, node, stmt, function)
 
     def _fresh(self, node: ast.Lambda, stmt: ast.stmt) -> str:
         scope = self._scopes.scope_of(stmt)
@@ -82,7 +75,7 @@ class Lambdas:
         wishes = [w for w in (_hint(self._unit, node), _WISH) if w]
         return fresh(wishes, taken, also=self._unit.names.bound_names(scope))
 
-    def _can_move(self, node: ast.Lambda, stmt: ast.stmt, in_place: bool) -> bool:
+    def _can_move(self, node: ast.Lambda, stmt: ast.stmt) -> bool:
         """Whether the function can be made just before ``stmt``, and none the wiser."""
         scopes = self._scopes
         if scopes.in_class_body(node) or not isinstance(stmt, (*_SIMPLE, *_HEADERS)):
@@ -90,7 +83,7 @@ class Lambdas:
         if any(isinstance(n, _PASSED_ON) for n in ast.walk(node.body)):
             return False
         defaults = [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
-        if not in_place and not all(isinstance(d, ast.Constant) for d in defaults):
+        if not all(isinstance(d, ast.Constant) for d in defaults):
             return False
         inner = set(ast.walk(node.body))
         if any(other in inner for other in self._all):
@@ -138,22 +131,12 @@ class Lambdas:
         code = self._code(named, inside, body)
         if code is None:
             return None
-        if named.in_place:
-            made = put_in_place(unit, named.stmt, [code], self._replaced)
-            self._replaced.add(named.stmt)
-            return [*outside, *made]
         node = unit.lines.span(named.node)
         made = inserted(unit, named.stmt, [code])
-        if self._is_below_function(named.stmt):
+        if named.stmt in self._crowned:
             made = below_another(made)
         self._crowned.add(named.stmt)
         return [*outside, *made, Replace(node, named.function.name)]
-
-    def _is_below_function(self, stmt: ast.stmt) -> bool:
-        """Whether what stands above ``stmt`` ends in the blank lines below a new function."""
-        block = block_of(self._unit, stmt)
-        above = block[: block.index(stmt)][-1:] if stmt in block else []
-        return stmt in self._crowned or bool(self._replaced.intersection(above))
 
     def _code(self, named: Named, ops: Sequence[Op], body: Span) -> str | None:
         lines = self._unit.lines
@@ -206,18 +189,16 @@ def _hint(unit: Unit, node: ast.Lambda) -> str:
 
 
 def _with_function(
-    unit: Unit, node: ast.Lambda, stmt: ast.stmt, name: str, in_place: bool
+    unit: Unit, node: ast.Lambda, stmt: ast.stmt, name: str
 ) -> tuple[ast.Module, ast.FunctionDef]:
     """The tree with a function for ``node``. Only what stands around it is new."""
     value = ast.copy_location(ast.Return(node.body), node.body)
     function = ast.FunctionDef(name, node.args, [value], [])
     ast.copy_location(function, stmt)
-    old: ast.AST = stmt
-    new: list[ast.AST] = [function]
-    if not in_place:
-        # The name is bound where the statement begins.
-        function.end_lineno, function.end_col_offset = stmt.lineno, stmt.col_offset
-        old, new = node, [ast.copy_location(ast.Name(name, ast.Load()), node)]
+    # The name is bound where the statement begins.
+    function.end_lineno, function.end_col_offset = stmt.lineno, stmt.col_offset
+    old: ast.AST = node
+    new: list[ast.AST] = [ast.copy_location(ast.Name(name, ast.Load()), node)]
     while old is not unit.tree:
         parent = unit.parents[old]
         around = copied(parent)

@@ -20,6 +20,7 @@ _DEFINED = (
     late(r"def(?<!\wdef)(?=[\s\\]+(\w+))"),
     late(r"class(?<!\wclass)(?=[\s\\]+(\w+))"),
 )
+_LAMBDA = late(r"(\w+)[ \t\f]*=[\s\\(]*lambda\b")
 # What brings names that do not stand in the file.
 _STAR = "import *"
 _UNASKED = object()
@@ -71,7 +72,8 @@ class Later:
 
 @lru_cache(maxsize=256)
 def _defined_in(text: str) -> frozenset[str]:
-    return frozenset(name for pattern in _DEFINED for name in pattern.findall(text))
+    patterns = [*_DEFINED, *([_LAMBDA] if "lambda" in text else [])]
+    return frozenset(name for pattern in patterns for name in pattern.findall(text))
 
 
 class Units(Mapping[str, Unit]):

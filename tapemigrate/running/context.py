@@ -33,6 +33,7 @@ Reached = dict[str, list[str]]
 
 # The functions and classes of a module itself.
 _TOP = late(rb"^(?:def|class)[\s\\]+([^\s(:\\\[]+)", re.MULTILINE)
+_LAMBDA = late(rb"^(\w+)[ \t\f]*=[\s\\(]*lambda\b", re.MULTILINE)
 
 
 def words(links: Iterable[Links]) -> frozenset[str]:
@@ -180,7 +181,7 @@ class Choice:
         """The names of a module's own functions and classes; None where its bytes do not tell."""
         if path not in self._tops:
             try:
-                tops = None if is_notebook(path) else frozenset(_TOP.findall(read(path)))
+                tops = None if is_notebook(path) else _tops(read(path))
             except SourceError:
                 tops = None
             self._tops[path] = tops
@@ -254,3 +255,8 @@ def _text(path: str) -> Text:
         return Text(searchable(path, read(path)))
     except SourceError:
         return Text(b"")
+
+
+def _tops(data: bytes) -> frozenset[bytes]:
+    lambdas = _LAMBDA.findall(data) if b"lambda" in data else []
+    return frozenset((*_TOP.findall(data), *lambdas))

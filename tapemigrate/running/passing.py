@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tapemigrate.running.texts import FOREIGN
 from tapemigrate.source.decoding import SourceFile, is_notebook
+from tapemigrate.source.named_lambdas import name_lambdas
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.trees import statements, walk
 
@@ -73,6 +74,7 @@ def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
         SourceError: where it does not parse.
     """
     tree = parse(file.text, file.filename)
+    name_lambdas(tree, file.text)
     tops = [s for s in tree.body if isinstance(s, ast.FunctionDef | ast.ClassDef)]
     used = {top.name: {_last(node) for node in walk(top)} for top in tops}
     imports = (s for s in statements(tree) if isinstance(s, ast.Import | ast.ImportFrom))

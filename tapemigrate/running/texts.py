@@ -28,6 +28,7 @@ _MODULES = late(rb"from\b((?:[\w.\x80-\xff \t]|\\\r?\n)+?)\bimport\b")
 _CALL = late(rb"(?:\s|\\)*[(#]")
 _VALUE = late(rb"(?:\s|\\)*=(?!=)")
 _USE = late(rb"(?:\s|\\)*[(),#]")
+_LAMBDA = late(rb"[ \t\f]*=[\s\\(]*lambda\b")
 _SPACE = b" \t\r\n\f\\"
 _BLANK = _SPACE + b"\v"
 # What hardly any gap between words is longer than.
@@ -74,7 +75,7 @@ class Text:
         if prefix == HOME:
             return self.names(word) or word in self._modules or self._is_wholesale
         if prefix == DEFINED:
-            return any(self._is_defined(start) for start, _ in self._places(word))
+            return any(self._is_defined(*place) for place in self._places(word))
         if prefix in (CALLED, SET):
             return self._is_attribute(word, _CALL if prefix == CALLED else _VALUE)
         if prefix == USED and not self._uses(word):
@@ -110,14 +111,15 @@ class Text:
             for start, end in self._places(word)
         )
 
-    def _is_defined(self, start: int) -> bool:
-        """Whether what stands at ``start`` is a word behind ``def`` or ``class``."""
+    def _is_defined(self, start: int, end: int) -> bool:
+        """Whether what stands there is a word behind ``def`` or ``class``, or names a lambda."""
         before = self._data[max(0, start - _GAP_AT_MOST) : start]
         stripped = before.rstrip(_BLANK)
         if not stripped and start > _GAP_AT_MOST:
             before = self._data[:start]
             stripped = before.rstrip(_BLANK)
-        return len(stripped) < len(before) and stripped.endswith((b"def", b"class"))
+        named = len(stripped) < len(before) and stripped.endswith((b"def", b"class"))
+        return named or _LAMBDA.match(self._data, end) is not None
 
     def _places(self, word: bytes) -> list[tuple[int, int]]:
         """Where ``word`` stands, from and to; looked for once."""

@@ -30,6 +30,28 @@ def end_of_first(text: str) -> tuple[int, str]:
     raise ValueError("the parentheses do not close")
 
 
+def end_of_lambda(text: str) -> tuple[int, str]:
+    """Where the last thing among the parameters of a lambda ends (an index), and what it is.
+
+    That is the word ``lambda`` where it has none.
+
+    Raises:
+        ValueError: where there is no lambda.
+    """
+    depth, end, before = -1, 0, ""
+    for string, place in _tokens(text):
+        if string == "lambda":
+            depth += 1
+        elif string == ":" and depth == 0:
+            return end, before
+        elif string in ("(", "[", "{", ":") and depth >= 0:
+            depth += 1 if string != ":" else -1
+        elif string in (")", "]", "}") and depth > 0:
+            depth -= 1
+        end, before = place, string
+    raise ValueError("there is no lambda")
+
+
 def with_argument(call: str, argument: str) -> str:
     """The text of a call with one argument more, at the end.
 

@@ -17,6 +17,7 @@ from tapemigrate.rules.callgraph.meaning import meant_by
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project
+from tapemigrate.source.named_lambdas import may_define
 
 # Objects of programs for these are not handed to programs for TensorFlow.
 _OTHER_FRAMEWORKS = frozenset({"theano", "lasagne", "torch", "chainer", "mxnet", "jax", "autograd"})
@@ -99,15 +100,13 @@ def _without_tape(project: Project, home: Unit, found: Namesakes, name: str) -> 
 
 
 def _is_no_method(stmt: ast.stmt, name: str) -> bool:
-    """Whether a statement of a class gives it a property, a lambda or a coroutine of that name."""
+    """Whether a statement of a class gives it a property or a coroutine of that name."""
     match stmt:
         case ast.FunctionDef(decorator_list=decorators):
             properties = (("property",), ("cached_property",), ("functools", ".cached_property"))
             return stmt.name == name and any(path_of(d) in properties for d in decorators)
         case ast.AsyncFunctionDef():
             return stmt.name == name
-        case ast.Assign(value=ast.Lambda(), targets=targets):
-            return any(isinstance(t, ast.Name) and t.id == name for t in targets)
     return False
 
 
@@ -115,7 +114,7 @@ def _methods(project: Project, name: str) -> list[tuple[Unit, ast.FunctionDef]]:
     return [
         (unit, stmt)
         for unit in project.units.defining(name)
-        if f"def {name}" in unit.text and not _is_of_another(unit)
+        if may_define(unit.text, name) and not _is_of_another(unit)
         for cls in unit.nodes(ast.ClassDef)
         for stmt in cls.body
         if isinstance(stmt, ast.FunctionDef) and stmt.name == name

@@ -302,7 +302,7 @@ def _steps(value: ast.expr) -> Iterator[ast.Attribute]:
 def _puts(unit: Unit) -> dict[str, list[tuple[Path, ast.stmt, ast.expr]]]:
     """What statements put into containers, by the last steps of the containers' paths."""
     found: dict[str, list[tuple[Path, ast.stmt, ast.expr]]] = {}
-    for stmt in (*unit.nodes(ast.Expr), *unit.nodes(ast.Assign)):
+    for stmt in (*unit.nodes(ast.Expr), *unit.nodes(ast.Return), *unit.nodes(ast.Assign)):
         for path, value in _put_in(stmt):
             found.setdefault(path[-1], []).append((path, stmt, value))
     return found
@@ -313,7 +313,10 @@ def _put_in(stmt: ast.stmt) -> Iterator[tuple[Path, ast.expr]]:
     owners: list[ast.expr] = []
     values: list[ast.expr] = []
     match stmt:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=how)) as call):
+        case (
+            ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=how)) as call)
+            | ast.Return(value=ast.Call(func=ast.Attribute(value=owner, attr=how)) as call)
+        ):
             if how in _PUTS:
                 owners, values = [owner], arguments_of(call)
         case ast.Assign(targets=targets, value=value):

@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.places import may_hold
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
 from tapemigrate.rules.unseen.words import last_of
+from tapemigrate.source.named_lambdas import may_define
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.kinds import Make
@@ -78,7 +79,7 @@ class Siblings:
         found = [
             (unit, stmt)
             for unit in self._project.units.defining(name)
-            if f"def {name}(" in unit.text and may_hold(unit.filename, module)
+            if may_define(unit.text, name) and may_hold(unit.filename, module)
             for stmt in top_level(unit.tree)
             if isinstance(stmt, ast.FunctionDef) and stmt.name == name
         ]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from tapemigrate.rules.finding import Unit
+from tapemigrate.source.blank_lines import missing_above, missing_below
 from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
 
 
@@ -18,7 +19,7 @@ def inserted(unit: Unit, stmt: ast.stmt, statements: Sequence[str]) -> list[Op]:
     blank = _wanted(unit, anchor)
     code = _joined(statements, blank)
     if _is_def(statements[0]):
-        code = "\n" * _missing_above(unit, anchor, blank) + code
+        code = "\n" * missing_above(unit.lines, block_of(unit, anchor), anchor, blank) + code
     if _is_def(statements[-1]):
         code += "\n" * (blank + 1)
     return [Insert(unit.lines.span(anchor), "before", code)]
@@ -38,9 +39,9 @@ def put_in_place(
     block = block_of(unit, stmt)
     index = block.index(stmt) if stmt in block else 0
     if _is_def(statements[0]) and not (index and block[index - 1] in replaced):
-        code = "\n" * _missing_above(unit, stmt, blank) + code
+        code = "\n" * missing_above(unit.lines, block, stmt, blank) + code
     if _is_def(statements[-1]):
-        code += "\n" * (_missing_below(unit, stmt, blank) + 1)
+        code += "\n" * (missing_below(unit.lines, block, stmt, blank) + 1)
     return [ReplaceStatement(unit.lines.span(stmt), code)]
 
 
@@ -74,32 +75,6 @@ def _joined(statements: Sequence[str], blank: int) -> str:
             code += "\n" * blank
         code += statement + ("\n" if index < len(statements) - 1 else "")
     return code
-
-
-def _missing_above(unit: Unit, stmt: ast.stmt, blank: int) -> int:
-    block = block_of(unit, stmt)
-    if block and block[0] is stmt:
-        return 0
-    row = min([stmt.lineno, *(d.lineno for d in getattr(stmt, "decorator_list", []))]) - 1
-    found = 0
-    while row > 0 and not unit.lines.row(row).strip():
-        found += 1
-        row -= 1
-    if unit.lines.row(row).lstrip().startswith("#"):
-        return 0
-    return max(0, blank - found)
-
-
-def _missing_below(unit: Unit, stmt: ast.stmt, blank: int) -> int:
-    block = block_of(unit, stmt)
-    if not block or block[-1] is stmt:
-        return 0
-    row = (stmt.end_lineno or stmt.lineno) + 1
-    found = 0
-    while row <= len(unit.lines) and not unit.lines.row(row).strip():
-        found += 1
-        row += 1
-    return max(0, blank - found)
 
 
 def block_of(unit: Unit, stmt: ast.stmt) -> list[ast.stmt]:

@@ -15,6 +15,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values
 from tapemigrate.rules.values.held_variables import given_by_object
+from tapemigrate.source.named_lambdas import may_define
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import element, place_of
@@ -215,7 +216,7 @@ def function_at(project: Project, user: Unit, path: str) -> tuple[Unit, ast.Func
     name = path.rpartition(".")[2]
     found: list[tuple[Unit, ast.FunctionDef]] = []
     for unit in project.units.defining(name):
-        for node in top_level(unit.tree) if f"def {name}" in unit.text else ():
+        for node in top_level(unit.tree) if may_define(unit.text, name) else ():
             if isinstance(node, ast.FunctionDef) and node.name == name:
                 meant = leads_to(project, path, user, unit, name)
                 if meant is False:
