@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
 from tapemigrate.flow.fixpoint import Fixpoint
-from tapemigrate.flow.functions import Function, NamedFunction, parameters
+from tapemigrate.flow.functions import Function, NamedFunction, is_of_class, is_static, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import arguments_of, walk
 
@@ -107,9 +107,7 @@ class FilledArguments:
         if filled == _NONE:
             return ()
         own = tuple(a.arg for a in parameters(function.args))
-        decorators = {path_of(d) for d in function.decorator_list}
-        static, of_class = ("staticmethod",) in decorators, ("classmethod",) in decorators
-        return (_Told(own, static, of_class, filled),)
+        return (_Told(own, is_static(function), is_of_class(function), filled),)
 
     def defaults(self, function: Function, sets_parts: Sets) -> Iterator[ast.expr]:
         """What a function that is handed nothing else puts something into: ``def f(x, to=out)``."""

@@ -25,6 +25,16 @@ def parameters(args: ast.arguments) -> Iterator[ast.arg]:
         yield args.kwarg
 
 
+def is_static(function: NamedFunction) -> bool:
+    """Whether it is a static method, which is handed neither an object nor its class."""
+    return ("staticmethod",) in map(path_of, function.decorator_list)
+
+
+def is_of_class(function: NamedFunction) -> bool:
+    """Whether it is a class method, which is handed its class in an object's place."""
+    return ("classmethod",) in map(path_of, function.decorator_list)
+
+
 def free_names(node: ast.AST) -> frozenset[str]:
     """The names that a function, lambda or class reads or writes and does not bind as its own."""
     return kept(node, _free_names)

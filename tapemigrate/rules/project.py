@@ -13,7 +13,7 @@ from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.effects import Effects
-from tapemigrate.flow.functions import Scope, parameters
+from tapemigrate.flow.functions import Scope, is_static, parameters
 from tapemigrate.flow.members import HOOKS
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
@@ -451,9 +451,6 @@ def self_name(unit: Unit, scope: Scope) -> str | None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and isinstance(
             parent, ast.ClassDef
         ):
-            static = any(
-                isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list
-            )
-            return node.args.args[0].arg if node.args.args and not static else None
+            return node.args.args[0].arg if node.args.args and not is_static(node) else None
         node = parent
     return None

@@ -11,7 +11,7 @@ from enum import Enum
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def
 from tapemigrate.flow.effects import Effects
-from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.functions import NamedFunction, is_of_class, is_static, parameters
 from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.names import Names
 from tapemigrate.source.trees import arguments_of, walk
@@ -418,10 +418,7 @@ class Kinds(CallEffects):
         function = self._effects.method(cls, name) if cls is not None else None
         if cls is None or function is None or self._effects.is_overridden(cls, name):
             return None
-        bare = any(
-            isinstance(d, ast.Name) and d.id in ("staticmethod", "classmethod")
-            for d in function.decorator_list
-        )
+        bare = is_static(function) or is_of_class(function)
         assert isinstance(func, ast.Attribute)
         assert isinstance(func.value, ast.Name)
         return function if bare and self._names.may_mean(func.value, cls) else None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tapemigrate.flow.blocks import Block
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind, Use
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import is_static, parameters
 from tapemigrate.flow.memory import stores_beyond
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.patterns import late
@@ -358,8 +358,7 @@ def _returned(call: ast.Call, kinds: Kinds) -> list[ast.expr]:
     if any(isinstance(a, ast.Starred) for a in call.args):
         return list(call.args)
     own = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    static = any(path_of(each) == ("staticmethod",) for each in function.decorator_list)
-    if isinstance(call.func, ast.Attribute) and not static:
+    if isinstance(call.func, ast.Attribute) and not is_static(function):
         own = own[1:]
     returned = kept(function, _parameters_returned)
     found = [arg for name, arg in zip(own, call.args, strict=False) if name in returned]

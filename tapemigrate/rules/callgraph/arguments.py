@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.flow.functions import is_static
 from tapemigrate.flow.paths import names_class, path_of
 
 
@@ -25,12 +26,9 @@ def argument_for(
     if name not in names:
         return None
     place = names.index(name)
-    static = any(
-        isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list
-    )
     if (
         method
-        and not static
+        and not is_static(function)
         and (isinstance(call.func, ast.Attribute) or function.name == "__init__")
         and not (names and _is_of_class(call, names[0]))
     ):

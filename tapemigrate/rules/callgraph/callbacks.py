@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import is_static, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.model import Handed
 from tapemigrate.rules.callgraph.arguments import argument_for
@@ -423,8 +423,7 @@ def _function_meant(
 
 def _is_bound(unit: Unit, function: ast.FunctionDef) -> bool:
     """Whether calls of the function leave its first parameter to the object or the class."""
-    static = any(path_of(d) == ("staticmethod",) for d in function.decorator_list)
-    return isinstance(unit.parents[function], ast.ClassDef) and not static
+    return isinstance(unit.parents[function], ast.ClassDef) and not is_static(function)
 
 
 def _is_self(node: ast.expr) -> bool:

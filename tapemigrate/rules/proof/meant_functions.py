@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.effects import is_super
-from tapemigrate.flow.functions import NamedFunction, Scope
+from tapemigrate.flow.functions import NamedFunction, Scope, is_static
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
@@ -72,10 +72,9 @@ class MeantFunctions:
         for each in found:
             unit, method = method_of(list(above(self._project, *each)), name)
             if unit is not None and method is not None:
-                decorators = [path_of(d) for d in method.decorator_list]
                 inner = self._project.view(unit, method)
                 self._homes[each[1]] = each[0]
-                yield Place(inner, each[1]), decorators != [("staticmethod",)]
+                yield Place(inner, each[1]), not is_static(method)
 
     def by_value(self, place: Place, value: ast.expr) -> Iterator[tuple[Place, bool]]:
         """The functions that a value may be."""

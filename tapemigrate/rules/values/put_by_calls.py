@@ -12,7 +12,14 @@ from dataclasses import dataclass, field
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind, Use
-from tapemigrate.flow.functions import Function, NamedFunction, Scope, free_names, parameters
+from tapemigrate.flow.functions import (
+    Function,
+    NamedFunction,
+    Scope,
+    free_names,
+    is_static,
+    parameters,
+)
 from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
@@ -333,7 +340,7 @@ def _parameters_given(
     decorators = [path_of(d) for d in function.decorator_list]
     if any(d not in (("staticmethod",), ("classmethod",), ("property",)) for d in decorators):
         return None
-    if bound and ("staticmethod",) not in decorators:
+    if bound and not is_static(function):
         plain = plain[1:]
         owner = path_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
         if owner is not None and names_class(owner[-1]):
