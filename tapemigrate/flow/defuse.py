@@ -62,6 +62,8 @@ class Flow:
         self.defs = self._states.defs
         #: Another number once definitions, or what they use, have changed.
         self.version = 0
+        #: The same of ``reads`` as well: what was told by them no longer holds then.
+        self.reading = 0
         self._users: tuple[int, dict[Def, list[Def]]] | None = None
         self._names: dict[Def, set[Path]] | None = None
         self._given: dict[str, list[Def]] | None = None
@@ -184,6 +186,7 @@ class Flow:
     def reread(self) -> None:
         """Has to be called where ``reads``, or uses of definitions, have been changed."""
         self._names = None
+        self.reading += 1
 
     def read_as(self, node: ast.AST, path: Path, value: ast.expr | None, stmt: ast.stmt) -> None:
         """Has a name of a nested function, made in ``stmt`` of this scope, read as its value."""

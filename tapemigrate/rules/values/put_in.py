@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, is_of_class, put_into
 from tapemigrate.flow.definitions import Def, Kind
@@ -223,10 +224,35 @@ def calls_of(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[C
             yield site
 
 
-def _put_into(project: Project, view: View, node: ast.expr) -> list[ast.expr]:
+def _put_into(project: Project, view: View, node: ast.expr) -> Sequence[ast.expr]:
     """What a scope puts into the object that ``node`` is, elsewhere than before that is read."""
+    known = project.once(_known_into).setdefault(view.scope, _Into())
+    if known.reading != view.flow.reading:
+        known.reading, known.put, known.renamed = view.flow.reading, {}, None
+    if node not in known.put:
+        known.put[node] = _found_into(project, view, node, known)
+    return known.put[node]
+
+
+@dataclass(slots=True)
+class _Into:
+    """What is told of one scope, as long as what it reads stays the same.
+
+    ``put``: what goes into the object that a node is. ``renamed``: names, and what they are given.
+    """
+
+    reading: int = 0
+    put: dict[ast.expr, list[ast.expr]] = field(default_factory=dict)
+    renamed: list[tuple[Path, Path]] | None = None
+
+
+def _known_into(_: Project) -> dict[Scope, _Into]:
+    return {}
+
+
+def _found_into(project: Project, view: View, node: ast.expr, known: _Into) -> list[ast.expr]:
     found: list[ast.expr] = []
-    names = _names_of(view, node)
+    names = _names_of(view, node, known)
     for made in view.flow.changes_of(node):
         if made.kind is Kind.AUGMENT and not isinstance(made.value, ast.List | ast.ListComp):
             continue  # a tensor: the name has another one now
@@ -280,16 +306,22 @@ def _is_for_effect(project: Project, view: View, call: ast.Call, names: set[Path
     return alone or keeps(project, method or "__call__")
 
 
-def _names_of(view: View, node: ast.expr) -> set[Path]:
+def _names_of(view: View, node: ast.expr, known: _Into) -> set[Path]:
     """By what names the object goes: its own, and those that are given it as such."""
     names = {path for path in [path_of(node)] if path is not None}
-    assigned = [d for d in view.flow.defs.values() if d.kind is Kind.ASSIGN and d.value is not None]
-    pairs = [(d.path, path_of(d.value)) for d in assigned if d.value is not None]
+    if known.renamed is None:
+        known.renamed = [
+            (made.path, other)
+            for made in view.flow.defs.values()
+            if made.kind is Kind.ASSIGN
+            and made.value is not None
+            and (other := path_of(made.value)) is not None
+        ]
     before = 0
     while len(names) > before:
         before = len(names)
-        for path, other in pairs:
-            if other is not None and not names.isdisjoint((path, other)):
+        for path, other in known.renamed:
+            if path in names or other in names:
                 names |= {path, other}
     return names
 
