@@ -83,6 +83,9 @@ class PutAside:
         self._methods: dict[str, list[_Called]] = {}
         self._later: dict[str, bool] = {}
         self._computing: dict[str, list[tuple[Unit, NamedFunction]]] = {}
+        # By a file, and a name of its module; by the file, and what it imports.
+        self._set: dict[tuple[str, str], Setters | None] = {}
+        self._meant: dict[tuple[str, str], tuple[Setters | None, list[_Called]]] = {}
         self._with_properties: list[Unit | Later] | None = None
 
     def read_by(
@@ -147,7 +150,7 @@ class PutAside:
                     self._part(project, unit, node, owner, inner, found)
             elif isinstance(node, ast.Name):
                 if node.id not in bound:
-                    setters = _setters(project, unit, node.id)
+                    setters = self._setters(project, unit, node.id)
                     if setters is not None:
                         found.names[node.id] = setters
                 found.called += _functions(unit, node.id)
@@ -248,12 +251,20 @@ class PutAside:
     ) -> None:
         if is_of_library(path) or gives_no_tensors(path):
             return
+        if (unit.filename, path) not in self._meant:
+            self._meant[unit.filename, path] = self._of_imported(project, unit, path)
+        setters, called = self._meant[unit.filename, path]
+        if setters is not None:
+            found.names[ast.unparse(node)] = setters
+        found.called += called
+
+    def _of_imported(
+        self, project: Project, unit: Unit, path: str
+    ) -> tuple[Setters | None, list[_Called]]:
+        """Who puts something into what the file imports by the path, and what that runs."""
         module, _, name = path.rpartition(".")
         homes = [(home, there) for home, there in homes_of(project, path) if home is not unit]
-        for home, there in homes:
-            setters = _setters(project, home, there)
-            if setters is not None:
-                found.names[ast.unparse(node)] = setters
+        put = [self._setters(project, home, there) for home, there in homes]
         made = [each for home, there in homes for each in _functions(home, there)]
         for home in project.units.holding(module, _OF_MODULES) if module and not made else ():
             # What a module has no name for is asked of a function there.
@@ -261,8 +272,15 @@ class PutAside:
             if meant and home is not unit and name not in home.once(given_at_top):
                 functions = (s for s in top_level(home.tree) if isinstance(s, NamedFunction))
                 made += [(home, f, "") for f in functions if f.name == _OF_MODULES]
+        setters = next((each for each in reversed(put) if each is not None), None)
         # A package hands on what one of its modules has.
-        found.called += made or self._methods_named(project, name)
+        return setters, made or self._methods_named(project, name)
+
+    def _setters(self, project: Project, unit: Unit, name: str) -> Setters | None:
+        """Who puts something into what has the name in the module ``unit``; None: nobody does."""
+        if (unit.filename, name) not in self._set:
+            self._set[unit.filename, name] = _setters(project, unit, name)
+        return self._set[unit.filename, name]
 
     def _put_through(self, project: Project, getter: str) -> Setters | None:
         """Who puts something into what functions of that name hand out, kept before; or None."""
@@ -300,7 +318,6 @@ def _fits(function: NamedFunction, call: ast.Call) -> bool:
 
 
 def _setters(project: Project, unit: Unit, name: str) -> Setters | None:
-    """Who puts something into what has the name in the module ``unit``; None if nobody does."""
     if name in unit.once(filled_state) or name in unit.once(_keeping_objects):
         return _UNKNOWN
     cls = effects_of(unit).class_named(name)
