@@ -104,7 +104,12 @@ class Fixpoint(Generic[_K, _V]):
             if self._most is None or not readers or not all(map(self._has_most, readers)):
                 return at
             del self._found[at], self._readers[at]
-        return self._again.popitem()[0] if self._again else None
+        if not self._again:
+            return None
+        # Those that have waited longest: the others may still be told of what these become.
+        at = next(iter(self._again))
+        del self._again[at]
+        return at
 
     def _has_most(self, key: _K) -> bool:
         return self._found[key] == self._most
