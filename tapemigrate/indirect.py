@@ -67,11 +67,11 @@ def imported_by_call(call: ast.Call) -> str | None:
             module = _string(argument)
             if module is not None and module.split(".")[0] == "tensorflow":
                 return "tensorflow" if function == "__import__" else module
-    own = "import_t" in function and _OWN_IMPORTER.fullmatch(function)
+    if "import_t" not in function or not _OWN_IMPORTER.fullmatch(function):
+        return None
     # What imports is handed settings: ``try_import_tf(error=True)``.
     settings = [*call.args, *(keyword.value for keyword in call.keywords)]
-    plain = all(isinstance(each, ast.Constant) for each in settings)
-    return "tensorflow" if own and plain else None
+    return "tensorflow" if all(isinstance(each, ast.Constant) for each in settings) else None
 
 
 def _last_name(expr: ast.expr) -> str | None:

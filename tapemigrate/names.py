@@ -12,7 +12,7 @@ import builtins
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from tapemigrate.indirect import imported_by_call, string_step
 from tapemigrate.scopes import (
@@ -34,6 +34,9 @@ _CONVENTIONAL = {"tf": "tensorflow", "tfe": "tensorflow.contrib.eager"}
 
 # What may mean an imported thing by other ways than a name, or a chain of attributes.
 _STEPS = frozenset({ast.Call, ast.Subscript, ast.IfExp})
+
+# What nobody has asked about yet; None: it means nothing that is imported.
+_UNASKED = object()
 
 # Longer chains of assignments from name to name are taken for no import.
 _MAX_ALIAS_STEPS = 40
@@ -117,8 +120,9 @@ class Names:
         return root.__class__ in _STEPS
 
     def _meant(self, expr: ast.expr) -> _Meaning | None:
-        if expr in self._known:
-            return self._known[expr]
+        known = self._known.get(expr, _UNASKED)
+        if known is not _UNASKED:
+            return cast("_Meaning | None", known)
         if not self._may_mean(expr):
             return None
         found = self._meaning(expr, 0)

@@ -29,6 +29,12 @@ def path_of(node: Any) -> Path | None:
     cls = node.__class__  # this is asked for more than anything else
     if cls is ast.Name:
         return (node.id,)
+    if cls is ast.Attribute:
+        owner = node.value
+        if owner.__class__ is ast.Name:
+            return (owner.id, "." + node.attr)
+    elif cls is not ast.Subscript:
+        return None
     steps: list[str] = []
     while True:
         if cls is ast.Name:

@@ -52,9 +52,11 @@ class Unit:
 
     def once(self, make: Callable[[Unit], _T]) -> _T:
         """What ``make`` tells from this file alone: worked out once, and kept with the file."""
-        if make not in self._once:
-            self._once[make] = make(self)
-        found: _T = self._once[make]
+        # Asked for too often to be looked up twice.
+        try:
+            found: _T = self._once[make]
+        except KeyError:
+            found = self._once[make] = make(self)
         return found
 
     def forget(self) -> None:

@@ -56,7 +56,7 @@ class Later:
             return True
         if self._words is None:
             # The parser interns names as well: one text for all files that have the word.
-            self._words = frozenset(map(intern, _WORD.findall(self.text)))
+            self._words = frozenset(map(intern, set(_WORD.findall(self.text))))
         return not self._words.isdisjoint(names)
 
     @property
