@@ -12,6 +12,7 @@ from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction, is_of_class, is_static, parameters
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.source.trees import arguments_of, walk
 
 #: Whether methods of a name set parts of their object.
@@ -208,16 +209,11 @@ def _names_of_parts(function: ast.AST) -> dict[str, set[str]]:
     """By the names that a function gives: the names of what they are, or of what has them."""
     found: dict[str, set[str]] = {}
     for node in walk(function):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                pass
-            case ast.For(target=target, iter=value):
-                targets = [target]
-            case _:
-                continue
-        root = root_name(value)
-        for name in (t.id for t in targets if isinstance(t, ast.Name) and root is not None):
-            found.setdefault(name, set()).add(root or "")
+        given = [(node.target, node.iter)] if isinstance(node, ast.For) else each_given(node)
+        for target, value in given:
+            root = root_name(value)
+            if isinstance(target, ast.Name) and root is not None:
+                found.setdefault(target.id, set()).add(root)
     return found
 
 

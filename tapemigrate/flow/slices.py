@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.definitions import NONE, Def, Kind, Use, Uses
+from tapemigrate.flow.paths import path_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +78,25 @@ def origins(uses: Iterable[Use]) -> frozenset[Def]:
         if current.kind is Kind.MUTATE:
             stack.extend(u.made for u in current.before)
         else:
+            found.add(current)
+    return frozenset(found)
+
+
+def meant(uses: Iterable[Use], reads: Mapping[ast.AST, Uses]) -> frozenset[Def]:
+    """The definitions themselves, seen through those that only give another name to one."""
+    found: set[Def] = set()
+    seen: set[Def] = set()
+    stack = list(origins(uses))
+    while stack:
+        current = stack.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        value = current.value if current.kind is Kind.ASSIGN else None
+        path = path_of(value) if value is not None else None
+        there = origins(reads.get(value, NONE)) if path is not None and value is not None else ()
+        whole = [made for made in there if made.path == path]
+        stack += whole
+        if not whole or len(whole) < len(there):
             found.add(current)
     return frozenset(found)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 
+#: What gives names, or parts of objects, a value.
+GIVING: tuple[type[ast.AST], ...] = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
+
 
 def named_first(stmt: ast.Assign) -> list[ast.expr]:
     """The targets of an assignment, names before parts of objects, and those before lists."""
@@ -20,6 +23,28 @@ def pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr,
     if any(isinstance(e, ast.Starred) for e in [*target.elts, *value.elts]):
         return None
     return list(zip(target.elts, value.elts, strict=True))
+
+
+def each_given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """What an assignment, or ``:=``, gives each of its targets, also in what is written out."""
+    if node.__class__ not in GIVING:  # which is asked of all nodes
+        return []
+    pending: list[tuple[ast.expr, ast.expr]] = []
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            pending += ((target, value) for target in targets)
+        case ast.AnnAssign(target=named, value=ast.expr() as value):
+            pending.append((named, value))
+        case ast.NamedExpr(target=named, value=value):
+            pending.append((named, value))
+    found: list[tuple[ast.expr, ast.expr]] = []
+    for target, value in pending:  # which grows meanwhile
+        parts = pairs(target, value) if isinstance(target, ast.Tuple | ast.List) else None
+        if parts is None:
+            found.append((target, value))
+        else:
+            pending += parts
+    return found
 
 
 def zipped(target: ast.expr, iterated: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:

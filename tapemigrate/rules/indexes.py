@@ -9,6 +9,7 @@ from typing import Any
 
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.unpacking import GIVING, each_given
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import top_level
 from tapemigrate.tape.kinds import Kinds, joins, puts_nothing
@@ -66,6 +67,11 @@ def given_at_top(unit: Unit) -> dict[str, list[ast.expr]]:
                 if len(values) == len(target.elts):
                     pending += zip(target.elts, values, strict=True)
     return found
+
+
+def assigned(unit: Unit) -> list[tuple[ast.expr, ast.expr]]:
+    """What is given a value anywhere in the file, and that value, as far as it is written out."""
+    return [pair for kind in GIVING for node in unit.nodes(kind) for pair in each_given(node)]
 
 
 def reads(unit: Unit) -> dict[str, list[ast.Name | ast.Attribute]]:

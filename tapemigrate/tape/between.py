@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import Path
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import Backward
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.leaf import Leaf, Sources
@@ -188,9 +188,11 @@ def _is_looked_up(leaf: Leaf) -> bool:
 
     ``params[2:]`` is a list of what was there before, where that is no tensor.
     """
-    return bool(leaf.defs) and all(
+    paths = {d.path for d in leaf.defs}
+    made = [d for d in leaf.defs if d.value is None or path_of(d.value) not in paths]
+    return bool(made) and all(
         d.kind is Kind.ASSIGN
         and isinstance(d.value, ast.Subscript)
         and not isinstance(d.value.slice, ast.Tuple)
-        for d in leaf.defs
+        for d in made
     )

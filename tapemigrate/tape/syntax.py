@@ -95,8 +95,11 @@ def is_kept_generator(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.
         if parent is None:
             return False  # an inner function asks
         if isinstance(node, ast.GeneratorExp):
-            named = isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Tuple)
-            if isinstance(parent, ast.Assign | ast.AnnAssign | ast.NamedExpr) and not named:
+            kept: ast.AST | None = parent
+            unpacked = isinstance(kept, ast.Assign) and isinstance(kept.targets[0], ast.Tuple)
+            while isinstance(kept, ast.Tuple | ast.List | ast.Dict | ast.IfExp | ast.Subscript):
+                kept = parents.get(kept)  # one of several that are written there
+            if isinstance(kept, ast.Assign | ast.AnnAssign | ast.NamedExpr) and not unpacked:
                 return True
         node = parent
     return False

@@ -14,6 +14,7 @@ from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.callgraph.rebound import is_rebound_before
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import assigned
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import top_level
 
@@ -266,20 +267,33 @@ def constructors(unit: Unit, owner: ast.expr) -> list[ast.expr] | None:
     if wanted is None:
         return None
     found: list[ast.expr] = []
-    for value in unit.once(_assigned).get(wanted, ()):
+    for value in unit.once(_given).get(wanted, ()):
         if not isinstance(value, ast.Call) or not names_class(_last(value.func)):
             return None
         found.append(value.func)
     return found or None
 
 
-def _assigned(unit: Unit) -> dict[Path, list[ast.expr]]:
-    """What is assigned in the file, by the names and attributes that it is assigned to."""
+def may_make(unit: Unit, owner: ast.expr) -> list[ast.expr]:
+    """What the file may call to make what ``owner`` names, as far as that shows: classes."""
+    values, met, found = [owner], set[Path](), list[ast.expr]()
+    for value in values:  # which grows meanwhile
+        path = path_of(value)
+        if isinstance(value, ast.Call) and names_class(_last(value.func)):
+            found.append(value.func)
+        elif path is not None and path not in met:
+            met.add(path)
+            values += unit.once(_given).get(path, ())
+    return found
+
+
+def _given(unit: Unit) -> dict[Path, list[ast.expr]]:
+    """What names and attributes are given in the file, by these."""
     found: dict[Path, list[ast.expr]] = {}
-    for node in unit.nodes(ast.Assign):
-        for path in dict.fromkeys(map(path_of, node.targets)):
-            if path is not None:
-                found.setdefault(path, []).append(node.value)
+    for target, value in unit.once(assigned):
+        path = path_of(target)
+        if path is not None:
+            found.setdefault(path, []).append(value)
     return found
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from tapemigrate.flow.changers import CHANGERS
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.slices import meant
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -104,7 +104,7 @@ def _is_own(node: ast.Attribute) -> bool:
 
 
 def _is_list(view: View, value: ast.expr) -> bool:
-    made = origins(view.flow.reads.get(value, frozenset()))
+    made = meant(view.flow.reads.get(value, frozenset()), view.flow.reads)
     return isinstance(value, _LISTS) or any(isinstance(d.value, _LISTS) for d in made)
 
 

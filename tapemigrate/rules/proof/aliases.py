@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.slices import meant, origins
 from tapemigrate.rules.project import View
 from tapemigrate.tape.returned import element, places_of
 from tapemigrate.tape.same import may_be
@@ -41,7 +41,7 @@ def _listed(value: ast.expr, view: View) -> list[ast.expr]:
     """The elements of what a loop goes over, where they are written: ``for v in [x, y]``."""
     lists = [value]
     if path_of(value) is not None:
-        made = origins(view.flow.reads.get(value, frozenset()))
+        made = meant(view.flow.reads.get(value, frozenset()), view.flow.reads)
         lists = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
     return [e for each in lists if isinstance(each, ast.List | ast.Tuple) for e in each.elts]
 
@@ -62,7 +62,7 @@ def _unpacked(made: Def, view: View) -> list[ast.expr]:
     lists = [value]
     if path_of(value) is not None:
         reads = view.flow.reads
-        named = origins(reads.get(value) or reads.get(whole, frozenset()))
+        named = meant(reads.get(value) or reads.get(whole, frozenset()), reads)
         lists = [d.value for d in named if d.kind is Kind.ASSIGN and d.value is not None]
     found: list[ast.expr] = []
     for each in lists:

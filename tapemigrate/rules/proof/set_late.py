@@ -13,6 +13,7 @@ from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.set_without_name import set_without_name
 from tapemigrate.rules.callgraph.setters import of_one_object
@@ -146,10 +147,10 @@ def _stored(me: str, nodes: Iterable[ast.AST]) -> set[str]:
     found: set[str] = set()
     named: dict[str, str] = {}
     for node in nodes:
-        if isinstance(node, ast.Assign):
-            attribute = _attribute(me, node.value)
-            names = (t.id for t in node.targets if isinstance(t, ast.Name))
-            named.update((name, attribute) for name in names if attribute)
+        for target, value in each_given(node):
+            attribute = _attribute(me, value)
+            if attribute and isinstance(target, ast.Name):
+                named[target.id] = attribute
     for node in nodes:
         owner: ast.AST | None = None
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):

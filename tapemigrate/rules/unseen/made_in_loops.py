@@ -20,7 +20,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.recurrent import CELLS, LOOPS, called, makes_variables
 from tapemigrate.rules.unseen.words import last_of
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import parts_of_target, walk
 from tapemigrate.tape.region import Region
 
 _WORDS = (*CELLS, *LOOPS)
@@ -179,7 +179,7 @@ class _Search:
     def _used(self, unit: Unit, node: ast.AST) -> str | None:
         """The loop that is handed a function: there and then, bound, or by another name."""
         parent = unit.parents.get(node)
-        while isinstance(parent, ast.keyword | ast.IfExp):
+        while isinstance(parent, ast.keyword | ast.IfExp | ast.BoolOp | ast.Tuple | ast.List):
             node, parent = parent, unit.parents.get(parent)
         if isinstance(parent, ast.Call) and parent.func is not node:
             name = called(parent, unit)
@@ -188,19 +188,25 @@ class _Search:
             path = unit.names.qualified(parent.func) or ""
             is_loop = name in LOOPS and path.startswith("tensorflow.")
             return name if is_loop or name in CELLS else None
-        if isinstance(parent, ast.Assign):
+        if isinstance(parent, ast.NamedExpr) and (found := self._used(unit, parent)) is not None:
+            return found
+        if isinstance(parent, ast.Assign | ast.AnnAssign | ast.NamedExpr):
             return self._by_another_name(unit, parent)
         return None
 
-    def _by_another_name(self, unit: Unit, stmt: ast.Assign) -> str | None:
+    def _by_another_name(
+        self, unit: Unit, stmt: ast.Assign | ast.AnnAssign | ast.NamedExpr
+    ) -> str | None:
         """The loop that is handed what a statement gives a name."""
         if stmt in self._loops or len(self._loops) > _MOST:
             return self._loops.get(stmt)
         self._loops[stmt] = None
-        names = {target.id for target in stmt.targets if isinstance(target, ast.Name)}
+        given = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+        targets = [part for target in given for part in parts_of_target(target)]
+        names = {target.id for target in targets if isinstance(target, ast.Name)}
         uses = (n for n in unit.nodes(ast.Name) if n.id in names and isinstance(n.ctx, ast.Load))
         found = next((f for n in uses if (f := self._used(unit, n)) is not None), None)
-        attributes = [target.attr for target in stmt.targets if isinstance(target, ast.Attribute)]
+        attributes = [target.attr for target in targets if isinstance(target, ast.Attribute)]
         found = found or next((f for a in attributes if (f := self._named(a)) is not None), None)
         self._loops[stmt] = found
         return found

@@ -10,7 +10,7 @@ from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.classes import bases, classes
-from tapemigrate.rules.callgraph.meaning import constructors
+from tapemigrate.rules.callgraph.meaning import may_make
 from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -67,7 +67,7 @@ def _set_without_name(project: Project, unit: Unit) -> set[str]:
                 cls = project.class_of(unit, project.scope_of(unit, owner))
                 known |= {cls.name} if cls is not None else set()
             else:
-                made = constructors(unit, owner) or ()
+                made = may_make(unit, owner)
                 known |= {(path_of(maker) or ("",))[-1].lstrip(".") for maker in made}
     return known
 

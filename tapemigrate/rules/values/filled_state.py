@@ -17,6 +17,7 @@ from tapemigrate.flow.functions import (
 )
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.sharing import last_of
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
@@ -29,7 +30,8 @@ from tapemigrate.tape.plain_calls import makes_container
 
 # What ``filled_state`` looks at.
 _FILLING = frozenset(
-    {ast.Assign, ast.AugAssign, ast.Call, ast.FunctionDef, ast.For, ast.withitem, ast.NamedExpr}
+    {ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.Call, ast.FunctionDef, ast.For}
+    | {ast.withitem}
 )
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # What a call makes into which something may be put.
@@ -105,13 +107,9 @@ def _filled_state(unit: Unit) -> frozenset[str]:
         found |= {d.name for d in walk(function) if isinstance(d, _DEFINING) and d.name in shared}
         other_names = _other_names(function, names, unit.once(_handed_out))
         pushes = pushing | {
-            target.id: root
-            for stmt in walk(function)
-            if isinstance(stmt, ast.Assign)
-            for root in _pushes_into(stmt.value)
-            for target in stmt.targets
-            if isinstance(target, ast.Name)
-            for root in other_names.get(root, {root}) & names
+            name: root
+            for name, into in _pushing(function).items()
+            for root in other_names.get(into, {into}) & names
         }
         for node in walk(function):
             if node.__class__ not in _FILLING:
@@ -174,15 +172,28 @@ def _put_into_class(node: ast.AST) -> Iterator[ast.expr]:
 def _targets_of(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     """What the node gives values, and which."""
     match node:
-        case ast.Assign(targets=targets, value=value):
-            return [(target, value) for target in targets]
-        case ast.AugAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
+        case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
+            return each_given(node)
+        case ast.AugAssign(target=target, value=value):
             return [(target, value)]
         case ast.For(target=target, iter=value):
             return [(target, value)]
         case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
             return [(target, value)]
     return []
+
+
+def _pushing(function: ast.AST) -> dict[str, str]:
+    """By the names that a function calls: into what they put something, ``put = ROWS.append``."""
+    given = [pair for node in walk(function) for pair in each_given(node)]
+    given = [(target, value) for target, value in given if isinstance(target, ast.Name)]
+    found = {path_of(t): root for t, value in given for root in _pushes_into(value)}
+    new = True
+    while new:  # by another name: ``put = add``
+        more = {path_of(t): found[path] for t, v in given if (path := path_of(v)) in found}
+        new = not more.keys() <= found.keys()
+        found = more | found
+    return {path[0]: root for path, root in found.items() if path is not None}
 
 
 def _pushes_into(value: ast.expr) -> Iterator[str]:
@@ -222,12 +233,10 @@ def _other_names(
                     if isinstance(default, ast.Name) and default.id in names:
                         found.setdefault(name, set()).add(default.id)
                 continue
-            case (
-                ast.Assign(targets=[target], value=value)
-                | ast.For(target=target, iter=value)
-                | ast.comprehension(target=target, iter=value)
-            ):
+            case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
                 given = _given_to(target, value)
+            case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
+                given = [pair for each in each_given(node) for pair in _given_to(*each)]
             case ast.Call(args=[handed, *values]):
                 given = _gone_over(inner, handed, values)
             case _:

@@ -12,11 +12,13 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, Scope
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.sharing import Twins
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import assigned
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.attributes import bases_elsewhere
 from tapemigrate.rules.values.keeping import keeps
@@ -383,20 +385,40 @@ def _elements_named(unit: Unit) -> _Elements:
     for node in unit.parents:
         match node:
             case ast.For(target=target, iter=whole) | ast.comprehension(target=target, iter=whole):
-                pass
-            case ast.Assign(targets=[target], value=ast.Subscript() as whole):
-                pass
+                pairs = [(target, whole)]
+            case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
+                pairs = [(t, v) for t, v in each_given(node) if isinstance(v, ast.Subscript)]
             case _:
                 continue
-        holders = [
-            each
-            for each in walk(whole)
-            if isinstance(each, ast.Attribute) and not _is_called(unit, each)
-        ]
-        for name in walk(target):
-            if isinstance(name, ast.Name):
-                found.setdefault((_scope(unit, name), name.id), {})[node] = holders
+        for target, whole in pairs:
+            holders = [
+                each
+                for each in walk(whole)
+                if isinstance(each, ast.Attribute) and not _is_called(unit, each)
+            ]
+            for name in walk(target):
+                if isinstance(name, ast.Name):
+                    found.setdefault((_scope(unit, name), name.id), {})[node] = holders
+    for (scope, first), more in unit.once(_more_names).items() if found else ():
+        for each in more if (scope, first) in found else ():
+            known = found.setdefault((scope, each), {})
+            known |= {n: h for n, h in found[scope, first].items() if n not in known}
     return found
+
+
+def _more_names(unit: Unit) -> dict[tuple[ast.AST | None, str], set[str]]:
+    """By what has a name in a scope: by what further names it goes there."""
+    known: dict[tuple[ast.AST | None, str], set[str]] = {}
+    for target, value in unit.once(assigned):
+        if isinstance(target, ast.Name) and isinstance(value, ast.Name):
+            known.setdefault((_scope(unit, target), value.id), set()).add(target.id)
+    for (scope, _), more in known.items():
+        pending = list(more)
+        while pending:
+            new = known.get((scope, pending.pop()), set()) - more
+            more |= new
+            pending += new
+    return known
 
 
 def _held_in(unit: Unit, name: ast.Name, elements: _Elements) -> list[ast.Attribute]:
@@ -436,13 +458,24 @@ def _put_by_name(unit: Unit, method: ast.Attribute) -> list[ast.expr]:
     above = unit.parents[method]
     if isinstance(above, ast.keyword):  # ``Thread(target=steps.append, args=(x,))``
         above = unit.parents[above]
-    match above:
-        case ast.Call() if above.func is not method:
-            return [each for each in arguments_of(above) if each is not method]
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            calls = (c for c in unit.nodes(ast.Call) if path_of(c.func) == (name,))
-            return [each for call in calls for each in arguments_of(call)]
-    return []
+    if isinstance(above, ast.Call) and above.func is not method:
+        return [each for each in arguments_of(above) if each is not method]
+    named = unit.once(_methods_by_name).get(method, ())
+    calls = [c for c in unit.nodes(ast.Call) if path_of(c.func) in named] if named else []
+    return [each for call in calls for each in arguments_of(call)]
+
+
+def _methods_by_name(unit: Unit) -> dict[ast.expr, set[Path]]:
+    """By methods that put something somewhere: the names that they are given, to be called by."""
+    more = unit.once(_more_names)
+    found: dict[ast.expr, set[Path]] = {}
+    for target, value in unit.once(assigned):
+        if isinstance(value, ast.Attribute) and value.attr in CHANGERS:
+            path = path_of(target)
+            if path is not None:
+                others = more.get((_scope(unit, target), path[0]), ()) if len(path) == 1 else ()
+                found.setdefault(value, set()).update([path], ((each,) for each in others))
+    return found
 
 
 def _handed(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr, str]]]:
@@ -466,9 +499,9 @@ def _handed(unit: Unit) -> dict[str, list[tuple[ast.Attribute, ast.expr, str]]]:
 def _named_anew(unit: Unit) -> dict[str, list[ast.Attribute]]:
     """By the names of attributes: where what they hold gets a name of its own, or is handed on."""
     found: dict[str, list[ast.Attribute]] = {}
-    for stmt in unit.nodes(ast.Assign):
-        if isinstance(stmt.value, ast.Attribute) and path_of(stmt.value) is not None:
-            found.setdefault(stmt.value.attr, []).append(stmt.value)
+    for _, value in unit.once(assigned):
+        if isinstance(value, ast.Attribute) and path_of(value) is not None:
+            found.setdefault(value.attr, []).append(value)
     for alone in unit.nodes(ast.Expr):
         for each in arguments_of(alone.value) if isinstance(alone.value, ast.Call) else ():
             if isinstance(each, ast.Attribute) and path_of(each) is not None:

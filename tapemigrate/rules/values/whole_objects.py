@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import looked_up
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import walk
 
@@ -44,10 +45,15 @@ def _names_around(view: View, me: str) -> list[str]:
     found: list[str] = []
     node = view.unit.parents.get(view.scope)
     while node is not None and not isinstance(node, ast.ClassDef):
-        for stmt in walk(node) if isinstance(node, NamedFunction) else ():
-            match stmt:
-                case ast.Assign(targets=[ast.Name(id=other)], value=ast.Name(id=name)):
-                    found += [other] if name == me else []
+        inside = walk(node) if isinstance(node, NamedFunction) else ()
+        given = [pair for each in inside for pair in each_given(each)]
+        names = [me]
+        for name in names:  # which grows meanwhile
+            for target, value in given:
+                named = isinstance(value, ast.Name) and value.id == name
+                if named and isinstance(target, ast.Name) and target.id not in (*names, *found):
+                    names.append(target.id)
+        found += names[1:]
         node = view.unit.parents.get(node)
     return found
 
