@@ -23,6 +23,7 @@ from tapemigrate.rules.values.attributes import (
     inherited_values,
     set_below,
 )
+from tapemigrate.rules.values.imported_functions import imported_functions
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.operators import is_operator, is_whole, operators
 from tapemigrate.rules.values.put_by_calls import (
@@ -256,7 +257,9 @@ class Tracer:
             ):
                 steps.own.network = True
             elif not name.startswith("tensorflow"):
-                steps.own.calls |= not makes_none(name, call) and not self._is_class(view, name)
+                calls = not makes_none(name, call) and not self._is_class(view, name)
+                steps.own.calls |= calls
+                self._imported(view, call.func, steps) if calls else None
             return
         if view.kinds.make(call) is not Make.UNKNOWN:
             return
@@ -279,6 +282,12 @@ class Tracer:
                 steps.further[Traced.FUNCTION, inner, ""] = None
         else:
             steps.own.calls = True
+            self._imported(view, func, steps)
+
+    def _imported(self, view: View, func: ast.expr, steps: Steps) -> None:
+        """Whether what is called in another file makes variables, ``fc`` of the user's layers."""
+        for inner in imported_functions(self._project, view, func):
+            steps.further[Traced.FUNCTION, inner, ""] = None
 
     def _look_up(self, what: Traced, view: View, name: str, steps: Steps) -> None:
         if view.cls is None:
