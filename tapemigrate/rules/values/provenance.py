@@ -53,7 +53,15 @@ from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.symbols import short
 
 # What of ``tf.contrib`` makes no variables.
-_NO_NETWORKS = ("nest.", "contrib.staging.")
+_NO_NETWORKS = (
+    "nest.",
+    "contrib.data.",
+    "contrib.image.",
+    "contrib.lookup.",
+    "contrib.signal.",
+    "contrib.staging.",
+    "contrib.summary.",
+)
 # Methods that texts alone have: ``parser.register("type", "bool", lambda v: v.lower() == "true")``.
 _OF_TEXTS = frozenset({"lower", "upper", "strip", "lstrip", "rstrip", "startswith", "endswith"})
 _ASKING = (ast.If, ast.While, ast.IfExp, ast.Assert)
