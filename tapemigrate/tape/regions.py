@@ -19,7 +19,7 @@ from tapemigrate.tape.between import Between
 from tapemigrate.tape.deferred import Deferred
 from tapemigrate.tape.entering import entering
 from tapemigrate.tape.kinds import Kinds, Make
-from tapemigrate.tape.leaf import Sources, assumed_of
+from tapemigrate.tape.leaf import Sources, assumed_of, taken_for_variables
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.outside import elsewhere, may_be_passed_in
@@ -270,7 +270,26 @@ class RegionFinder:
             return perhaps
         region.assumptions += [s for s in perhaps if s not in region.assumptions]
         region.assumptions += assumed_of(sources)
+        region.assumptions += self._named_late(region)
         return region
+
+    def _named_late(self, region: Region) -> list[str]:
+        """What is assumed of parts of what has a name, ``net.w``, only after the forward pass.
+
+        No tape could watch them in time.
+        """
+        late = [
+            x.watch
+            for x in region.sources.leaves
+            if x.watch and x.variables and x.found and x.defs and not x.assumption
+            if all(self._is_below(d, region) for d in x.defs)
+        ]
+        return [s for s in map(taken_for_variables, late) if s not in region.assumptions]
+
+    def _is_below(self, made: Def, region: Region) -> bool:
+        """Whether the name is given further down than the rows of ``region``."""
+        row = self._blocks.index_in(made.stmt, region.block) if made.stmt is not None else None
+        return made.kind is Kind.ASSIGN and row is not None and row > region.last
 
     def _renamed(self, region: Region) -> tuple[str, list[ast.stmt]] | None:
         """Where a list holds what a name stood for, and the name another value by now.

@@ -187,6 +187,7 @@ class Judge:
             or self._of_code(region, hidden, told)
             or self._of_each_other(sources, told)
             or self._of_what_is_read(region, sources, hidden, recorded, told)
+            or self._of_methods(region, self._tensors_among(sources, hidden), recorded, told)
         )
 
     def _entering(self, region: Region) -> list[Leaf]:
@@ -196,7 +197,8 @@ class Judge:
             replace(
                 x,
                 defs=x.defs
-                if x.variables or taken_for_variables(x.watch or "") in region.assumptions
+                if (x.variables and not _may_be_tensor(x))
+                or taken_for_variables(x.watch or "") in region.assumptions
                 else x.defs | passed_on(x, self._view) | also_named[x],
             )
             for x in region.sources.leaves
@@ -283,9 +285,26 @@ class Judge:
         told.note(made_of_found(self._project, self._view, region))
         told.note(imported_beside(self._project, self._view, region))
         told.note(parts_beside(region, self._view))
-        verdicts = self._methods().of(region, hidden, recorded)
+        return self._of_methods(region, hidden, recorded, told)
+
+    def _of_methods(
+        self, region: Region, leaves: list[Leaf], recorded: frozenset[Path], told: _Told
+    ) -> Refusal | None:
+        """What the methods read that the region calls."""
+        verdicts = self._methods().of(region, leaves, recorded) if leaves else ()
         refusals = (told.take(verdict) for verdict in verdicts)
         return next((each for each in refusals if each is not None), None)
+
+    def _tensors_among(self, sources: list[Leaf], hidden: list[Leaf]) -> list[Leaf]:
+        """Those ``sources`` that are ``hidden`` as variables, and may be tensors as well.
+
+        Of a variable, methods keep nothing that no network has made; of a tensor they may.
+        """
+        return [
+            replace(one, variables=False)
+            for one, other in zip(sources, hidden, strict=True)
+            if other.variables and (_may_be_tensor(one) or not (one.variables or one.found))
+        ]
 
     def _as_passed(self, root: Def, leaf: Leaf, region: Region) -> Leaf | None:
         """What of a source another value may have been made from; None where it is the source.
@@ -446,6 +465,11 @@ class Judge:
         path = root.path
         own = path[0] == self._view.kinds.self_name and len(path) > 1
         return own and all(step.startswith("[") for step in path[2:])
+
+
+def _may_be_tensor(leaf: Leaf) -> bool:
+    """Whether what is taken for variables is a part of what has a name, and watched by that."""
+    return leaf.variables and leaf.found and leaf.watch is not None
 
 
 def is_linear(region: Region) -> bool:

@@ -17,8 +17,9 @@ from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import INDEPENDENT
+from tapemigrate.tape.kinds import INDEPENDENT, Make
 from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.same import value_may_be
 
 
 class _Element(NamedTuple):
@@ -50,10 +51,27 @@ def made_of_element(
         if any(_is_made_of(each, traced, mine) for mine in own if mine is not each) or any(
             made.path[:3] == source for made in traced.defs
         ):
-            return wrong(text, f"put into `{container}` before", f"`{text_of(source)}`")
+            shown = f"{container}{each.step}" if other is None and each.step else text
+            return wrong(shown, f"put into `{container}` before", f"`{text_of(source)}`")
         reads_container = source[1].lstrip(".") in traced.attributes
         unsure |= traced.blind or reads_container or each in own
     return f"`{text}` was not computed from `{text_of(source)}`" if unsure else None
+
+
+def is_new_element(project: Project, view: View, source: Path) -> bool:
+    """Whether all that may be the element ``source`` is what ops give, and slices, put in there."""
+    own = [
+        e for e in _elements(project, view, source[1].lstrip(".")) if e.step in (None, source[2])
+    ]
+    return bool(own) and all(_is_new(each) for each in own)
+
+
+def _is_new(each: _Element) -> bool:
+    value, kinds = each.value, each.view.kinds
+    cut = isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Tuple)
+    if not cut and kinds.make(value) not in (Make.TENSOR, Make.LEAF):
+        return False
+    return not value_may_be(value, each.view.flow, kinds)
 
 
 def _is_made_of(each: _Element, traced: Provenance, source: _Element) -> bool:

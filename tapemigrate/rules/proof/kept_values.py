@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
@@ -13,7 +13,7 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
-from tapemigrate.rules.proof.kept_elements import made_of_element
+from tapemigrate.rules.proof.kept_elements import is_new_element, made_of_element
 from tapemigrate.rules.proof.one_object import holders
 from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
 from tapemigrate.rules.proof.verdicts import names_of, wrong
@@ -62,10 +62,7 @@ class KeptValues:
             for made in leaf.defs or (VARIABLES,):
                 attribute = attribute_of(made, self._view)
                 if attribute == name and len(made.path) > 2 and text_of(made.path) != text:
-                    passed = any(d.kind is Kind.PARAM for d in traced.defs)
-                    if passed and not leaf.variables:
-                        return f"`{text}` was not computed from `{text_of(made.path)}`"
-                    beside = self._beside_element(text, made)
+                    beside = self._beside_element(text, made, traced, leaf.variables)
                     if beside is not None:
                         return beside
                 for each in self._meant_by(attribute):
@@ -99,7 +96,7 @@ class KeptValues:
         path = (self._view.kinds.self_name, f".{name}")
         entry = self._entries.setdefault(name, Def(path, Kind.ENTRY, None))
         for leaf in leaves:
-            sources = [d for d in leaf.defs if attribute_of(d, self._view) != name]
+            sources = [d for d in leaf.defs if not self._is_element_of(d, path)]
             found = self._ancestry.leads_to(self._view, entry, sources)
             if found:
                 return wrong(text, "computed elsewhere", names_of([leaf]), keeps=name)
@@ -107,10 +104,31 @@ class KeptValues:
                 return f"`{text}` was not computed from {names_of([leaf])}"
         return None
 
-    def _beside_element(self, text: str, made: Def) -> str | Refusal | None:
-        if not made.path[2].startswith("["):
-            return None
-        return made_of_element(self._project, self._tracer, self._view, text, made.path[:3])
+    def _is_element_of(self, made: Def, path: Path) -> bool:
+        """Whether it is ``path``, or names an element of it: of such was told before."""
+        if made.path[:2] == path:
+            return made.kind is Kind.ENTRY
+        named = path_of(made.value) if made.value is not None else None
+        return made.kind is Kind.ASSIGN and named is not None and named[:2] == path != named
+
+    def _beside_element(
+        self, text: str, made: Def, traced: Provenance, variables: bool
+    ) -> str | Refusal | None:
+        """What is known of ``text``, where the source is an element of the same attribute."""
+        source = made.path[:3]
+        element = source[2].startswith("[")
+        beside = (
+            made_of_element(self._project, self._tracer, self._view, text, source)
+            if element
+            else None
+        )
+        if isinstance(beside, Refusal):
+            return beside
+        passed = not variables and any(d.kind is Kind.PARAM for d in traced.defs)
+        # Of what an op makes there, no caller has made another.
+        if passed and not (element and is_new_element(self._project, self._view, source)):
+            return f"`{text}` was not computed from `{text_of(made.path)}`"
+        return beside
 
     def _meant_by(self, attribute: str | None) -> list[str]:
         """The attribute, or those that it reads if it is a property."""
