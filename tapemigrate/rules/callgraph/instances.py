@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction, shared_names
 from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
@@ -14,11 +15,12 @@ from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.callers import is_class_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.decorated import runs_as_written
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import arguments_of
+from tapemigrate.source.trees import arguments_of, walk
 
 # Through how many names and callers an object is followed.
 _DEPTH = 6
@@ -101,6 +103,8 @@ class Finder:
             self.found.other = self.found.other or place_of(self._home, view.unit, view.scope)
         elif made:
             self._parameter(view, path[0], depth)
+        elif (around := outer_definitions(self._project, view, path)) is not None:
+            self._around(*around, path, depth)
         else:
             self._global(view, path[0], depth)
 
@@ -199,6 +203,19 @@ class Finder:
         for value in values:
             inner = self._project.view(view.unit, self._project.scope_of(view.unit, value))
             self.value(inner, value, depth + 1)
+
+    def _around(self, holder: View, made: list[Def], path: Path, depth: int) -> None:
+        """A name of a function around."""
+        inner = (n for n in walk(holder.scope) if isinstance(n, NamedFunction))
+        if any(path[0] in shared_names(function) for function in inner):
+            self.stray(holder, holder.scope)
+        for each in made:
+            if each.kind is Kind.PARAM and each.path == path:
+                self.path(holder, path, depth + 1)
+            elif each.kind is Kind.ASSIGN and each.path == path and each.value is not None:
+                self.value(holder, each.value, depth + 1)
+            else:
+                self.stray(holder, holder.scope)
 
     def _global(self, view: View, name: str, depth: int) -> None:
         unit = view.unit

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path
 from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.handing.shared_lists import filled_by_call
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.values.attributes import contents
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.deferred import deferred
 from tapemigrate.rules.values.fillers import fills
 from tapemigrate.rules.values.list_signs import ListSigns

@@ -8,10 +8,10 @@ from dataclasses import replace
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.slices import backward
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.asked import Answers, Asked
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.kinds import Make
 

@@ -19,6 +19,7 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.imported import homes_of, import_paths
 from tapemigrate.rules.callgraph.instances import instances_at, instances_of
 from tapemigrate.rules.callgraph.stars import brought_from
@@ -26,7 +27,6 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View, self_name
 from tapemigrate.rules.proof.aliases import named_by
 from tapemigrate.rules.values.attributes import contents, inherited_values
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_in import calls_of, put_in_by_methods, put_in_by_others
 from tapemigrate.source.trees import top_level, walk

@@ -11,6 +11,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.all_names import tape_among_names
 from tapemigrate.rules.proof.ancestry import Ancestry
@@ -58,7 +59,6 @@ from tapemigrate.rules.proof.verdicts import (
 from tapemigrate.rules.values.captured import (
     captured,
     is_set_inside,
-    outer_definitions,
 )
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.counts import Counts

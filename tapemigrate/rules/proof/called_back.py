@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.code_handed import is_function
 from tapemigrate.rules.proof.own_methods import certainly_behind
 from tapemigrate.rules.proof.shared_origin import share
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.same import value_may_be

@@ -11,9 +11,9 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descent import means_class
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.symbols import gives_no_tensors
 

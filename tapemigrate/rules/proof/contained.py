@@ -16,6 +16,7 @@ from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.callers import is_class_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descent import means_class
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.instances import Finder
 from tapemigrate.rules.finding import Unit
@@ -23,7 +24,6 @@ from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.classes_named import classes_named
 from tapemigrate.rules.proof.handed_out import gives_parts
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 from tapemigrate.tape.symbols import gives_no_tensors

@@ -18,11 +18,10 @@ from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.callgraph.decorated import runs_as_written
-from tapemigrate.rules.callgraph.enclosing import enclosing
+from tapemigrate.rules.callgraph.enclosing import enclosing, outer_definitions
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.asked import Asked
 from tapemigrate.rules.proof.independence import Independence
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence
 from tapemigrate.source.trees import walk

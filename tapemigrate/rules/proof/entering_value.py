@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import text_of
 from tapemigrate.rules.callgraph.assigned import global_values
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
@@ -21,7 +22,6 @@ from tapemigrate.rules.proof.other_names import passed_on
 from tapemigrate.rules.proof.outer_values import OuterValues
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import name_of, wrong
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.estimators import is_fed_data
 from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.provenance import Tracer

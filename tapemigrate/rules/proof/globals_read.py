@@ -15,9 +15,10 @@ from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, free_names, shared_names
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.captured import captured_functions, outer_definitions
+from tapemigrate.rules.values.captured import captured_functions
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region

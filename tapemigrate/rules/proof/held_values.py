@@ -22,6 +22,7 @@ from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -36,7 +37,6 @@ from tapemigrate.rules.proof.passed_objects import objects_passed
 from tapemigrate.rules.unseen.collected import ASKING, is_harmless
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
 from tapemigrate.rules.values.attributes import contents, is_set_without_name
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.source.trees import arguments_of, walk

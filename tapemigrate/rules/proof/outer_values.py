@@ -8,6 +8,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import NamedFunction, defaults
 from tapemigrate.flow.paths import names_class, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import reads
 from tapemigrate.rules.project import Project, View
@@ -20,7 +21,7 @@ from tapemigrate.rules.proof.one_object import holders, tensors_in
 from tapemigrate.rules.proof.own_methods import certainly_behind
 from tapemigrate.rules.proof.siblings import given_beside, unpacked_beside
 from tapemigrate.rules.proof.verdicts import name_of, names_of, wrong
-from tapemigrate.rules.values.captured import is_set_inside, outer_definitions
+from tapemigrate.rules.values.captured import is_set_inside
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.traces import Provenance

@@ -96,7 +96,7 @@ class _Search:
             return None
         self._seen.add(made)
         if made.kind is Kind.PARAM:
-            return self._first(self._passed(made, view))
+            return self._passed(made, view)
         if made.kind is Kind.ENTRY:
             return self._from_around(made, view)
         if made.value is None:
@@ -110,19 +110,26 @@ class _Search:
     def _first(self, pairs: Iterable[tuple[Def, View]]) -> str | None:
         return next((n for d, view in pairs if (n := self.made_in(d, view)) is not None), None)
 
-    def _passed(self, made: Def, view: View) -> Iterator[tuple[Def, View]]:
-        """What callers hand in for a parameter, if a loop runs them."""
+    def _passed(self, made: Def, view: View) -> str | None:
+        """The loop in which what callers hand in for a parameter was made, if it runs them."""
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef):
-            return
+            return None
         for site in self._project.mentions(scope.name).calls:
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
             if isinstance(caller.scope, ast.Module):
                 continue
             passed = argument_for(site.call, scope, made.path[0], view.cls is not None)
             around = _function_round(site.unit, site.call)
-            if passed is not None and around and self.loop(caller.unit, around) is not None:
-                yield from ((d, caller) for d in origins(caller.flow.uses_in(passed)))
+            loop = self.loop(caller.unit, around) if passed is not None and around else None
+            if passed is None or loop is None:
+                continue
+            if makes_variables(passed, caller.unit):
+                return loop
+            found = self._first((d, caller) for d in origins(caller.flow.uses_in(passed)))
+            if found is not None:
+                return found
+        return None
 
     def _from_around(self, made: Def, view: View) -> str | None:
         """What a name of a function around, or an attribute of the object, was made in."""

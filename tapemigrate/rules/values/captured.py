@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters, shared_names
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
@@ -48,20 +48,6 @@ def captured(region: Region, view: View) -> list[Def]:
             if path not in (cut | given | known):
                 found[path] = Def(path, Kind.ENTRY, None)
     return list(found.values())
-
-
-def outer_definitions(project: Project, view: View, path: Path) -> tuple[View, list[Def]] | None:
-    """What the nearest function around gives a closure's name, or that part of what it names."""
-    unit = view.unit
-    node: ast.AST | None = unit.parents.get(view.scope)
-    while node is not None:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            outer = project.view(unit, node)
-            made = [d for d in outer.flow.defs.values() if d.kind is not Kind.ENTRY]
-            if any(d.path == path[:1] for d in made):
-                return outer, [d for d in made if d.path[: len(path)] == path[: len(d.path)]]
-        node = unit.parents.get(node)
-    return None
 
 
 def is_set_inside(project: Project, holder: View, name: str) -> bool:

@@ -12,10 +12,10 @@ from tapemigrate.flow.functions import NamedFunction, named_defaults, parameters
 from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.values.attributes import contents, inherited_values
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.operators import is_operator
 from tapemigrate.rules.values.optional import default_of
 from tapemigrate.rules.values.put_in import calls_of

@@ -16,11 +16,11 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.callgraph.decorated import runs_as_written
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.imported import homes_of, import_paths
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.module_variables import values_of
 from tapemigrate.rules.values.optional import default_of
 from tapemigrate.source.trees import walk

@@ -12,8 +12,8 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values, element, global_values
 from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.callgraph.converted import may_be_converted
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.list_signs import ListSigns, is_parameter, is_zipped
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make

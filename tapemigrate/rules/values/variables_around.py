@@ -9,8 +9,8 @@ from dataclasses import replace
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import shared_names
 from tapemigrate.flow.paths import Path
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.captured import outer_definitions
 from tapemigrate.rules.values.module_variables import is_only_looked_up, is_read, values_of
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Sources, taken_for_variables
