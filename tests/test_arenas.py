@@ -38,3 +38,28 @@ def test_threads_share_one(how: str, expected: int) -> None:
     command = [sys.executable, "-c", PROGRAM, how]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert told.count("<heap nr=") == expected
+
+
+HOLES = """
+import os
+from tapemigrate.running import arenas
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+held = [bytes(10_000) for _ in range(5_000)]
+kept = held[-1]
+del held
+before = resident()
+arenas.give_back()
+print(before - resident())
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="not glibc"
+)
+def test_what_lies_before_something_that_is_kept_goes_back() -> None:
+    told = subprocess.run([sys.executable, "-c", HOLES], capture_output=True, text=True, check=True)
+    assert int(told.stdout) > 40_000_000

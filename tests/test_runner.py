@@ -18,6 +18,7 @@ from tapemigrate.model import Diagnostic
 from tapemigrate.runner import FileResult, Outcome, run, run_text, write
 from tapemigrate.running import landing
 from tapemigrate.running.deep import call_with_room
+from tapemigrate.running.tasks import Task
 from tapemigrate.running.workers import Workers
 from tapemigrate.settings import Settings
 from tests.programs import BROKEN, CLEAN, FLAGGED, LOCAL
@@ -37,6 +38,23 @@ def test_files_that_cannot_matter_are_not_analysed(
     monkeypatch.setattr(runner, "analyse", None)
     outcome = found(tmp_path)
     assert (outcome.results, outcome.seen) == ([], 2)
+
+
+def test_a_large_file_is_analysed_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "large.py").write_text(LOCAL + f"# {'x' * 200_000}\n")
+    for number in range(3):
+        (tmp_path / f"other_{number}.py").write_text(LOCAL)
+    begun: list[str] = []
+    analyse = runner.analyse
+
+    def noted(task: Task) -> list[FileResult]:
+        begun.append(os.path.basename(task.filename))
+        return analyse(task)
+
+    monkeypatch.setattr(runner, "analyse", noted)
+    found(tmp_path)
+    assert begun[0] == "large.py"
+    assert len(begun) == 4
 
 
 def test_a_name_that_hides_in_another_encoding_is_not_passed_over(tmp_path: Path) -> None:
