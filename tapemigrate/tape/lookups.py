@@ -10,7 +10,7 @@ from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.kinds import Kinds
-from tapemigrate.tape.syntax import STATIC, VARIABLES_BY_NAME
+from tapemigrate.tape.syntax import STATIC, VARIABLES_BY_NAME, giving
 
 _LISTERS = frozenset({"dict", "list", "tuple", "sorted", "reversed", "set", "OrderedDict", "zip"})
 _COPIES = frozenset({"list", "tuple", "sorted", "reversed"})
@@ -60,6 +60,8 @@ class Lookups:
                 if not isinstance(func, ast.Name) or func.id not in _COPIES or not value.args:
                     return Given(value, frozenset(names), in_order)
                 value, in_order = value.args[0], in_order and func.id in ("list", "tuple")
+            elif isinstance(call := giving(value), ast.Call):
+                value, in_order = call, False  # ``f(x)["parts"]``
             elif value is not None and path_of(value) is not None:
                 uses = self._flow.reads.get(value, frozenset())
                 found = origins(uses)

@@ -13,6 +13,7 @@ from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
 from tapemigrate.tape.source_evidence import KindEvidence
 from tapemigrate.tape.symbols import short
+from tapemigrate.tape.syntax import giving
 
 #: Why nothing can be differentiated by what the call itself computes.
 FRESH = "the source is made in the call itself, so nothing can depend on it"
@@ -131,7 +132,9 @@ class MadeSources:
                     assumption=f"`{text}` gives trainable variables",
                 )
             return Sources([leaf], None)
-        return Sources([Leaf(defs, text, False, None, found=self.may_find(value))], None)
+        call = giving(value)
+        part = isinstance(call, ast.Call) and self._kinds.make(call) is Make.UNKNOWN
+        return Sources([Leaf(defs, text, part, None, found=self.may_find(value))], None)
 
     def _is_list(self, value: ast.expr) -> bool | None:
         """Whether an op gives a list, not one tensor; None where that hangs on its arguments."""

@@ -103,6 +103,8 @@ def gives_what_was(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             pending += value.values
         elif isinstance(value, ast.Tuple | ast.List):
             pending += value.elts
+        elif isinstance(value, ast.Dict):
+            pending += value.values
         elif path is None and isinstance(value, ast.Subscript | ast.Call):
             held = _held_in(value)
             if held is not None and not any(held in _paths(s) for s in always):

@@ -22,7 +22,7 @@ from tapemigrate.tape.parts_of_elements import PartsOfElements
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.same import asked_for, may_be
-from tapemigrate.tape.syntax import SETTINGS, STATIC, gives_data, may_give_back
+from tapemigrate.tape.syntax import SETTINGS, STATIC, gives_data, giving, may_give_back
 
 #: Whether the second of two values that one call gave was certainly not made from the first.
 Apart = Callable[[Def, Def], "bool | None"]
@@ -120,11 +120,13 @@ class SecondNames:
         """Whether the source may be the very tensor that it is made of, which the target reads."""
         behind = None
         for made in leaf.defs:
-            value = made.value
+            value = giving(made.value)
             if made.kind not in (Kind.ASSIGN, Kind.WITH) or value is None:
                 continue
             known = may_give_back(value, self._kinds)
-            unknown = isinstance(value, ast.Call) and self._ops.make(made) is Make.UNKNOWN
+            part = value is not made.value
+            make = self._kinds.make(value) if part else self._ops.make(made)
+            unknown = isinstance(value, ast.Call) and make is Make.UNKNOWN
             if self._kinds.is_new(value) or (not known and not unknown):
                 continue
             if unknown and self._makes_variable(value):

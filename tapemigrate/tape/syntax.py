@@ -11,9 +11,9 @@ from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import is_static, parameters
 from tapemigrate.flow.memory import stores_beyond
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import names_class, path_of, text_of
 from tapemigrate.patterns import late
-from tapemigrate.source.trees import children, kept, walk
+from tapemigrate.source.trees import arguments_of, children, kept, walk
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.symbols import GIVES_BACK, short
 
@@ -198,6 +198,16 @@ def container_of(value: ast.expr) -> ast.expr | None:
     return None
 
 
+def giving(value: ast.expr | None) -> ast.expr | None:
+    """The call that gives what a value is a part of: ``f(x)["h"]``, ``f(x)[0].h``; or the value."""
+    part = value
+    while isinstance(part, ast.Attribute | ast.Subscript):
+        if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Slice | ast.Tuple):
+            break
+        part = part.value
+    return part if isinstance(part, ast.Call) else value
+
+
 def gives_data(call: ast.expr | None) -> bool:
     """Whether the name of the function called says that it hands out data."""
     path = path_of(call.func) if isinstance(call, ast.Call) else None
@@ -347,6 +357,8 @@ def given_back(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
             if path_of(value) is not None:  # ``d["x"]`` is read as a whole
                 return [value, *given_back(value.value, kinds)]
             parts = [value.value]
+        case ast.Attribute() if giving(value) is not value:
+            parts = [value.value]
         case _:
             own = path_of(value) is not None and kinds.tensorflow(value) is None  # ``tf.float32``
             return [value] if own else []
@@ -379,8 +391,15 @@ def _parameters_returned(function: ast.AST) -> frozenset[str]:
                 found.add(name)
             case ast.IfExp(body=one, orelse=other):
                 stack += [one, other]
-            case ast.BoolOp(values=parts) | ast.Tuple(elts=parts) | ast.List(elts=parts):
+            case (
+                ast.BoolOp(values=parts)
+                | ast.Tuple(elts=parts)
+                | ast.List(elts=parts)
+                | ast.Dict(values=parts)
+            ):
                 stack += parts
+            case ast.Call(func=func) as made if names_class((path_of(func) or ("",))[-1]):
+                stack += arguments_of(made)  # ``Outputs(x, h)`` holds them
     # ``x = x / 255.0`` in every case: it is another tensor by then.
     anew = {
         target.id

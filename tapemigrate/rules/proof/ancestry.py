@@ -78,7 +78,7 @@ class Ancestry:
         """Whether ``root`` was made of a source. None: of what only may be one."""
         known = self._project.imported(view.unit)
         followed = [
-            d for d in sources if _is_simple(d, view, known) and not _are_handed_both(d, root)
+            d for d in sources if _is_simple(d, view, known) and not _are_handed_both(d, root, view)
         ]
         if not followed:
             return False
@@ -236,7 +236,7 @@ class Ancestry:
         me = view.kinds.self_name
         if made.path == (me,) or made.kind in _CODE:
             return
-        if made.kind is Kind.PARAM:
+        if made.kind is Kind.PARAM or _is_part_of_handed(made, view):
             if not called:
                 yield from self._handed_in(view, made)
         elif made.kind is Kind.ENTRY and made.path[0] == me:
@@ -263,7 +263,8 @@ class Ancestry:
             given = argument_for(site.call, scope, made.path[0], view.cls is not None)
             if given is not None:
                 caller = self._project.scope_of(site.unit, site.call)
-                yield _Step(self._project.view(site.unit, caller), None, given, False)
+                part = _part_of(given, made.path[1:])
+                yield _Step(self._project.view(site.unit, caller), None, part, False)
 
     def _attribute(self, view: View, name: str, way: _Way) -> Iterator[_Step]:
         project = self._project
@@ -434,9 +435,27 @@ def _is_simple(made: Def, view: View, imported: frozenset[str]) -> bool:
     return steps == 1 and not made.path[-1].startswith(("[", "<"))
 
 
-def _are_handed_both(source: Def, root: Def) -> bool:
+def _are_handed_both(source: Def, root: Def, view: View) -> bool:
     """Whether a call hands in both: each call is looked at by itself."""
-    return source.kind is Kind.PARAM and root.kind is Kind.PARAM
+    handed = root.kind is Kind.PARAM or _is_part_of_handed(root, view)
+    return source.kind is Kind.PARAM and handed
+
+
+def _is_part_of_handed(made: Def, view: View) -> bool:
+    """Whether it is what a parameter holds, and no part of the method's own object."""
+    base = made.path[:1]
+    if made.kind is not Kind.ENTRY or base == (view.kinds.self_name,):
+        return False
+    return any(u.made.kind is Kind.PARAM and u.made.path == base for u in made.uses)
+
+
+def _part_of(value: ast.expr, steps: Path) -> ast.expr:
+    """What stands at ``["x"]`` of a dict that is written out; all of any other value."""
+    if len(steps) == 1 and isinstance(value, ast.Dict):
+        for key, each in zip(value.keys, value.values, strict=True):
+            if isinstance(key, ast.Constant) and f"[{key.value!r}]" == steps[0]:
+                return each
+    return value
 
 
 def _is_holder(value: ast.expr, view: View) -> bool:

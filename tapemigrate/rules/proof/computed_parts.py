@@ -34,11 +34,16 @@ _DEPTH = 3
 
 
 def computed_parts(
-    project: Project, view: View, roots: Iterable[ast.AST], inside: Set[ast.AST] = frozenset()
+    project: Project,
+    view: View,
+    roots: Iterable[ast.AST],
+    inside: Set[ast.AST] = frozenset(),
+    also: Held = Held.COMPUTED,
 ) -> Iterator[ast.expr]:
     """The parts of objects that are read in ``roots`` and were computed, not made ``inside``.
 
-    The parts of the object of the method itself are told by others.
+    Those that are ``also``, say variables, count as well. The parts of the object of the method
+    itself are told by others.
     """
     values = project.once(HeldValues)
     made = {node for node in inside if _makes(node)}
@@ -49,21 +54,25 @@ def computed_parts(
             continue
         met.add(text)
         found = _objects(project, view, read.value, made, _DEPTH)
-        if any(_is_computed(project, values, each, read.attr) for each in found):
+        if any(_is_computed(project, values, each, read.attr, also) for each in found):
             yield node
 
 
 def gives_computed_part(
-    project: Project, view: View, values: Iterable[ast.expr], depth: int = _DEPTH
+    project: Project,
+    view: View,
+    values: Iterable[ast.expr],
+    also: Held = Held.COMPUTED,
+    depth: int = _DEPTH,
 ) -> bool:
     """Whether values are made of such parts, by functions that they call as well."""
     run = list(values)
-    if any(True for _ in computed_parts(project, view, run)):
+    if any(True for _ in computed_parts(project, view, run, also=also)):
         return True
     if not depth:
         return False
     return any(
-        gives_computed_part(project, inner, given, depth - 1)
+        gives_computed_part(project, inner, given, also, depth - 1)
         for each in run
         for node in walk(each)
         for inner, given in _behind(project, view, node)
@@ -155,11 +164,11 @@ def _is_own(view: View, owner: ast.expr) -> bool:
     return path_of(owner) == (view.kinds.self_name,)
 
 
-def _is_computed(project: Project, values: HeldValues, made: Class, name: str) -> bool:
+def _is_computed(project: Project, values: HeldValues, made: Class, name: str, also: Held) -> bool:
     """Whether an object of the class has a part of that name that was computed from variables."""
     _, method = method_of(list(above(project, *made)), name)
     if method is None:
-        return values.attribute(*made, name) is Held.COMPUTED
+        return values.attribute(*made, name) in (Held.COMPUTED, also)
     return bool(method.decorator_list) and _reads_computed(project, values, made, method)
 
 

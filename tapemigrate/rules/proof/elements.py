@@ -20,6 +20,7 @@ from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.enclosing import enclosing, outer_definitions
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.proof.asked import Asked
 from tapemigrate.rules.proof.independence import Independence
 from tapemigrate.rules.values.list_signs import ListSigns
@@ -31,7 +32,7 @@ from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.symbols import flattens
-from tapemigrate.tape.syntax import VARIABLES_BY_NAME
+from tapemigrate.tape.syntax import VARIABLES_BY_NAME, giving
 
 _DEPTH = 4
 _VARIABLES = (Make.VARIABLES, Make.ANY_VARIABLES, Make.VARIABLE, Make.FROZEN)
@@ -120,7 +121,8 @@ class Elements:
         whole = request.api == "kept" or path_of(request.sources) == made.path
         if whole and self._may_give_list(made):
             return True
-        return any(isinstance(v, ast.Call) and view.kinds.make(v) is Make.UNKNOWN for v in values)
+        calls = (v for v in map(giving, values) if isinstance(v, ast.Call))
+        return any(view.kinds.make(call) is Make.UNKNOWN for call in calls)
 
     def _may_give_list(self, made: Def) -> bool:
         """Whether the code shows that it may be a list, if that is what is put there."""
@@ -254,7 +256,7 @@ class Elements:
         if mine & behind:
             whole = all(d.path == path_of(one.node) for d in mine & behind)
             return False if whole and not one.several else None
-        for source in mine:
+        for source in sorted(with_aliases(mine, view), key=_path):
             for entered in behind:
                 verdict = self._entered(view, source, entered)
                 if verdict is not True:
@@ -320,8 +322,11 @@ class Elements:
                 return self._joined([self._listed(s, view, depth) for s in sides])
             case ast.Subscript(slice=ast.Slice()):
                 return self._listed(node.value, view, depth)
+            case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=key)):
+                return self._under_key(call, key, view, depth)
             case ast.Subscript(slice=ast.Constant()):
-                return [_Part(view, node)]
+                # What a call gives under a key may be a list as well.
+                return [_Part(view, node)] if giving(node) is node else None
             case ast.Call():
                 return self._called(node, view, depth)
         path = path_of(node)
@@ -372,6 +377,24 @@ class Elements:
             return found[0]
         apart = all(f is not None and self._are_apart(f) for f in found)
         return [_Part(view, call, several=True)] if apart else None
+
+    def _under_key(self, call: ast.Call, key: object, view: View, depth: int) -> list[_Part] | None:
+        """What a function in sight gives under a key, or in a place, of what it writes out."""
+        function = view.kinds.called(call)
+        if function is None or function.decorator_list or depth == 0:
+            return None
+        inner = self._project.view(view.unit, function)
+        if inner.flow.yields or len(inner.flow.returns) != 1:
+            return None
+        match inner.flow.returns[0].value:
+            case ast.Dict(keys=keys, values=values):
+                given = zip(keys, values, strict=True)
+                found = [v for k, v in given if isinstance(k, ast.Constant) and k.value == key]
+            case ast.Tuple(elts=elts) | ast.List(elts=elts) if isinstance(key, int):
+                found = elts[key:][:1]
+            case _:
+                found = []
+        return self._listed(found[0], inner, depth - 1) if len(found) == 1 else None
 
     def _passed(self, made: Def, view: View, depth: int) -> list[_Part] | None:
         """What callers pass: the elements if one is not apart, else any."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.evaluation import reads_all
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
@@ -28,6 +28,7 @@ from tapemigrate.rules.proof.computed_parts import gives_computed_part
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
 from tapemigrate.rules.proof.found_aside import reads_aside
+from tapemigrate.rules.proof.holding import Held
 from tapemigrate.rules.proof.imported_values import are_apart
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
 from tapemigrate.rules.proof.of_variables import is_filled, is_of_variables, may_be_variables
@@ -43,6 +44,7 @@ from tapemigrate.rules.proof.passed import (
     names_code,
     reads_beside,
     taken_beside,
+    taken_out_beside,
 )
 from tapemigrate.rules.proof.put_into_object import put_into_object
 from tapemigrate.rules.proof.shared_origin import held_against, share
@@ -235,9 +237,9 @@ class Independence:
             held = held_against(traced, attribute, caller, given, cut)
             if held is not True or view.cls is None:
                 return held
-            name = path_of(given) or ()
-            if len(name) == 2 and name[0] == caller.kinds.self_name:
-                if share(self._project, self._tracer, caller, name[1].lstrip("."), traced):
+            for path in _own_paths(caller, given, cut):
+                attribute = path[1].lstrip(".")
+                if len(path) == 2 and share(self._project, self._tracer, caller, attribute, traced):
                     return False
             made = Construction(
                 self._project,
@@ -338,12 +340,16 @@ class Independence:
             return False
         elif (value.calls and not asked.above) or is_filled(self._tracer, caller, value):
             return None
-        elif gives_computed_part(self._project, caller, run):
+        # Of a variable something is made further down, if it is not handed on as it is.
+        elif gives_computed_part(
+            self._project, caller, run, Held.VARIABLE if asked.computed else Held.COMPUTED
+        ):
             return False
         for each in sorted(value.parameters):
             if passed.depth == 0:
                 return None  # further up, it is not followed
-            handed = replace(asked.of(asked.source, each), above=True)
+            computed = asked.computed or path_of(other) is None
+            handed = replace(asked.of(asked.source, each), above=True, computed=computed)
             further = self.at_all_calls(caller, handed, passed.depth - 1)
             if isinstance(further, CallSite):
                 return further
@@ -393,11 +399,20 @@ class Independence:
             twice = not asked.computed and not asked.part
             if not apart and not (twice and is_passed_twice(cut, caller, given, other)):
                 return False
+        if taken_out_beside(caller, given, passed.run, behind):
+            shared = frozenset(d for d in cut & behind if d.kind is not Kind.PARAM)
+            if not shared or not taken_beside(caller, given, other, shared, behind):
+                return None
         attributes = passed.value.attributes
         if len(name) > 1 and name[1].lstrip(".") in attributes:
             return None if path_of(other) == name else False
-        if len(name) == 2 and of_self:
-            if share(self._project, self._tracer, caller, name[1].lstrip("."), passed.value):
+        for path in _own_paths(caller, given, cut):
+            attribute = path[1].lstrip(".")
+            if attribute in attributes:
+                return False if len(path) == 2 else None
+            if len(path) == 2 and share(
+                self._project, self._tracer, caller, attribute, passed.value
+            ):
                 return False
         return True
 
@@ -454,6 +469,12 @@ class Independence:
         if any(caller.kinds.effect(call).reads_hidden or reads_all(call) for call in calls):
             return True
         return finds_state(self._project, caller, run) or reads_aside(self._project, caller, run)
+
+
+def _own_paths(caller: View, given: ast.expr, cut: frozenset[Def]) -> list[Path]:
+    """The parts of the caller's object that the source is, by whatever name it is passed."""
+    paths = {d.path for d in cut if d.kind is Kind.ENTRY} | {path_of(given) or ()}
+    return sorted(path for path in paths if path[1:] and path[0] == caller.kinds.self_name)
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:

@@ -198,6 +198,22 @@ def reads_beside(name: Path, other: ast.expr, behind: frozenset[Def]) -> bool:
     )
 
 
+def taken_out_beside(
+    caller: View, given: ast.expr, run: list[ast.expr], behind: frozenset[Def]
+) -> bool:
+    """Whether the source was taken out of a list, dict or object of which ``run`` reads more.
+
+    By a name of its own: ``x = pair[0]; t = pair[1]``. What its own object keeps is told by others.
+    """
+    named = {path for path, _ in _names(caller, given) if path_of(given) != path}
+    return any(
+        reads_beside(path, each, behind)
+        for path in named
+        if len(path) > 1 and path[0] != caller.kinds.self_name
+        for each in run
+    )
+
+
 def is_output_of_object(
     project: Project, caller: View, node: ast.expr, depth: int = _DEPTH
 ) -> bool:

@@ -200,6 +200,9 @@ def _put_by_callers(
             continue
         caller = project.view(site.unit, project.scope_of(site.unit, site.call))
         yield from ((caller, value) for value in _put_into(project, caller, given))
+        if isinstance(given, ast.Attribute) and path_of(given.value) == (caller.kinds.self_name,):
+            # The caller's own object may fill it by its name, in any method.
+            yield from (put for put, _ in _put_in(project, caller, given.attr))
         for use in caller.flow.reads.get(given, ()):
             if caller.scope is not scope:
                 yield from _put_into_argument(project, caller, use.made, depth - 1)
