@@ -56,6 +56,8 @@ from tapemigrate.tape.symbols import short
 _NO_NETWORKS = (
     "nest.",
     "contrib.data.",
+    "contrib.framework.is_tensor",
+    "contrib.framework.nest.",
     "contrib.image.",
     "contrib.lookup.",
     "contrib.signal.",
