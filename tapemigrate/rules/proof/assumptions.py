@@ -202,7 +202,7 @@ class Judge:
                 else x.defs | passed_on(x, self._view) | also_named[x],
             )
             for x in region.sources.leaves
-            if (x.outside or x.found or also_named[x])
+            if (x.outside or x.found or also_named[x] or any(map(self._kept.taken_from, x.defs)))
             and not (x.fresh or begins_here(x, self._view))
         ]
 

@@ -25,6 +25,8 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal
 
+_TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION)
+
 
 class KeptValues:
     """Judges what one scope reads of its object."""
@@ -65,7 +67,7 @@ class KeptValues:
                     beside = self._beside_element(text, made, traced, leaf.variables)
                     if beside is not None:
                         return beside
-                for each in self._meant_by(attribute):
+                for each in self._meant_by(attribute or self.taken_from(made)):
                     if (beside := self._beside(text, name, traced, each)) is not None:
                         return beside
                 if attribute is None and made.kind is Kind.PARAM:
@@ -129,6 +131,12 @@ class KeptValues:
         if passed and not (element and is_new_element(self._project, self._view, source)):
             return f"`{text}` was not computed from `{text_of(made.path)}`"
         return beside
+
+    def taken_from(self, made: Def) -> str | None:
+        """The attribute of which it is one of several: ``x, t = self.coords``."""
+        path = path_of(made.value) if made.kind in _TAKEN and made.value is not None else None
+        own = path is not None and len(path) > 1 and path[0] == self._view.kinds.self_name
+        return path[1].lstrip(".") if path is not None and own else None
 
     def _meant_by(self, attribute: str | None) -> list[str]:
         """The attribute, or those that it reads if it is a property."""
