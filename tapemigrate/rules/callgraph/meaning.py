@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 
 from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Function
@@ -12,7 +13,7 @@ from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.descent import descends, means_class
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import import_path
-from tapemigrate.rules.callgraph.rebound import is_rebound_before
+from tapemigrate.rules.callgraph.rebound import is_rebound_before, may_be_replaced
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import assigned
 from tapemigrate.rules.project import CallSite, Mentions, Project
@@ -38,6 +39,12 @@ class Resolver:
                 return node
             node = self._unit.parents.get(node)
         return None
+
+    @cached_property
+    def _is_replaced(self) -> bool:
+        holder = self._enclosing or self._unit.tree
+        name, scope_of = self._function.name, self._project.scope_of
+        return may_be_replaced(self._unit, name, holder, scope_of)
 
     def problem(self) -> str:
         """What makes the function one of several of its name."""
@@ -115,7 +122,8 @@ class Resolver:
 
     def _means(self, unit: Unit, node: ast.AST) -> bool | None:
         if isinstance(node, ast.Name):
-            return self._name(unit, node)
+            meant = self._name(unit, node)
+            return None if meant and self._is_replaced else meant
         if isinstance(node, ast.Attribute):
             return self._attribute(unit, node)
         return False
