@@ -10,6 +10,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.source.decoding import SourceFile
 from tapemigrate.source.named_lambdas import name_lambdas
 from tapemigrate.source.parsing import parse
+from tapemigrate.source.spelled_out import spell_out_calls
 from tapemigrate.source.trees import pack
 
 
@@ -84,6 +85,7 @@ def unit(file: SourceFile, *, one_of_many: bool = False) -> Unit:
         _kept.make_room(len(file.text))
         tree = parse(file.text, file.filename)
         name_lambdas(tree, file.text)
+        spell_out_calls(tree, file.text)
         if one_of_many:
             pack(tree)
         found = Unit(file.filename, file.text, tree, file.notebook)
