@@ -75,7 +75,13 @@ class Followed:
                 shown = shown if leaf.watch is not None else None
                 both = leaf.defs - self._from_before(made, value, row) | defs
                 anew = shown not in (None, text) and (leaf.now or self._is_given_anew(value, both))
-                alias = replace(renamed(leaf), defs=both, watch=shown, now=text if anew else "")
+                alias = replace(
+                    renamed(leaf),
+                    defs=both,
+                    watch=shown,
+                    fresh=self._is_new_variable(leaf, value),
+                    now=text if anew else "",
+                )
                 return Sources([alias], found.single, found.refusal)
             return found
         if isinstance(value, ast.Call) and listed_by(self._kinds, value) is not None:
@@ -103,6 +109,13 @@ class Followed:
                 return Sources([Leaf(defs, text, True, None, variables, found=True)], False)
             return found if found.single is False and not found.refusal else None
         return None
+
+    def _is_new_variable(self, leaf: Leaf, name: ast.expr) -> bool:
+        """Whether a variable that was made in this round gets a second name, and no watch by it."""
+        if not (leaf.fresh and leaf.variables and leaf.many is False and leaf.watch is None):
+            return False
+        uses = self._flow.reads.get(name, frozenset())
+        return isinstance(name, ast.Name) and not any(u.carried for u in uses)
 
     def _is_gone_through(self, made: Def) -> bool:
         """Whether a loop or a comprehension takes one element after the other out of it."""
