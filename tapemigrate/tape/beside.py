@@ -209,13 +209,14 @@ class Beside:
             return False  # variables watch themselves, also where the object is made
         # A function that is handed an object whole may read any part of it, and what an object was
         # made of may be a part of another.
-        for made in self._objects(own):
-            given = set() if made in own else self._parts_given(made, own)
-            if made not in own and not _is_object(made, given):
+        named = _behind_names(own)
+        for made in self._objects(named):
+            given = set() if made in named else self._parts_given(made, named)
+            if made not in named and not _is_object(made, given):
                 continue
             for path in read:
                 if path[: len(made.path)] == made.path and path not in given:
-                    if path == made.path or (made not in own and path[-1] not in STATIC):
+                    if path == made.path or (made not in named and path[-1] not in STATIC):
                         return True
         return False
 
@@ -226,7 +227,7 @@ class Beside:
         while stack:
             made = stack.pop()
             unknown = isinstance(made.value, ast.Call) and self._ops.make(made) is Make.UNKNOWN
-            if made.kind is Kind.ASSIGN and unknown and made not in found:
+            if made.kind is Kind.ASSIGN and (unknown or _is_name(made)) and made not in found:
                 if made.path[0] not in SETTINGS:
                     found.add(made)
                     stack += origins(made.uses)
@@ -424,3 +425,20 @@ def _is_object(made: Def, given: set[Path]) -> bool:
     func = made.value.func if isinstance(made.value, ast.Call) else None
     last = (path_of(func) or ("",))[-1].lstrip(".") if func is not None else ""
     return names_class(last) or any(len(path) > len(made.path) for path in given)
+
+
+def _behind_names(holders: list[Def]) -> list[Def]:
+    """The holders, and what those are that are second names: ``net = made``."""
+    found = dict.fromkeys(holders)
+    stack = list(holders)
+    while stack:
+        made = stack.pop()
+        behind = origins(made.uses) if _is_name(made) else ()
+        new = [each for each in behind if each not in found and each.kind is Kind.ASSIGN]
+        found |= dict.fromkeys(new)
+        stack += new
+    return list(found)
+
+
+def _is_name(made: Def) -> bool:
+    return made.kind is Kind.ASSIGN and made.value is not None and path_of(made.value) is not None

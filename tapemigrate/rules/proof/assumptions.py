@@ -182,8 +182,11 @@ class Judge:
             replace(x, variables=x.variables or x.found or self._may_be_variables(x))
             for x in sources
         ]
+        # What may be a variable after all may be that under its own name alone.
+        entering = {x.watch for x in sources}
+        parts = [x for x in leaves if _may_be_tensor(x) and x.watch in entering]
         return (
-            self._of_roots(region, hidden, recorded, told)
+            self._of_roots(region, [*hidden, *parts], recorded, told)
             or self._of_code(region, hidden, told)
             or self._of_each_other(sources, told)
             or self._of_what_is_read(region, sources, hidden, recorded, told)
