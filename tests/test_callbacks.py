@@ -78,8 +78,8 @@ def _edited(text: str, old: str, new: str) -> str:
         ),
         (
             "net = ",
-            "plain = Net(*[slope])\nnet = ",
-            "what is handed in for it in line 10 is not seen",
+            "parts = [slope]\nplain = Net(*parts)\nnet = ",
+            "what is handed in for it in line 11 is not seen",
         ),
         ("net = ", "make = Net\nnet = ", "`Net` is passed on as a value in script.py, line 10"),
         (
@@ -234,7 +234,6 @@ def curvature(u, x, scale=2.0):
     [
         ("def size(u, tape):\n    return u\n\n\nNet(size)\n", "something else as `tape`"),
         ("@abs\ndef size(u, x):\n    return u\n\n\nNet(size)\n", "`size` is decorated"),
-        ("size = lambda u, x: u\nNet(size)\n", "`size` may be called in its place"),
         (
             "def size(u, x):\n    return u\n\n\nif True:\n"
             "    def size(u, x):\n        return x\n\n\nNet(size)\n",
@@ -252,6 +251,11 @@ def test_what_takes_its_place_and_cannot_take_the_tape(other: str, reason: str) 
     result = _fix(other=f"from model import Net\n\n\n{other}")
     assert not result.rewritten
     assert reason in result.diagnostics[0].message, result.diagnostics[0].message
+
+
+def test_a_lambda_with_a_name_that_takes_its_place_takes_a_tape() -> None:
+    fixed = _fix(other="from model import Net\n\n\nsize = lambda u, x: u\nNet(size)\n").rewritten
+    assert "size = lambda u, x, tape=None: u" in fixed["other.py"]
 
 
 def test_what_takes_its_place_and_is_called_without_a_tape_as_well() -> None:

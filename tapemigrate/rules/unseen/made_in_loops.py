@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import Scope
+from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
@@ -124,7 +125,7 @@ class _Search:
             loop = self.loop(caller.unit, around) if passed is not None and around else None
             if passed is None or loop is None:
                 continue
-            if makes_variables(passed, caller.unit):
+            if path_of(passed) is None and makes_variables(passed, caller.unit):
                 return loop
             found = self._first((d, caller) for d in origins(caller.flow.uses_in(passed)))
             if found is not None:
