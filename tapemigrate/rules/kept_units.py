@@ -8,9 +8,7 @@ from threading import Lock
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.decoding import SourceFile
-from tapemigrate.source.named_lambdas import name_lambdas
-from tapemigrate.source.parsing import parse
-from tapemigrate.source.spelled_out import spell_out_calls
+from tapemigrate.source.plain_tree import plain_tree
 from tapemigrate.source.trees import pack
 
 
@@ -83,9 +81,7 @@ def unit(file: SourceFile, *, one_of_many: bool = False) -> Unit:
     if found is None:
         # Before it is parsed: both at once would be the most that memory is needed for.
         _kept.make_room(len(file.text))
-        tree = parse(file.text, file.filename)
-        name_lambdas(tree, file.text)
-        spell_out_calls(tree, file.text)
+        tree = plain_tree(file)
         if one_of_many:
             pack(tree)
         found = Unit(file.filename, file.text, tree, file.notebook)

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 from tapemigrate.running.texts import FOREIGN
 from tapemigrate.source.decoding import SourceFile, is_notebook
-from tapemigrate.source.named_lambdas import name_lambdas
-from tapemigrate.source.parsing import parse
-from tapemigrate.source.spelled_out import spell_out_calls
+from tapemigrate.source.plain_tree import plain_tree
 from tapemigrate.source.trees import statements, walk
 
 # Through how many such files a call is followed.
@@ -74,9 +72,7 @@ def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
     Raises:
         SourceError: where it does not parse.
     """
-    tree = parse(file.text, file.filename)
-    name_lambdas(tree, file.text)
-    spell_out_calls(tree, file.text)
+    tree = plain_tree(file)
     tops = [s for s in tree.body if isinstance(s, ast.FunctionDef | ast.ClassDef)]
     used = {top.name: {_last(node) for node in walk(top)} for top in tops}
     imports = (s for s in statements(tree) if isinstance(s, ast.Import | ast.ImportFrom))

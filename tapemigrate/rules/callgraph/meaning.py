@@ -6,14 +6,14 @@ import ast
 from functools import cached_property
 
 from tapemigrate.flow.effects import is_super
-from tapemigrate.flow.functions import Function
+from tapemigrate.flow.functions import Function, shared_names
 from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_library
 from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.descent import descends, means_class
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import import_path
-from tapemigrate.rules.callgraph.rebound import is_rebound_before, may_be_replaced
+from tapemigrate.rules.callgraph.rebound import is_rebound_before, may_replace
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import assigned
 from tapemigrate.rules.project import CallSite, Mentions, Project
@@ -42,9 +42,14 @@ class Resolver:
 
     @cached_property
     def _is_replaced(self) -> bool:
-        holder = self._enclosing or self._unit.tree
-        name, scope_of = self._function.name, self._project.scope_of
-        return may_be_replaced(self._unit, name, holder, scope_of)
+        """Whether its name is given another function, at times, in its scope or out of another."""
+        unit, name = self._unit, self._function.name
+        for value in unit.once(_given).get((name,), ()):
+            scope = self._project.scope_of(unit, unit.parents[value])
+            here = scope is (self._enclosing or unit.tree) or name in shared_names(scope)
+            if here and may_replace(value, name):
+                return True
+        return False
 
     def problem(self) -> str:
         """What makes the function one of several of its name."""

@@ -6,16 +6,13 @@ Scripts call ``loss(…)`` once, and then keep numbers as ``loss``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import bound_names
 from tapemigrate.source.trees import arguments_of, walk
 
 _BLOCKS = ("body", "orelse", "finalbody")
 # What may be a function.
 _FUNCTIONS = (ast.Name, ast.Attribute, ast.Lambda, ast.IfExp, ast.BoolOp, ast.Subscript)
-_ScopeOf = Callable[[Unit, ast.AST], ast.AST]
 
 
 def is_rebound_before(unit: Unit, node: ast.Name) -> bool:
@@ -41,21 +38,14 @@ def is_rebound_before(unit: Unit, node: ast.Name) -> bool:
     return False
 
 
-def may_be_replaced(unit: Unit, name: str, holder: ast.AST, scope_of: _ScopeOf) -> bool:
-    """Whether ``holder`` gives the name of a function of its own another function, at times.
+def may_replace(value: ast.expr, name: str) -> bool:
+    """Whether a value that a function's name is given may be another function.
 
     ``if fast: grad = other``, ``grad = traced(grad)``. Of other calls, numbers come.
     """
-    for target in unit.once(bound_names).get(name, ()):
-        stmt = unit.parents[target]
-        if isinstance(stmt, ast.Assign) and scope_of(unit, stmt) is holder:
-            value = stmt.value
-            handed = arguments_of(value) if isinstance(value, ast.Call) else ()
-            if any(_may_be(each, name) for each in handed):
-                return True
-            if isinstance(value, _FUNCTIONS) and not _may_be(value, name):
-                return True
-    return False
+    if isinstance(value, ast.Call):
+        return any(_may_be(each, name) for each in arguments_of(value))
+    return isinstance(value, _FUNCTIONS) and not _may_be(value, name)
 
 
 def _assigns(stmt: ast.stmt, name: str) -> bool:

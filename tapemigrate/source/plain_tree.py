@@ -1,0 +1,24 @@
+"""A file's tree as the analysis reads it: one form for what can be written in several."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.source.decoding import SourceFile
+from tapemigrate.source.named_lambdas import name_lambdas
+from tapemigrate.source.parsing import parse
+from tapemigrate.source.spelled_out import spell_out_calls
+
+
+def plain_tree(file: SourceFile) -> ast.Module:
+    """The tree of a file: lambdas with a name are functions in it, and no call unpacks a display.
+
+    Its nodes stand where the text has them.
+
+    Raises:
+        SourceError: where it does not parse.
+    """
+    tree = parse(file.text, file.filename)
+    name_lambdas(tree, file.text)
+    spell_out_calls(tree, file.text)
+    return tree
