@@ -63,16 +63,16 @@ def test_nothing_is_done_where_python_looks_itself(monkeypatch: pytest.MonkeyPat
 
 def test_what_an_analysis_read_is_freed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     trees: list[weakref.ref[ast.Module]] = []
-    real = kept_units.parse
+    real = kept_units.plain_tree
 
-    def parse(text: str, filename: str) -> ast.Module:
-        tree = real(text, filename)
+    def plain_tree(file: SourceFile) -> ast.Module:
+        tree = real(file)
         trees.append(weakref.ref(tree))
         return tree
 
     kept = kept_units._Kept()
     kept.most = 0
-    monkeypatch.setattr(kept_units, "parse", parse)
+    monkeypatch.setattr(kept_units, "plain_tree", plain_tree)
     monkeypatch.setattr(kept_units, "_kept", kept)
     files = {"helper.py": HELPER, "caller.py": CALLER}
     sources = {name: SourceFile(name, text) for name, text in files.items()}
