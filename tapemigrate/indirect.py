@@ -12,8 +12,8 @@ _IMPORTERS = frozenset({"import_module", "__import__", "importorskip", "LazyLoad
 # Functions of a file's own that do so, by their names: ``_import_tf``, ``lazy_import_tensorflow``.
 _OWN_IMPORTER = late(r"_?(?:lazy_|try_)?import_(?:tf|tensorflow)")
 
-# The names under which one's own modules hand TensorFlow on, and which of its modules they mean.
-_HANDED_ON = {
+#: The names under which one's own modules hand TensorFlow on, and which of its modules they mean.
+HANDED_ON = {
     "tf": "tensorflow",
     "tf2": "tensorflow",
     **dict.fromkeys(("tf1", "tfv1", "tf_v1", "tf_compat_v1"), "tensorflow.compat.v1"),
@@ -113,4 +113,4 @@ def may_hand_on(path: str, name: str, attribute: str = "") -> str | None:
     if first == "tensorflow":
         return None
     renamed = name == "tf" and ("compat" in last or "tensorflow" in last)
-    return _HANDED_ON.get(attribute) or ("tensorflow" if renamed else None)
+    return HANDED_ON.get(attribute) or ("tensorflow" if renamed else None)

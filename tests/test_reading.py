@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapemigrate import api
+from tapemigrate.indirect import HANDED_ON
 from tapemigrate.running import reading
 from tapemigrate.running.cache import Cache
 from tapemigrate.running.reading import may_matter, read
@@ -39,6 +40,7 @@ def names_in(folder: Path, texts: dict[str, str]) -> list[str]:
         b"from utils import*\nnp.gradients(y)\n",
         b"import tensorflow as tf\ntf.add(1, 2)\n",
         b"from backend import tf\ntf.add(1, 2)\n",
+        b"from backend import tf3\ntf3.gradients(y, x)\n",
         b"from backend import other\ntf.gradients(y, x)\n",
         b"ATM123 = 1\n",
     ],
@@ -75,6 +77,12 @@ def test_what_may_matter_is_not_passed_over(tmp_path: Path, data: bytes) -> None
     assert may_matter(str(path), Settings())
 
 
+@pytest.mark.parametrize("name", HANDED_ON)
+def test_tensorflow_by_a_name_that_it_is_handed_on_by(tmp_path: Path, name: str) -> None:
+    (path,) = names_in(tmp_path, {"a.py": f"from .compat import {name}\n{name}.gradients(y, x)\n"})
+    assert may_matter(path, Settings())
+
+
 def test_an_alias_needs_no_tensorflow(tmp_path: Path) -> None:
     (path,) = names_in(tmp_path, {"a.py": "from ops import grad_of\ngrad_of(y, x)\n"})
     assert not may_matter(path, Settings())
@@ -86,7 +94,7 @@ def test_without_tensorflow_there_is_nothing_to_say(path: Path) -> None:
     text = path.read_text(encoding="utf-8").replace("tensorflow", "tens0rflow")
     text = re.sub(r"#.*|import \*", "", text)
     # What another module has by that name is taken for TensorFlow where it is used so.
-    text = re.sub(r"(from \S+ import .*|\w\.)\btf\b", r"\1tg", text)
+    text = re.sub(r"(from \S+ import .*|\w\.)\btf(v1)?\b", r"\1tg", text)
     try:
         file = decode(text.encode(), "a.py")
         found = api.analyse({"a.py": file}, Settings(), rewrite=False).diagnostics

@@ -15,11 +15,13 @@ _OWN_CODE = late(rb"M(?<=TM)(?<!\wTM)[1-9][0-9]{2}\b")
 _STAR = late(rb"import[\s\\]*\*")
 _END_OF_STAR = late(rb"\*(?:(?<=import\*)|(?<=import[\s\\]\*)|(?<=[\s\\]{2}\*))")
 _RUN = late(rb"%(?=run)")
-_TF_IMPORTED = late(rb"import\b[ \t]*(?:\([^)]*|(?:[ \t\w,.]|\\\s)*)\btf\b")
+# Names under which modules hand TensorFlow on: see ``tapemigrate.indirect``.
+_HANDED_ON = rb"tf(?:2|1|v1|_v1|_compat_v1)?"
+_TF_IMPORTED = late(rb"import\b[ \t]*(?:\([^)]*|(?:[ \t\w,.]|\\\s)*)\b" + _HANDED_ON + rb"\b")
 _TF_BY_A_CALL = late(rb"import_tf\s*\(")
 _TF_OF_A_MODULE = late(rb"tf\.(?<=\w\.tf\.)")
 _WAYS = (_RUN, _TF_IMPORTED, _TF_BY_A_CALL, _TF_OF_A_MODULE)
-_TF = late(rb"tf(?<![\w\x80-\xff]tf)e?(?![\w\x80-\xff])")
+_TF = late(rb"tf(?<![\w\x80-\xff]tf)(?:e|2|1|v1|_v1|_compat_v1)?(?![\w\x80-\xff])")
 
 
 def read(path: str) -> bytes:
