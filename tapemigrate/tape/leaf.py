@@ -49,6 +49,11 @@ class Leaf:
         """Whether it is made where the gradient is asked for: what was there before is older."""
         return bool(self.defs) and not (self.outside or self.found or self.variables)
 
+    @property
+    def may_be_tensor(self) -> bool:
+        """Whether what is taken for variables is a part of what has a name: watched by that."""
+        return self.variables and self.found and self.watch is not None
+
 
 #: Attributes by which models of TensorFlow, Keras and Sonnet give their trainable variables.
 TRAINABLE = frozenset({"trainable_variables", "trainable_weights"})

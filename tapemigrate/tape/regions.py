@@ -281,7 +281,7 @@ class RegionFinder:
         late = [
             x.watch
             for x in region.sources.leaves
-            if x.watch and x.variables and x.found and x.defs and not x.assumption
+            if x.may_be_tensor and x.watch and x.defs and not x.assumption
             if all(self._is_below(d, region) for d in x.defs)
         ]
         return [s for s in map(taken_for_variables, late) if s not in region.assumptions]

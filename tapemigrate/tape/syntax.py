@@ -19,8 +19,9 @@ from tapemigrate.tape.symbols import GIVES_BACK, short
 
 # What gives the elements of its argument as they are.
 _IN_TURN = frozenset({"enumerate", "sorted", "list", "tuple", "reversed"})
+#: What a tensor knows of itself without an op.
 STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
-# Names under which programs pass about what holds no tensors.
+#: Names under which programs pass about what holds no tensors.
 SETTINGS = frozenset(
     {"FLAGS", "args", "cfg", "conf", "config", "configs", "configuration", "hps", "hparams"}
     | {"opts", "options", "settings"}

@@ -184,7 +184,7 @@ class Judge:
         ]
         # What may be a variable after all may be that under its own name alone.
         entering = {x.watch for x in sources}
-        parts = [x for x in leaves if _may_be_tensor(x) and x.watch in entering]
+        parts = [x for x in leaves if x.may_be_tensor and x.watch in entering]
         return (
             self._of_roots(region, [*hidden, *parts], recorded, told)
             or self._of_code(region, hidden, told)
@@ -200,7 +200,7 @@ class Judge:
             replace(
                 x,
                 defs=x.defs
-                if (x.variables and not _may_be_tensor(x))
+                if (x.variables and not x.may_be_tensor)
                 or taken_for_variables(x.watch or "") in region.assumptions
                 else x.defs | passed_on(x, self._view) | also_named[x],
             )
@@ -306,7 +306,7 @@ class Judge:
         return [
             replace(one, variables=False)
             for one, other in zip(sources, hidden, strict=True)
-            if other.variables and (_may_be_tensor(one) or not (one.variables or one.found))
+            if other.variables and (one.may_be_tensor or not (one.variables or one.found))
         ]
 
     def _as_passed(self, root: Def, leaf: Leaf, region: Region) -> Leaf | None:
@@ -468,11 +468,6 @@ class Judge:
         path = root.path
         own = path[0] == self._view.kinds.self_name and len(path) > 1
         return own and all(step.startswith("[") for step in path[2:])
-
-
-def _may_be_tensor(leaf: Leaf) -> bool:
-    """Whether what is taken for variables is a part of what has a name, and watched by that."""
-    return leaf.variables and leaf.found and leaf.watch is not None
 
 
 def is_linear(region: Region) -> bool:

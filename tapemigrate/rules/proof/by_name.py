@@ -14,19 +14,17 @@ from tapemigrate.rules.values.constants import function_of_class, is_constant_of
 from tapemigrate.rules.values.plain_objects import is_plain_object
 from tapemigrate.source.trees import calls_in, kept, walk
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.syntax import SETTINGS, STATIC
 
 # Names by which configuration is passed about everywhere; it holds no tensors.
-_CONFIGURATION = frozenset(
-    {"args", "FLAGS", "flags", "config", "hps", "hparams", "hp", "conf", "cfg", "options", "opts"}
-    | {"opt", "params", "settings", "env", "ob_space", "ac_space", "mode", "np", "FLAG", "arg"}
-    | {"observation_space", "action_space", "configs", "configuration"}
-)
+_CONFIGURATION = SETTINGS | {
+    *("flags", "FLAG", "arg", "opt", "hp", "params", "env", "mode", "np"),
+    *("ob_space", "ac_space", "observation_space", "action_space"),
+}
 
 # What is differentiated by parameters, and so was made of them.
 _LOSS = late(r"(^|_)(loss|losses|cost|objective|nll|elbo)$")
 _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})
-# What a tensor knows of itself without an op.
-_STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
 
 
 def is_plain(project: Project, view: View, root: Def) -> bool:
@@ -109,7 +107,7 @@ def is_of_container(project: Project, view: View, path: Path) -> bool:
 
 def is_size(step: str) -> bool:
     """Whether a part of something is a number of how large it is, or static otherwise."""
-    return step in _STATIC or any(word in step for word in ("shape", "size", "dim", "num_"))
+    return step in STATIC or any(word in step for word in ("shape", "size", "dim", "num_"))
 
 
 def called_paths(scope: ast.AST) -> frozenset[Path | None]:
@@ -123,4 +121,4 @@ def _called_in(scope: ast.AST) -> frozenset[Path | None]:
 
 def is_static(path: Path) -> bool:
     """Whether it is something that a tensor knows of itself without an op."""
-    return any(step in _STATIC for step in path)
+    return any(step in STATIC for step in path)
