@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
@@ -52,13 +53,13 @@ class MadeSources:
         flow: Flow,
         kinds: Kinds,
         evidence: KindEvidence,
-        gives_variables: Callable[[ast.expr], bool],
+        listed: Callable[[ast.expr], Make],
         gives_variable: Callable[[ast.expr], bool],
     ) -> None:
         self._flow = flow
         self._kinds = kinds
         self._evidence = evidence
-        self._gives_variables = gives_variables
+        self._listed = listed
         self._gives_variable = gives_variable
 
     def of(
@@ -73,22 +74,12 @@ class MadeSources:
         ``is_number`` tells arithmetic, which gives a tensor, from the joining of lists.
         """
         make = self._kinds.make(value)
-        if make is Make.UNKNOWN and isinstance(value, ast.Call) and self._gives_variables(value):
-            make = Make.VARIABLES
+        if make is Make.UNKNOWN and isinstance(value, ast.Call):
+            make = self._listed(value)
         if make is Make.UNKNOWN and isinstance(value, ast.Call) and self._gives_variable(value):
             make = Make.VARIABLE
-        if make is Make.VARIABLES:
-            return Sources([Leaf(defs, None, True, True, variables=True)], False, None, True)
-        if make is Make.ANY_VARIABLES:
-            leaf = Leaf(
-                defs,
-                None,
-                outside=True,
-                many=True,
-                variables=True,
-                assumption=all_trainable(text),
-            )
-            return Sources([leaf], False, None, True)
+        if make in (Make.VARIABLES, Make.ANY_VARIABLES):
+            return self.variables(make, defs, text)
         if make is Make.VARIABLE:
             fresh = self._kinds.is_new(value)
             return Sources([Leaf(defs, None, True, False, variables=True, fresh=fresh)], True)
@@ -173,10 +164,13 @@ class MadeSources:
         leaf = Leaf(frozenset({made}), watch, True, False, variables=True, fresh=True)
         return Sources([leaf], True)
 
-    def variables(self, make: Make, defs: frozenset[Def]) -> Sources:
-        """Variables that a function of this file gives; they may have been used before."""
-        many = make is Make.VARIABLES
-        return Sources([Leaf(defs, None, True, many, variables=True)], not many, None, many)
+    def variables(self, make: Make, defs: frozenset[Def], text: str) -> Sources:
+        """Variables, one or a list, that ``text`` stands for; they may have been used before."""
+        many = make is not Make.VARIABLE
+        leaf = Leaf(defs, None, True, many, variables=True)
+        if make is Make.ANY_VARIABLES:
+            leaf = replace(leaf, assumption=all_trainable(text))
+        return Sources([leaf], not many, None, many)
 
     def may_find(self, value: ast.expr) -> bool:
         """Whether a call in it may give what was there before: variables that networks read."""

@@ -25,7 +25,7 @@ class SourceEvidence:
     ``single``: whether a path is one tensor or several.
     ``holds_variables``: whether an attribute is made of variables that the class makes.
     ``kept_values``: what is given for an attribute or an optional parameter.
-    ``gives_variables``: whether a call or an attribute gives variables.
+    ``listed``: the lists of variables that a call or an attribute gives.
     ``gives_variable``: whether a call gives one that is trainable.
     ``unpacks``: whether what is unpacked from a call is a list of variables.
     ``set_anew``: whether calls may give an attribute another value.
@@ -43,7 +43,7 @@ class SourceEvidence:
     single: KindEvidence
     holds_variables: Callable[[Path], bool]
     kept_values: Callable[[Path], frozenset[Make]]
-    gives_variables: Callable[[ast.expr], bool]
+    listed: Callable[[ast.expr], Make]
     gives_variable: Callable[[ast.expr], bool]
     unpacks: Callable[[Def], bool]
     set_anew: SetAnew

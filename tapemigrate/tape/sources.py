@@ -19,7 +19,6 @@ from tapemigrate.tape.leaf import (
     Leaf,
     Sources,
     Trainable,
-    all_trainable,
     beside_variables,
     merged,
     renamed,
@@ -52,7 +51,7 @@ class SourceReader:
         self._kinds = kinds
         self._evidence = evidence
         self._made = MadeSources(
-            flow, kinds, evidence.single, evidence.gives_variables, evidence.gives_variable
+            flow, kinds, evidence.single, evidence.listed, evidence.gives_variable
         )
         self._plains: dict[Def, Plain | None] = {}
         self._parts = ObjectParts(flow, kinds, self._made, evidence.making, evidence.by_name)
@@ -216,8 +215,10 @@ class SourceReader:
         uses = self._flow.reads.get(node)
         if not uses:
             return Sources(refusal=f"`{text}` is not defined where the call reads it")
-        if isinstance(node, ast.Attribute) and self._evidence.gives_variables(node):
-            return self._made.variables(Make.VARIABLES, frozenset())
+        if isinstance(node, ast.Attribute):
+            make = self._evidence.listed(node)
+            if make is not Make.UNKNOWN:
+                return self._made.variables(make, frozenset(), text)
         known = self._evidence.trainable(node) if isinstance(node, ast.Attribute) else None
         if known is not None and not any(_is_made_here(d) for d in origins(uses)):
             sentence = None if known.sure else taken_for_variables(text)
@@ -349,18 +350,14 @@ class SourceReader:
             leaf = Leaf(defs, text, outside=old, many=None, found=old)
             return Sources([leaf], False if listed else None)
         make = self._kinds.element(made)
-        if make in (Make.VARIABLES, Make.VARIABLE):
-            return self._made.variables(make, defs)
-        if make is Make.ANY_VARIABLES:
-            each = self._made.variables(Make.VARIABLES, defs)
-            leaves = [replace(x, assumption=all_trainable(text)) for x in each.leaves]
-            return replace(each, leaves=leaves)
+        if make in (Make.VARIABLES, Make.ANY_VARIABLES, Make.VARIABLE):
+            return self._made.variables(make, defs, text)
         if (
             made.kind is Kind.ELEMENT
             and text_of(made.path) == text
             and self._evidence.unpacks(made)
         ):
-            return self._made.variables(Make.VARIABLES, defs)
+            return self._made.variables(Make.VARIABLES, defs, text)
         if made.kind is Kind.ELEMENT and (several := self._made.unpacked(made, text)) is not None:
             return several
         value = made.value
@@ -380,11 +377,10 @@ class SourceReader:
             if not makes:
                 return Sources()  # it is None, whoever calls
         if makes and makes <= {Make.VARIABLES, Make.ANY_VARIABLES}:
-            trainable = None if makes == {Make.VARIABLES} else all_trainable(text)
-            leaf = Leaf(defs, None, True, True, variables=True, assumption=trainable)
-            return Sources([leaf], False, None, True)
+            make = Make.VARIABLES if makes == {Make.VARIABLES} else Make.ANY_VARIABLES
+            return self._made.variables(make, defs, text)
         if makes == {Make.VARIABLE} and len(made.path) == 1:
-            return self._made.variables(Make.VARIABLE, defs)
+            return self._made.variables(Make.VARIABLE, defs, text)
         around = self._evidence.around(made.path) if made.kind is Kind.ENTRY else None
         if around is not None:
             return replace(around, leaves=[replace(renamed(x), defs=defs) for x in around.leaves])

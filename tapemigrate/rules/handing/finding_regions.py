@@ -25,9 +25,9 @@ from tapemigrate.rules.values.set_anew import may_be_set_anew
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence, is_opened
 from tapemigrate.rules.values.trainable import trainable
 from tapemigrate.rules.values.variable_lists import (
-    gives_variables,
+    given_list,
     is_one_variable,
-    lists_variables,
+    listed_as,
     unpacks_variables,
 )
 from tapemigrate.rules.values.variable_values import holds_variables
@@ -62,7 +62,7 @@ def _reader_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fal
         single=ShapeEvidence(project, view),
         holds_variables=lambda path: _holds_variables(tracer, view, path),
         kept_values=lambda path: kept_values(project, view, path),
-        gives_variables=lambda node: gives_variables(project, view, node),
+        listed=lambda node: given_list(project, view, node),
         gives_variable=lambda node: is_one_variable(project, view, node),
         unpacks=lambda made: unpacks_variables(project, view, made),
         set_anew=lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
@@ -122,10 +122,7 @@ def kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:
         return frozenset()
     if contents(project, view, name) or filled_by_call(project, view, name):
         return frozenset()  # more is put into it
-    return frozenset(
-        Make.VARIABLES if lists_variables(project, view, value) else view.kinds.make(value)
-        for value in values
-    )
+    return frozenset(listed_as(project, view, value) for value in values)
 
 
 def _is_of_module(project: Project, view: View, path: Path) -> bool:

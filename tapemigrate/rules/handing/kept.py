@@ -14,12 +14,13 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.set_before import set_too_late
 from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere, filled_by_call
 from tapemigrate.rules.indexes import set_attributes
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import contents, inherited_values
-from tapemigrate.rules.values.variable_lists import lists_variables
+from tapemigrate.rules.values.variable_lists import listed_as
 from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Sources
@@ -264,6 +265,8 @@ def known_sources(
             return refused(f"the elements of `self.{name}` go by other names there")
         if len(own) > 1 or any(d.stmt is None or d.stmt.lineno > stmt.lineno for d in own):
             return refused(f"`self.{name}` is set after the target")
+        if not own and (late := set_too_late(project, producer, name)):
+            return refused(late)
         entry = [d for d in made if d.kind is Kind.ENTRY] or [Def(path, Kind.ENTRY, None)]
         # ``self.x = x``: the forward pass may use the one name as well as the other.
         same = [d for d in own if d.value is not None and path_of(d.value) is not None]
@@ -291,9 +294,7 @@ def _variables(project: Project, producer: View, own: list[Def], text: str) -> L
     """What a tape watches by itself, wherever it is looked up."""
     if len(own) != 1 or own[0].kind is not Kind.ASSIGN or own[0].value is None:
         return None
-    make = producer.kinds.make(own[0].value)
-    if lists_variables(project, producer, own[0].value):
-        make = Make.VARIABLES
+    make = listed_as(project, producer, own[0].value)
     if make not in (Make.VARIABLES, Make.ANY_VARIABLES):
         return None
     sentence = f"every variable in `{text}` is trainable" if make is Make.ANY_VARIABLES else None

@@ -12,7 +12,7 @@ import ast
 
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.graph_around import graph_around, is_plain_context
-from tapemigrate.rules.values.variable_lists import gives_variables
+from tapemigrate.rules.values.variable_lists import given_list
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
@@ -74,7 +74,7 @@ def _asks(project: Project, view: View, value: ast.expr | None) -> bool:
         return False
     if view.kinds.tensorflow(value.func) is not None:
         return view.kinds.make(value) is Make.VARIABLES
-    return gives_variables(project, view, value)
+    return given_list(project, view, value) is Make.VARIABLES
 
 
 def _last(stmt: ast.stmt) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of
@@ -24,19 +25,27 @@ from tapemigrate.tape.returned import element, place_of
 _DEPTH = 3
 
 
-def gives_variables(project: Project, view: View, node: ast.expr, depth: int = _DEPTH) -> bool:
-    """Whether all that ``node``, in the scope of ``view``, can give is lists of such variables.
+def given_list(project: Project, view: View, node: ast.expr, depth: int = _DEPTH) -> Make:
+    """What ``node``, in the scope of ``view``, gives, if that is certainly a list of variables.
 
-    It is a call, or an attribute of an object.
+    Else it is unknown. It is a call, or an attribute of an object.
     """
     if not depth:
-        return False
+        return Make.UNKNOWN
     if given := given_by_object(project, view, node):
-        return all(v is not None and _is_list(project, inner, v, depth) for inner, v in given)
+        return _either(_list(project, inner, value, depth) for inner, value in given)
     if not isinstance(node, ast.Call) or (found := _given_by(project, view, node)) is None:
-        return False
+        return Make.UNKNOWN
     inner, ends = found
-    return all(end is not None and _is_list(project, inner, end, depth) for end in ends)
+    return _either(_list(project, inner, end, depth) for end in ends)
+
+
+def _either(makes: Iterable[Make]) -> Make:
+    """What is one of ``makes``, of which one suffices to be none of trainable variables."""
+    found = set(makes)
+    if not found or not found <= {Make.VARIABLES, Make.ANY_VARIABLES}:
+        return Make.UNKNOWN
+    return Make.VARIABLES if found == {Make.VARIABLES} else Make.ANY_VARIABLES
 
 
 def unpacks_variables(project: Project, view: View, made: Def) -> bool:
@@ -53,7 +62,7 @@ def unpacks_variables(project: Project, view: View, made: Def) -> bool:
             return False
         if any(isinstance(part, ast.Starred) for part in end.elts):
             return False
-        if not _is_list(project, inner, end.elts[place], _DEPTH):
+        if _list(project, inner, end.elts[place], _DEPTH) is not Make.VARIABLES:
             return False
     return True
 
@@ -73,39 +82,41 @@ def _given_by(
     return inner, ends
 
 
-def lists_variables(project: Project, view: View, value: ast.expr) -> bool:
-    """Whether ``value``, in whatever scope of the file it stands, is a list of such variables."""
+def listed_as(project: Project, view: View, value: ast.expr) -> Make:
+    """What ``value``, in whatever scope of the file it stands, makes; a list of variables too."""
+    make = Make.UNKNOWN
     match value:
         case ast.Call():
-            return gives_variables(project, view, value)
+            make = given_list(project, view, value)
         case ast.ListComp():
             stands = project.view(view.unit, project.scope_of(view.unit, value))
-            return _is_list(project, stands, value, _DEPTH)
-    return False
+            make = _list(project, stands, value, _DEPTH)
+    return make if make is not Make.UNKNOWN else view.kinds.make(value)
 
 
-def _is_list(project: Project, view: View, value: ast.expr, depth: int) -> bool:
+def _list(project: Project, view: View, value: ast.expr | None, depth: int) -> Make:
+    """What ``value`` makes, if that is certainly a list of variables; else it is unknown."""
     match value:
         case ast.ListComp(elt=ast.Name(id=name), generators=[ast.comprehension() as each]):
             same = isinstance(each.target, ast.Name) and each.target.id == name
-            return same and _is_list(project, view, each.iter, depth)
+            return _list(project, view, each.iter, depth) if same else Make.UNKNOWN
         case ast.List() if view.cls is None or not any(
             True for _ in classes(project).unseen_bases(view.unit, view.cls)
         ):
-            return are_variables(project, view, value)
+            return Make.VARIABLES if are_variables(project, view, value) else Make.UNKNOWN
         case ast.Name() if _is_only_read(view, value.id):
             made = origins(view.flow.reads.get(value, frozenset()))
-            return bool(made) and all(
-                d.kind is Kind.ASSIGN
-                and isinstance(d.value, ast.Call | ast.List | ast.ListComp)
-                and _is_list(project, view, d.value, depth)
+            return _either(
+                _list(project, view, d.value, depth)
+                if d.kind is Kind.ASSIGN and isinstance(d.value, ast.Call | ast.List | ast.ListComp)
+                else Make.UNKNOWN
                 for d in made
             )
-        case ast.Call() if view.kinds.make(value) is Make.VARIABLES:
-            return True
+        case ast.Call() if view.kinds.make(value) in (Make.VARIABLES, Make.ANY_VARIABLES):
+            return view.kinds.make(value)
         case ast.Call() | ast.Attribute():
-            return gives_variables(project, view, value, depth - 1)
-    return False
+            return given_list(project, view, value, depth - 1)
+    return Make.UNKNOWN
 
 
 def are_variables(project: Project, view: View, value: ast.List) -> bool:
