@@ -10,12 +10,14 @@ import pytest
 from tapemigrate import api
 from tapemigrate.model import Handed, Hidden, Links
 from tapemigrate.running.context import Choice, home_of, words
+from tapemigrate.running.modules import Modules
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.texts import CALLED, FOREIGN, HOME, USED
 from tapemigrate.running.words import Search, Words, words_in
 from tapemigrate.source.decoding import SourceFile
 
 ONE_PROJECT = Projects([], map)
+NO_MODULES = Modules([], ONE_PROJECT)
 METHOD = Links(frozenset({"loss"}), frozenset({Handed("loss", frozenset({"Model"}))}))
 
 
@@ -171,7 +173,7 @@ def test_the_name_of_a_file_that_is_no_name_stands_nowhere(tmp_path: Path) -> No
 def test_a_name_in_too_many_files_has_callers_out_of_sight() -> None:
     many = [f"{number}.py" for number in range(100)]
     found = {"main": many, FOREIGN + "main": many, "rare": ["a.py"], FOREIGN + "rare": ["a.py"]}
-    choice = Choice(found, ONE_PROJECT)
+    choice = Choice(found, ONE_PROJECT, NO_MODULES)
     assert list(choice.callers("net.py", Links(frozenset({"main", "rare"})))) == ["", "a.py"]
 
 
@@ -179,14 +181,14 @@ def test_files_in_which_a_name_means_their_own_do_not_count() -> None:
     many = [f"{number}.py" for number in range(100)]
     home = home_of("loss", "Model")
     places = {"loss": many, FOREIGN + "loss": ["7.py"], "Model": [], home: []}
-    choice = Choice(places, ONE_PROJECT)
+    choice = Choice(places, ONE_PROJECT, NO_MODULES)
     assert list(choice.callers("net.py", METHOD)) == ["7.py"]
 
 
 def test_a_subclass_may_have_the_method_anew_and_say_its_name_nowhere_else(tmp_path: Path) -> None:
     path = tmp_path / "sub.py"
     path.write_text("from m import Model\n\n\nclass Sub(Model):\n    def loss(self): ...\n")
-    choice = Choice(Words([str(path)])(words([METHOD])), ONE_PROJECT)
+    choice = Choice(Words([str(path)])(words([METHOD])), ONE_PROJECT, NO_MODULES)
     assert list(choice.callers("net.py", METHOD)) == [str(path)]
 
 
@@ -213,7 +215,7 @@ def test_what_makes_ops_by_hand_counts_where_its_name_stands(tmp_path: Path) -> 
     def hidden_in(asked: list[str]) -> Iterator[Hidden | None]:
         return map(known.get, asked)
 
-    choice = Choice(Words(list(paths.values()))(words(links.values())), ONE_PROJECT)
+    choice = Choice(Words(list(paths.values()))(words(links.values())), ONE_PROJECT, NO_MODULES)
     assert choice.marked(links, hidden_in) == {
         paths["uses.py"]: [paths["ops.py"]],
         paths["plain.py"]: [],

@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from tapemigrate.model import Handed, Links
+from tapemigrate.runner import run
 from tapemigrate.running import grouping
 from tapemigrate.running.grouping import grouped
+from tapemigrate.running.modules import Modules
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.words import Words
+from tapemigrate.settings import Settings
 
 MODEL = "class Model:\n    def loss(self, y, x):\n        return tf.gradients(y, x)[0]\n"
 
@@ -37,7 +40,9 @@ def tied(folder: Path, texts: dict[str, str], handed: Handed) -> set[str]:
 
     model = str(folder / "net/model.py")
     links = {model: Links(frozenset({"loss"}), frozenset({handed}))}
-    groups = grouped(links, places, hand_on, lambda one, two: True, Projects([], map))
+    projects = Projects([], map)
+    modules = Modules([str(folder / name) for name in texts], projects)
+    groups = grouped(links, places, hand_on, lambda one, two: True, projects, modules)
     return {Path(name).relative_to(folder).as_posix() for name in groups.of(model)}
 
 
@@ -59,6 +64,32 @@ def test_a_caller_may_mean_the_class(tmp_path: Path, text: str, expected: bool) 
         "net/model.py",
         *(["main.py"] if expected else []),
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from far.model import Model\nModel().loss(y, x)\n", False),
+        ("from model import Model\nModel().loss(y, x)\n", False),
+        ("from .model import Model as Own\nModel = Own\nModel().loss(y, x)\n", False),
+        ("from far.model import Model\nimport net.model\nnet.model.Model().loss(y, x)\n", True),
+        ("from far.model import Model\nfrom net.model import *\nModel().loss(y, x)\n", True),
+        ("from far.handing import Model\nModel().loss(y, x)\n", True),
+        ("from far.extending import Model\nModel().loss(y, x)\n", True),
+        ("from elsewhere.model import Model\nModel().loss(y, x)\n", True),
+        ("from net import model\nmodel.Model().loss(y, x)\n", True),
+    ],
+)
+def test_a_class_of_another_module_is_not_meant(tmp_path: Path, text: str, expected: bool) -> None:
+    texts = {
+        "far/main.py": text,
+        "far/model.py": "class Model:\n    pass\n",
+        "far/handing.py": "from net.model import Model\n",
+        "far/extending.py": "from net.model import Model as Base\nclass Model(Base):\n    pass\n",
+    }
+    ours = {"net/model.py", *(["far/main.py"] if expected else [])}
+    found = tied(tmp_path, texts, Handed("loss", frozenset({"Model"})))
+    assert found - {"far/handing.py", "far/extending.py"} == ours
 
 
 def test_a_method_that_any_may_call_ties_who_makes_tensors(tmp_path: Path) -> None:
@@ -117,3 +148,35 @@ def test_what_goes_together_does_not_depend_on_hashes(tmp_path: Path) -> None:
     }
     assert len(reports) == 1
     assert len(json.loads(reports.pop())) > 100
+
+
+HOME = """\
+import tensorflow as tf
+
+
+class Net:
+    def __init__(self, scale):
+        self.x = tf.placeholder(tf.float32, [None, 3])
+        self.w = tf.Variable(tf.ones([3]))
+        self.loss = tf.reduce_sum(self.x * self.w / scale)
+        self.slope = tf.gradients(self.loss, tf.trainable_variables())[0]
+"""
+
+
+def test_of_many_folders_with_the_same_modules_each_is_its_own(tmp_path: Path) -> None:
+    """Experiments that were copied, each a package of its own: more than are read for a name."""
+    for number in range(70):
+        folder = tmp_path / f"try_{number}"
+        folder.mkdir()
+        (folder / "net.py").write_text(HOME)
+        scale = "tf.exp(tf.Variable(1.0))" if number == 3 else "3.0"
+        use = f"import tensorflow as tf\nfrom try_{number}.net import Net\nnet = Net({scale})\n"
+        (folder / "main.py").write_text(use)
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    fixes = {
+        Path(result.filename).parent.name: [d.fix and d.fix.applicability for d in found]
+        for result in outcome.results
+        if (found := result.diagnostics)
+    }
+    assert len(fixes) == 70
+    assert [name for name, each in fixes.items() if each != ["safe"]] == ["try_3"]

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 from tapemigrate.model import SET, Handed, Hidden, Links
 from tapemigrate.patterns import late
@@ -17,6 +18,9 @@ from tapemigrate.running.projects import Projects
 from tapemigrate.running.reading import read, searchable
 from tapemigrate.running.texts import BESIDE, CALLED, DEFINED, FOREIGN, HOME, USED, Text
 from tapemigrate.source.decoding import SourceError, is_notebook
+
+if TYPE_CHECKING:
+    from tapemigrate.running.modules import Modules
 
 # A name that stands in more files than this (``main``, ``loss``) says little about who calls it,
 # and reading them all for each call would cost more than all the rest. Its callers count as
@@ -81,9 +85,15 @@ def _steps(path: str) -> tuple[str, ...]:
 class Choice:
     """Chooses among the files in which ``words`` stand; ``places`` are these, in order."""
 
-    def __init__(self, places: Mapping[str, Collection[str]], projects: Projects) -> None:
+    def __init__(
+        self,
+        places: Mapping[str, Collection[str]],
+        projects: Projects,
+        modules: Modules,
+    ) -> None:
         self._places = places
         self._projects = projects
+        self._modules = modules
         marked = (path for mark in sorted(_marks()) for path in places.get(mark, ()))
         self._marked = tuple(dict.fromkeys(marked))
         making = (path for mark in sorted(_marks(making=True)) for path in places.get(mark, ()))
@@ -122,9 +132,25 @@ class Choice:
             near_by = self._projects.using(filename, self._places[name])
             paths = [path for path in near_by if path in near[name]]
             if len(paths) > _MOST_MENTIONS:
+                paths = self._meaning(filename, name, links, paths)
+            if len(paths) > _MOST_MENTIONS:
                 yield ""
             else:
                 yield from (path for path in paths if path in chosen[name])
+
+    def _meaning(self, filename: str, name: str, links: Links, paths: list[str]) -> list[str]:
+        """Those of ``paths`` that have the name from ``filename``, as far as imports tell."""
+        meant = [handed for handed in links.handed if handed.name == name]
+        if name in links.names:
+            if _is_method(filename, name):
+                return paths
+            meant.append(Handed(name, frozenset()))
+        alike = {path for handed in meant for path in self._namesakes(handed)}
+        elsewhere = partial(self._modules.means_another, filename)
+        using = {p for p in paths if not all(elsewhere(p, each) for each in meant)} - alike
+        # A module of the same name tells what those mean that import it.
+        alike &= {path for user in using for path in self._modules.imported(user)}
+        return [path for path in paths if path in using or path in alike]
 
     def _namesakes(self, handed: Handed) -> Iterator[str]:
         """The modules of the same name that have a function of that name, too, and packages."""
@@ -255,6 +281,18 @@ def _text(path: str) -> Text:
         return Text(searchable(path, read(path)))
     except SourceError:
         return Text(b"")
+
+
+def _is_method(filename: str, name: str) -> bool:
+    """Whether a function of the name is defined below the top of a module, or cannot be told."""
+    if is_notebook(filename):
+        return True
+    try:
+        data = read(filename)
+    except SourceError:
+        return True
+    inside = rb"(?m)^[ \t]+(?:async[ \t]+)?def[ \t]+%b\b" % _encoded(name)
+    return re.search(inside, data) is not None
 
 
 def _tops(data: bytes) -> frozenset[bytes]:

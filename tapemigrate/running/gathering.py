@@ -89,9 +89,11 @@ def with_others(
     links = with_subclasses(links, find)
     known_words = words(links.values())
     find(known_words)
-    groups = grouped(links, find, hand_on, together, projects)
+    modules = Modules(paths, projects)
+    groups = grouped(links, find, hand_on, together, projects, modules)
     further = {file: Links(handed=handed) for file, handed in groups.further.items()}
-    choice = Choice(find(known_words | words(further.values())), projects)
+    standing = find(known_words | words(further.values()))
+    choice = Choice(standing, projects, modules)
     rank = {path: number for number, path in enumerate(everything)}
     marked = choice.marked(links, hidden_in)
     making = list(choice.making) if links else []
@@ -100,7 +102,6 @@ def with_others(
     passed = passing(hidden, find, running)
     reached = choice.reached(links, passed)
     naming = Naming(projects, hidden, passed)
-    modules = Modules(paths, projects)
     found: dict[str, tuple[Task, dict[str, None], set[str]]] = {}
     for task in tasks:
         members = sorted(groups.of(task.filename), key=rank.__getitem__)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tapemigrate.model import Handed, Links
 from tapemigrate.running.context import TENSORFLOW, home_of, ways
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.texts import CALLED, DEFINED, USED
+
+if TYPE_CHECKING:
+    from tapemigrate.running.modules import Modules
 
 # Files beyond this many are not tied together: a rewrite that long is no help to anybody.
 _MOST_FILES = 60
@@ -59,6 +63,7 @@ def grouped(
     hand_on: HandOn,
     allowed: Callable[[str, str], bool],
     projects: Projects,
+    modules: Modules,
 ) -> Groups:
     """The files by what ties them together. ``allowed``: whether two files may be."""
     groups = Groups(allowed)
@@ -93,9 +98,11 @@ def grouped(
                 if handed.followed:
                     calls, anchored = sorted(near), near
                 if len(near - {file}) > _MOST_FILES:
+                    near = {path for path in near if not modules.means_another(file, path, handed)}
+                if len(near - {file}) > _MOST_FILES:
                     continue
                 for caller in (*(c for c in calls if c in anchored), *namesakes):
-                    if caller == file:
+                    if caller == file or modules.means_another(file, caller, handed):
                         continue
                     if groups.join(file, caller):
                         calling.setdefault(caller, set()).add(handed.name)

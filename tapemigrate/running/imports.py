@@ -18,8 +18,8 @@ _NAME = late(rb"(?:^|[,(])(?:[ \t\r\n\\]|#[^\n]*)*([\w\x80-\xff]+)")
 # The first two steps of a module that a text names; the second may come from elsewhere.
 _MODULE = late(rb"[\"']([^\W\d]\w*\.(?:\w+|(?=[\"'{%])))")
 _FOLDER = late(rb"[\"'/\\]([\w.+-]+)")
-# What loads modules by their names, or from folders, which no import statement shows.
-_LOADING = (b"import_module", b"__import__", b"load_module", b"run_module")
+#: What loads modules by their names, which no import statement shows; or, below, from folders.
+LOADING = (b"import_module", b"__import__", b"load_module", b"run_module")
 _ADDING = (b"sys.path", b"load_source", b"spec_from_file", b"run_path", b"execfile", b"%run")
 
 
@@ -52,7 +52,7 @@ def _imports_in(path: str) -> Imports:
         if names and b"." not in module:
             modules += [b"%b.%b" % (module, name) for name in _NAME.findall(names)]
     found = {step for module in modules for step in _first_steps(module)}
-    if any(mark in data for mark in _LOADING):
+    if any(mark in data for mark in LOADING):
         found.update(_MODULE.findall(data))
     by_place = any(mark in data for mark in _ADDING)
     return Imports(frozenset(found), frozenset(_FOLDER.findall(data) if by_place else ()))

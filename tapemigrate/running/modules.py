@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from functools import cached_property
 
 from tapemigrate.flow.paths import names_class
+from tapemigrate.model import Handed
 from tapemigrate.patterns import late
 from tapemigrate.running.arguments import CALLED, Arguments
-from tapemigrate.running.imports import statements_in
+from tapemigrate.running.imports import LOADING, statements_in
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.reading import read, searchable
 from tapemigrate.running.subclasses import EXTENDS
@@ -108,6 +109,45 @@ class Modules:
             self._led_to[key] = frozenset(self._followed([(path, name, 0)]))
         return self._led_to[key]
 
+    def means_another(self, home: str, user: str, handed: Handed) -> bool:
+        """Whether a file that names the function has the name from elsewhere than ``home``.
+
+        It imports it, or its class, from a module that is at hand, and nothing from ``home``. An
+        object whose method it is may come from anywhere, and so may what is handed on as a value.
+        """
+        if handed.followed or handed.shared or user == home:
+            return False
+        words = {handed.name, *handed.anchors}
+        table = self._table(user)
+        modules = [module for module, name in table.imported.values() if name in words]
+        if table.loads or not any(self._nearest(user, module) for module in modules):
+            return False
+        ways = self._ways(user, words)
+        return not any(self._lead(self._nearest(user, module), home, name) for module, name in ways)
+
+    def imported(self, user: str) -> set[str]:
+        """The files from which the one at ``user`` imports, without what those import in turn."""
+        ways = self._ways(user, ())
+        return {path for module, _ in ways for path in self._nearest(user, module)}
+
+    def _ways(self, user: str, words: Iterable[str]) -> list[tuple[str, str]]:
+        """The modules that a file imports, and the names there; any of ``words`` by a star."""
+        table = self._table(user)
+        ways = [*table.imported.values()]
+        # What is imported from a package may be a module of it.
+        ways += [(_joined(module, name), "") for module, name in ways if name]
+        return ways + [(module, word) for module in table.wholesale for word in (*words, "")]
+
+    def _nearest(self, user: str, module: str) -> list[str]:
+        """Those of the files that a module may mean whose first folder is nearest to its user."""
+        from tapemigrate.rules.callgraph.places import nearness
+
+        files = self._files(user, module)
+        if module.startswith(".") or len(files) < 2:
+            return list(files)
+        near = [nearness(user, module, path) for path in files]
+        return [path for path, each in zip(files, near, strict=True) if each == max(near)]
+
     def read(self, user: str) -> Iterator[str]:
         """The files of what the one at ``user`` imports, and reads parts of: ``CACHE["h"]``."""
         table = self._table(user)
@@ -175,7 +215,8 @@ class _Table:
 
     ``imported`` are modules and the names there, empty where it is the module itself that has the
     name; ``wholesale`` are those of which all names are imported, ``handed_on`` if they are a
-    package's. The rest is asked of few files, and read off their bytes only then.
+    package's. ``loads``: it may import more by other ways. The rest is asked of few files, and read
+    off their bytes only then.
     """
 
     def __init__(self, path: str) -> None:
@@ -183,7 +224,9 @@ class _Table:
         self.handed_on = os.path.basename(path) == "__init__.py"
         self.imported: dict[str, tuple[str, str]] = {}
         self.wholesale: list[str] = []
-        for statement, names in statements_in(_data(path), is_notebook(path)):
+        data = _data(path)
+        self.loads = any(mark in data for mark in LOADING)
+        for statement, names in statements_in(data, is_notebook(path)):
             module, *alias = _decoded(statement).split()
             if names is None:
                 self.imported.setdefault(alias[-1] if alias else module, (module, ""))
