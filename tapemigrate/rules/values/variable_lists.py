@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.imported import leads_by_star, leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
+from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values
@@ -212,6 +213,8 @@ def function_meant(
 ) -> tuple[Unit, ast.FunctionDef] | None:
     """The one function that the call can mean, of this file or of one that it is imported from."""
     path = view.kinds.name(call.func)
+    if path is None and isinstance(call.func, ast.Name):
+        path = brought_from(project, view.unit, call.func.id)
     if path is None:
         own = view.kinds.called(call)
         return (
