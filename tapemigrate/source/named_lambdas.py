@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.source.positions import Lines
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import statements, walk
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _PASSED_ON = (ast.Yield, ast.YieldFrom, ast.Await)
@@ -52,10 +52,10 @@ def _begin(node: ast.stmt | ast.expr) -> tuple[int, int]:
 
 
 def _blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:
-    for node in walk(tree):
+    for node in statements(tree):
         for field in _BLOCKS:
-            block = getattr(node, field, None)
-            if isinstance(block, list):
+            block: list[ast.stmt] | None = getattr(node, field, None)
+            if block:
                 yield block
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.patterns import late
-from tapemigrate.source.trees import calls_in, walk
+from tapemigrate.source.trees import calls_in, statements
 
-_FORMS = late(r"\*\s*[\[({]|\bpartial\b")
+# Behind a value, with a space or without, a star multiplies. It comes first for the sake of speed.
+_UNPACKED = late(r"\*(?<![\w)\]}'\"]\*)(?<![\w)\]}'\"] \*)\s*[\[({]")
 _HOME = "functools"
 
 
 def spell_out_calls(tree: ast.Module, text: str) -> None:
     """Puts the values themselves in the place of displays that calls unpack, and of partials."""
-    if _FORMS.search(text) is None:
+    with_partials = _HOME in text and "partial" in text
+    if not with_partials and _UNPACKED.search(text) is None:
         return
     libraries, partials = _imported(tree)
     for call in calls_in(tree):
@@ -33,7 +35,7 @@ def spell_out_calls(tree: ast.Module, text: str) -> None:
 def _imported(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
     """Names of modules, and of what TensorFlow gives; names that ``functools`` goes by."""
     libraries, partials = set[str](), set[str]()
-    for node in walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             libraries |= {(a.asname or a.name).split(".")[0] for a in node.names}
             partials |= {f"{a.asname or a.name}.partial" for a in node.names if a.name == _HOME}
