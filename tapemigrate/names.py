@@ -78,6 +78,7 @@ class Names:
         self._known: dict[ast.expr, _Meaning | None] = {}
         self._same: dict[tuple[str, str], _Meaning] = {}
         stars = self._scopes.stars
+        self._may_mean = self._scopes.imported | _CONVENTIONAL.keys()
         self._stars_may_mean = any(each.split(".")[0] == "tensorflow" for each in stars)
         self._references: list[tuple[ast.expr, str]] | None = None
         self._children: dict[int, list[Scope]] | None = None
@@ -104,27 +105,23 @@ class Names:
     def references(self) -> Iterator[tuple[ast.expr, str]]:
         """Every longest chain (``a.b.c``, also by ``getattr``) that means an imported thing."""
         if self._references is None:
-            chains = filter(self._may_mean, self._scopes.chains)
-            meant = ((chain, self._meant(chain)) for chain in chains)
+            meant = ((chain, self._meant(chain)) for chain in self._scopes.chains)
             self._references = [(chain, each.path) for chain, each in meant if each is not None]
         return iter(self._references)
 
-    def _may_mean(self, expr: ast.expr) -> bool:
-        """Whether ``expr`` may mean something, told quickly: most names of a file mean nothing."""
+    def _meant(self, expr: ast.expr) -> _Meaning | None:
+        # Most names of a file mean nothing, and they are asked about very often.
         root: ast.AST = expr
         while root.__class__ is ast.Attribute:
             root = root.value
         if root.__class__ is ast.Name:
-            name = root.id
-            return name in self._scopes.imported or name in _CONVENTIONAL or self._stars_may_mean
-        return root.__class__ in _STEPS
-
-    def _meant(self, expr: ast.expr) -> _Meaning | None:
+            if root.id not in self._may_mean and not self._stars_may_mean:
+                return None
+        elif root.__class__ not in _STEPS:
+            return None
         known = self._known.get(expr, _UNASKED)
         if known is not _UNASKED:
             return cast("_Meaning | None", known)
-        if not self._may_mean(expr):
-            return None
         found = self._meaning(expr, 0)
         if found is not None:
             found = self._same.setdefault((found.path, found.kind), found)

@@ -19,7 +19,7 @@ from tapemigrate.indirect import (
     may_hand_on,
     names_tensorflow,
 )
-from tapemigrate.source.trees import children, declarations, has_children
+from tapemigrate.source.trees import children, declarations
 
 # What is asked of TensorFlow, and hardly of any other module that is called ``tf``.
 _SIGNS = frozenset(
@@ -177,7 +177,7 @@ class Scopes:
                 handler = handlers.get(node.__class__)
                 if handler is not None:
                     handler(self, node, scope, guard)
-                elif has_children(node.__class__):
+                elif node.__class__ is not ast.Constant:
                     nodes += reversed(children(node))
 
     def _push(self, nodes: Sequence[ast.AST], scope: Scope, guard: Guard) -> None:
@@ -315,11 +315,8 @@ class Scopes:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             self._assign_to(target, node.value, _end(node), scope, guard)
-        self._push(targets, scope, guard)
-        if node.value is not None:
-            self._push([node.value], scope, guard)
-        if isinstance(node, ast.AnnAssign):
-            self._push([node.annotation], scope, guard)
+        read = [*([node.annotation] if isinstance(node, ast.AnnAssign) else []), node.value]
+        self._push([*filter(None, read), *targets], scope, guard)
 
     def _assign_to(
         self,
@@ -384,7 +381,7 @@ class Scopes:
             self.read.add(value.id)
             self.of_name[value] = scope
         else:
-            self._push([value], scope, guard)
+            self._stack[-1][0].append(value)
 
     def _call(self, node: ast.Call | ast.Subscript, scope: Scope, guard: Guard) -> None:
         self.chains.append(node)

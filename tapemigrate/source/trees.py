@@ -39,11 +39,6 @@ _FIELDS = _Fields(
 )
 
 
-def has_children(cls: type[ast.AST]) -> bool:
-    """Whether nodes of a class may have nodes below them."""
-    return bool(_FIELDS[cls])
-
-
 def with_parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
     """Every node below ``tree``, with the one that holds it."""
     parents: dict[ast.AST, ast.AST] = {}
@@ -92,8 +87,8 @@ class _Blocks(dict[type[ast.AST], tuple[str, ...]]):
 _BLOCKS = _Blocks()
 
 
-def statements(tree: ast.Module) -> list[ast.AST]:
-    """All statements, and what holds some, in the order in which ``walk`` comes by them."""
+def statements(tree: ast.AST) -> list[ast.AST]:
+    """All statements below a scope, and what holds some, in the order in which ``walk`` does."""
     found: list[ast.AST] = [tree]
     blocks = _BLOCKS
     for each in found:  # which grows meanwhile
