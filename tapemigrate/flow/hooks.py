@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import statements, walk
 
 # What finds a part of an object, by its name or its key.
 _FINDING = frozenset({"__getattr__", "__getattribute__", "__getitem__"})
@@ -36,7 +36,7 @@ def hooks_of(cls: ast.ClassDef) -> list[ast.FunctionDef]:
 
 def names_parts_twice(cls: ast.ClassDef) -> bool:
     """Whether what its objects have is there by two ways: ``d.k`` is ``d["k"]``."""
-    for stmt in walk(cls):
+    for stmt in statements(cls):
         match stmt:
             case ast.Assign(targets=[ast.Name(id=name)]) if name in _FINDING:
                 return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tapemigrate.running.texts import FOREIGN
@@ -74,7 +74,7 @@ def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
     """
     tree = plain_tree(file)
     tops = [s for s in tree.body if isinstance(s, ast.FunctionDef | ast.ClassDef)]
-    used = {top.name: {_last(node) for node in walk(top)} for top in tops}
+    used = {top.name: set(_names_in(top)) for top in tops}
     imports = (s for s in statements(tree) if isinstance(s, ast.Import | ast.ImportFrom))
     aliases = [alias for stmt in imports for alias in stmt.names]
     found: set[str] = set()
@@ -85,7 +85,9 @@ def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+def _names_in(top: ast.AST) -> Iterator[str]:
+    for node in walk(top):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Name):
+            yield node.id

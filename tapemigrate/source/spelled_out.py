@@ -12,13 +12,15 @@ from tapemigrate.patterns import late
 from tapemigrate.source.trees import calls_in, statements
 
 # Behind a value, with a space or without, a star multiplies. It comes first for the sake of speed.
-_UNPACKED = late(r"\*(?<![\w)\]}'\"]\*)(?<![\w)\]}'\"] \*)\s*[\[({]")
+_UNPACKED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\s*[\[(]|\*\s*\{)")
+# A call of what a call gives, whatever stands between the two.
+_CALLED_AT_ONCE = late(r"\)(?:[\s\\]|#[^\n]*\n)*\(")
 _HOME = "functools"
 
 
 def spell_out_calls(tree: ast.Module, text: str) -> None:
     """Puts the values themselves in the place of displays that calls unpack, and of partials."""
-    with_partials = _HOME in text and "partial" in text
+    with_partials = _HOME in text and "partial" in text and _CALLED_AT_ONCE.search(text)
     if not with_partials and _UNPACKED.search(text) is None:
         return
     libraries, partials = _imported(tree)
