@@ -15,7 +15,7 @@ from tapemigrate.flow.functions import Function, NamedFunction, free_names
 from tapemigrate.flow.members import Members
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.unpacking import each_given
+from tapemigrate.flow.unpacking import all_given
 from tapemigrate.source.trees import arguments_of, walk
 
 _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
@@ -353,15 +353,13 @@ class Effects(Members):
 def _names_given(function: ast.AST) -> dict[str, str]:
     """The names that a function gives to what has another one, or is a part of that."""
     found: dict[str, str] = {}
-    for node in walk(function):
-        given = [(node.target, node.iter)] if isinstance(node, ast.For) else each_given(node)
-        for target, value in given:
-            name, root = target.id if isinstance(target, ast.Name) else None, root_name(value)
-            met = root
-            while met in found and met != name:
-                met = found[met]
-            if name is not None and root is not None and met != name:
-                found[name] = root
+    for target, value in all_given(function, loops=True):
+        name, root = target.id if isinstance(target, ast.Name) else None, root_name(value)
+        met = root
+        while met in found and met != name:
+            met = found[met]
+        if name is not None and root is not None and met != name:
+            found[name] = root
     return found
 
 

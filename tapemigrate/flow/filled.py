@@ -12,7 +12,7 @@ from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction, is_of_class, is_static, parameters
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.unpacking import each_given
+from tapemigrate.flow.unpacking import all_given
 from tapemigrate.source.trees import arguments_of, walk
 
 #: Whether methods of a name set parts of their object.
@@ -137,10 +137,9 @@ class FilledArguments:
         bound = own | {
             n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
         }
-        new = self._containers_made(function)
-        parts = _names_of_parts(function)
         surely: set[str] = set()
         unseen: set[str] = set()
+        named: list[ast.expr] = []
         for node in walk(function):
             changed: list[ast.expr] = []
             match node:
@@ -155,9 +154,14 @@ class FilledArguments:
                 root = root_name(each)
                 if root in own:
                     surely.add(root or "")
-                elif root in bound and _container(each) not in new:
-                    # ``rows = net.rows; rows.append(h)``
-                    surely |= {"*", *(_behind(root or "", parts) & own)}
+                elif root in bound:
+                    named.append(each)
+        new = self._containers_made(function) if named else set()
+        parts = _names_of_parts(function) if named else {}
+        for each in named:
+            if _container(each) not in new:
+                # ``rows = net.rows; rows.append(h)``
+                surely |= {"*", *(_behind(root_name(each) or "", parts) & own)}
         return _Parameters(frozenset(surely - {"*"}), "*" in surely, frozenset(unseen))
 
     def _containers_made(self, function: ast.AST) -> set[str]:
@@ -208,12 +212,10 @@ class FilledArguments:
 def _names_of_parts(function: ast.AST) -> dict[str, set[str]]:
     """By the names that a function gives: the names of what they are, or of what has them."""
     found: dict[str, set[str]] = {}
-    for node in walk(function):
-        given = [(node.target, node.iter)] if isinstance(node, ast.For) else each_given(node)
-        for target, value in given:
-            root = root_name(value)
-            if isinstance(target, ast.Name) and root is not None:
-                found.setdefault(target.id, set()).add(root)
+    for target, value in all_given(function, loops=True):
+        root = root_name(value)
+        if isinstance(target, ast.Name) and root is not None:
+            found.setdefault(target.id, set()).add(root)
     return found
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+
+from tapemigrate.source.trees import walk
 
 #: What gives names, or parts of objects, a value.
 GIVING: tuple[type[ast.AST], ...] = (ast.Assign, ast.AnnAssign, ast.NamedExpr)
@@ -45,6 +48,15 @@ def each_given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         else:
             pending += parts
     return found
+
+
+def all_given(root: ast.AST, *, loops: bool = False) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The same of all assignments in ``root``, and what the targets of ``loops`` are taken from."""
+    for node in walk(root):
+        if node.__class__ in GIVING:
+            yield from each_given(node)
+        elif loops and isinstance(node, ast.For):
+            yield node.target, node.iter
 
 
 def zipped(target: ast.expr, iterated: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:

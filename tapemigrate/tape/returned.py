@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.source.trees import children, kept
 
 # What gives the elements of its arguments one after the other, as they are asked for.
 _IN_TURN = frozenset({"enumerate", "filter", "iter", "reversed", "zip"})
@@ -80,6 +81,11 @@ def given(function: ast.FunctionDef | ast.AsyncFunctionDef, place: int) -> list[
 
 def gives_what_was(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether the function may give back what it was handed, or what was kept somewhere before."""
+    return kept(function, _gives_what_was)
+
+
+def _gives_what_was(function: ast.AST) -> bool:
+    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
     nodes = list(_own(function))
     first = min((n.lineno for n in nodes if isinstance(n, ast.Return)), default=0)
     always = {stmt for stmt in _always(function.body) if stmt.lineno < first}
@@ -111,8 +117,8 @@ def gives_what_was(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
                 return True
         elif path is not None and path not in seen:
             seen.add(path)
-            kept = len(path) > 1 and not any(path in _paths(s) for s in always)
-            if path in bound or kept:
+            stays = len(path) > 1 and not any(path in _paths(s) for s in always)
+            if path in bound or stays:
                 return True
             pending += values.get(path, ())
     return False
@@ -200,4 +206,4 @@ def _own(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            stack.extend(ast.iter_child_nodes(node))
+            stack += children(node)

@@ -57,7 +57,7 @@ def leads_by_star(project: Project, path: str, user: Unit, home: Unit, name: str
     that is so called."""
     module, last = split_path(path)
     packages = list(project.units.at(_places(project, module, user).__contains__))
-    if len(packages) != 1 or last in bound_names(packages[0]):
+    if len(packages) != 1 or last in packages[0].once(bound_names):
         return False
     ways = (f"{s}{'' if s.endswith('.') else '.'}{last}" for s in own_stars(packages[0]))
     found = [leads_to(project, way, packages[0], home, name) for way in ways]
@@ -85,7 +85,7 @@ def homes_of(project: Project, path: str) -> Iterator[tuple[Unit, str]]:
 def _handed_on(unit: Unit, name: str) -> list[str]:
     """The paths by which a file may import what others import from it."""
     path = import_paths(unit).get(name)
-    if path is not None or name in bound_names(unit):
+    if path is not None or name in unit.once(bound_names):
         return [] if path is None else [path]
     return [f"{star}{'' if star.endswith('.') else '.'}{name}" for star in own_stars(unit)]
 

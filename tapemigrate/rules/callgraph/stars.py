@@ -31,7 +31,7 @@ def _left_to_stars(unit: Unit) -> frozenset[str]:
 
 def _bound(unit: Unit) -> frozenset[str]:
     code = {each.name for each in unit.definitions}
-    return frozenset(code | bound_names(unit).keys() | imported_names(unit))
+    return frozenset(code | unit.once(bound_names).keys() | imported_names(unit))
 
 
 def brought_from(project: Project, unit: Unit, name: str) -> str | None:

@@ -6,6 +6,7 @@ import ast
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.deferred import Deferred
@@ -73,7 +74,7 @@ def _is_computed(project: Project, name: str) -> bool:
                             return True
                     case ast.AnnAssign(target=ast.Name(id=own)) if own == name:
                         known = True
-        known = known or any(name in _fields(call) for call in unit.nodes(ast.Call))
+        known = known or name in unit.once(_fields_of_tuples)
     return not known
 
 
@@ -81,6 +82,10 @@ def _is_own(names: Names, call: ast.Call) -> bool:
     """Whether what is called may be a descriptor: ``y = property(_y)``."""
     qualified = names.qualified(call.func)
     return qualified is None or short(qualified) is None
+
+
+def _fields_of_tuples(unit: Unit) -> frozenset[str]:
+    return frozenset(name for call in unit.nodes(ast.Call) for name in _fields(call))
 
 
 def _fields(call: ast.Call) -> list[str]:

@@ -17,7 +17,7 @@ from tapemigrate.flow.functions import (
 )
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.sharing import last_of
-from tapemigrate.flow.unpacking import each_given
+from tapemigrate.flow.unpacking import all_given, each_given
 from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
@@ -185,8 +185,7 @@ def _targets_of(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 def _pushing(function: ast.AST) -> dict[str, str]:
     """By the names that a function calls: into what they put something, ``put = ROWS.append``."""
-    given = [pair for node in walk(function) for pair in each_given(node)]
-    given = [(target, value) for target, value in given if isinstance(target, ast.Name)]
+    given = [(t, value) for t, value in all_given(function) if isinstance(t, ast.Name)]
     found = {path_of(t): root for t, value in given for root in _pushes_into(value)}
     new = True
     while new:  # by another name: ``put = add``
