@@ -34,7 +34,13 @@ from tapemigrate.rules.unseen.given import (
 )
 from tapemigrate.rules.unseen.hazards import Hazards, hazards, opens
 from tapemigrate.rules.unseen.importing import modules
-from tapemigrate.rules.unseen.methods import CALLED, asked_of_parameters, methods_of, named_in
+from tapemigrate.rules.unseen.methods import (
+    CALLED,
+    asked_of_parameters,
+    bases_in,
+    methods_of,
+    named_in,
+)
 from tapemigrate.rules.unseen.objects import runs_unnamed
 from tapemigrate.rules.unseen.reasons import CACHING, MARKS, OVERRIDE, UNDER
 from tapemigrate.rules.unseen.spread import hidden, hidden_methods, uses_of_own, with_users
@@ -142,12 +148,16 @@ class Elsewhere:
 
         The reasons begin with where a method is from: "of model.py: it imports a graph".
         """
-        return self._run_in(self._all_homes(unit))
+        # What its own classes inherit may run what they have of the kind.
+        own = self._own_home(unit) if _BASES.of(unit) else set()
+        return self._run_in(own | self._all_homes(unit))
 
     def _methods_of(self, user: Unit) -> dict[str, Refusal]:
         """The same of those that it may hand to others."""
-        own = {user.filename} if user.filename in self._files and _METHODS.of(user) else set()
-        return self._run_in(own | self._all_homes(user))
+        return self._run_in(self._own_home(user) | self._all_homes(user))
+
+    def _own_home(self, unit: Unit) -> set[str]:
+        return {unit.filename} if unit.filename in self._files and _METHODS.of(unit) else set()
 
     def _all_homes(self, unit: Unit) -> set[str]:
         paths = [path for _, path in unit.names.references() if not path.startswith("tensorflow.")]
@@ -161,12 +171,29 @@ class Elsewhere:
         for home in sorted(homes):
             own = _METHODS.of(self._files[home]) or {}
             found = {name: _of(home, refusal) for name, refusal in own.items()} | found
+        # A base class may run what only the classes made of it do: ``self.forward(x)``.
+        users = self._with_bases(homes) if found else ()
         before = -1
         while before < len(found):
             before = len(found)
-            for home in sorted(homes):
+            for home in sorted(users):
                 found = self._with_users(home, found) | found
         return {name: r for name, r in found.items() if not _is_cached_unnamed(name, r)}
+
+    def _with_bases(self, homes: set[str]) -> set[str]:
+        """The files ``homes`` with those that may hold base classes of what is made there."""
+        found, pending = set(homes), list(homes)
+        while pending:
+            for path in _BASES.of(self._files[pending.pop()]) or ():
+                module, _, name = path.rpartition(".")
+                more = {
+                    other
+                    for other, file in self._files.items()
+                    if other not in found and may_hold(other, module) and _is_word(name, file.text)
+                }
+                found |= more
+                pending += more
+        return found
 
     def given(self, project: Project, unit: Unit, steps: int = _MOST_CALLERS) -> Handed:
         """What of the kind the functions of ``unit`` are handed, by ``steps`` of callers."""
@@ -415,6 +442,7 @@ _USES = ByText(_uses)
 _METHODS = ByText(hidden_methods)
 _NAMED = ByText(named_in)
 _DEFINED = ByText(methods_of)
+_BASES = ByText(bases_in)
 _ASKED = ByText(asked_of_parameters)
 
 

@@ -21,6 +21,13 @@ def methods_of(unit: Unit) -> frozenset[str]:
     return frozenset(f.name for f in _functions(unit) if isinstance(unit.parents[f], ast.ClassDef))
 
 
+def bases_in(unit: Unit) -> frozenset[str]:
+    """The paths of imported base classes of the classes in ``unit``, but for those of libraries."""
+    bases = (base for cls in unit.nodes(ast.ClassDef) for base in cls.bases)
+    paths = filter(None, map(unit.names.qualified, bases))
+    return frozenset(path for path in paths if not is_of_library(path))
+
+
 def named_in(unit: Unit) -> dict[str, frozenset[str]]:
     """By the names of the functions and methods of ``unit``, the names that stand in them."""
     found: dict[str, frozenset[str]] = {}
