@@ -140,6 +140,27 @@ class Names:
         """The modules of which the file imports all names."""
         return self._scopes.stars
 
+    def starred(self, name: ast.Name) -> tuple[str, ...]:
+        """The paths by which star imports of one's own modules may bring what nothing here binds.
+
+        The import that stands last comes first: it is the one in force if it brings the name.
+        """
+        if not self._scopes.stars or hasattr(builtins, name.id) or self._is_bound(name):
+            return ()
+        return tuple(
+            f"{module}{'' if module.endswith('.') else '.'}{name.id}"
+            for module in reversed(self._scopes.stars)
+            if module.split(".")[0] != "tensorflow"
+        )
+
+    def _is_bound(self, name: ast.Name) -> bool:
+        scope: Scope | None = self._scopes.of_name.get(name)
+        while scope is not None:
+            if scope.bindings.get(name.id):
+                return True
+            scope = scope.parent
+        return False
+
     def alias_definition(self, expr: ast.expr) -> str | None:
         """The name to which ``expr``, the right side of an assignment, is given; None elsewhere."""
         return self._scopes.aliases.get(expr)

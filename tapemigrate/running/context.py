@@ -250,8 +250,8 @@ class Naming:
 
 
 def _may_name(text: Text, names: frozenset[bytes] | None) -> bool:
-    """Whether a text imports one of the names, by itself or with its module; None: not known."""
-    return names is None or any(map(text.names, text.among(names)))
+    """Whether a text may have one of the names by an import, of all names too; None: not known."""
+    return names is None or any(map(text.reaches_out, text.among(names)))
 
 
 def _encoded(name: str) -> bytes:

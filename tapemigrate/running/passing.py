@@ -69,20 +69,26 @@ def _users(
 def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
     """The functions and classes of a file that use one of ``names``, through each other too.
 
+    And what it imports by such a name, which others may import from it in turn.
+
     Raises:
         SourceError: where it does not parse.
     """
     tree = plain_tree(file)
     tops = [s for s in tree.body if isinstance(s, ast.FunctionDef | ast.ClassDef)]
     used = {top.name: set(_names_in(top)) for top in tops}
-    imports = (s for s in statements(tree) if isinstance(s, ast.Import | ast.ImportFrom))
+    imports = [s for s in statements(tree) if isinstance(s, ast.Import | ast.ImportFrom)]
     aliases = [alias for stmt in imports for alias in stmt.names]
+    parts = [a for stmt in imports if isinstance(stmt, ast.ImportFrom) for a in stmt.names]
+    handed_on = {a.asname or a.name for a in parts if a.name in names}
+    if any(a.name == "*" for a in parts):
+        handed_on |= names
     found: set[str] = set()
     wanted = set(names)
     wanted |= {a.asname for a in aliases if a.asname and a.name.rpartition(".")[2] in wanted}
     while new := {name for name in used if used[name] & (wanted | found)} - found:
         found |= new
-    return frozenset(found)
+    return frozenset(found | handed_on)
 
 
 def _names_in(top: ast.AST) -> Iterator[str]:

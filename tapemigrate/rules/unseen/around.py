@@ -14,7 +14,8 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.unseen.given import last_name, may_mean
+from tapemigrate.rules.unseen.bindings import last_name
+from tapemigrate.rules.unseen.given import may_mean
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.request import Refusal
 

@@ -34,6 +34,7 @@ from tapemigrate.rules.unseen.given import (
 )
 from tapemigrate.rules.unseen.hazards import Hazards, hazards, opens
 from tapemigrate.rules.unseen.importing import modules
+from tapemigrate.rules.unseen.imports import handed_on, references, starred
 from tapemigrate.rules.unseen.methods import (
     CALLED,
     asked_of_parameters,
@@ -106,6 +107,10 @@ class Elsewhere:
             refusal = self._refuse(filename, path, last)
             if refusal is not None and (top not in found or found[top].gathers):
                 found[top] = refusal
+        for name, path in [*self._handed_on(filename)]:
+            refusal = self._refuse(filename, path, name)
+            if refusal is not None:
+                found.setdefault(name, refusal)
         asking = {name: each for name, each in found.items() if each.gathers}
         by_hand = {name: each for name, each in found.items() if not each.gathers}
         return with_users(asking, uses.own) | with_users(by_hand, uses.own)
@@ -139,6 +144,10 @@ class Elsewhere:
         if isinstance(node, ast.Attribute) and node.attr not in self._by_name:
             return None
         path = unit.names.qualified(node)
+        if path is None and isinstance(node, ast.Name) and node.id in self._by_name:
+            starred = unit.names.starred(node)
+            found = (self._refuse(unit.filename, each, node.id) for each in starred)
+            return next(filter(None, found), None)
         if path is None or path.startswith("tensorflow."):
             return None
         return self._refuse(unit.filename, path, _last(node))
@@ -160,8 +169,7 @@ class Elsewhere:
         return {unit.filename} if unit.filename in self._files and _METHODS.of(unit) else set()
 
     def _all_homes(self, unit: Unit) -> set[str]:
-        paths = [path for _, path in unit.names.references() if not path.startswith("tensorflow.")]
-        homes = self._homes(unit.filename, paths)
+        homes = self._homes(unit.filename, [path for _, path in references(unit)])
         while more := {each for home in homes for each in self._uses_of(home)} - homes:
             homes |= more
         return homes
@@ -285,7 +293,7 @@ class Elsewhere:
                 for name, homes in self._run_homes.items()
                 if steps[:1] != ("tensorflow",)
                 and any(
-                    lies_in(home, steps) or (name == steps[-1] and lies_in(home, steps[:-1]))
+                    lies_in(home, steps) or (steps[-1] in (name, "*") and lies_in(home, steps[:-1]))
                     for home in homes
                 )
             )
@@ -310,8 +318,8 @@ class Elsewhere:
     def running(self, unit: Unit, methods: Mapping[str, Refusal]) -> dict[str, Refusal]:
         """The imported functions that run one of ``methods`` of what they are handed, by name."""
         found: dict[str, Refusal] = {}
-        for expr, path in unit.names.references() if methods else ():
-            if not path.startswith("tensorflow.") and _last(expr) not in found:
+        for expr, path in references(unit) if methods else ():
+            if _last(expr) not in found:
                 refusal = self._run_for(unit.filename, path, methods, _MOST_STEPS)
                 found |= {} if refusal is None else {_last(expr): refusal}
         return found
@@ -372,7 +380,20 @@ class Elsewhere:
 
     def _uses_of(self, filename: str) -> set[str]:
         uses = _USES.of(self._files[filename])
-        return self._homes(filename, [path for path, _, _ in uses.foreign] if uses else ())
+        foreign = [path for path, _, _ in uses.foreign] if uses else []
+        return self._homes(filename, [*foreign, *(p for _, p in self._handed_on(filename))])
+
+    def _handed_on(self, filename: str) -> Iterator[tuple[str, str]]:
+        """The names that a file imports, and others from it in turn, and their paths."""
+        known = _HANDED_ON.of(self._files[filename])
+        for name, path in known.named if known is not None else ():
+            if path.rpartition(".")[2] in self._by_name:
+                yield name, path
+        for module in known.stars if known is not None else ():
+            steps = tuple(step for step in module.split(".") if step)
+            for name, homes in self._by_name.items():
+                if any(lies_in(home, steps) for home, _ in homes):
+                    yield name, starred(module, name)
 
     def _with_users(self, filename: str, methods: dict[str, Refusal]) -> dict[str, Refusal]:
         """The methods of a file that run ``methods``, or imported functions that do the like."""
@@ -413,8 +434,8 @@ class _Uses:
 
 def _uses(unit: Unit) -> _Uses:
     found: list[tuple[str, str, str]] = []
-    for expr, path in unit.names.references():
-        top = None if path.startswith("tensorflow.") else _top(unit, expr)
+    for expr, path in references(unit):
+        top = _top(unit, expr)
         if top is not None:
             found.append((path, _last(expr), top.name))
     # Of their order, only which stands first and which last makes a difference.
@@ -443,6 +464,7 @@ _METHODS = ByText(hidden_methods)
 _NAMED = ByText(named_in)
 _DEFINED = ByText(methods_of)
 _BASES = ByText(bases_in)
+_HANDED_ON = ByText(handed_on)
 _ASKED = ByText(asked_of_parameters)
 
 
@@ -456,8 +478,7 @@ def _is_word(name: str, text: str) -> bool:
 
 def held(unit: Unit) -> Hidden:
     """What ``unit`` has of the kind for others, and what it may use of theirs."""
-    paths = [path for _, path in unit.names.references() if not path.startswith("tensorflow.")]
-    uses = frozenset(path.rpartition(".")[2] for path in paths)
+    uses = frozenset(path.rpartition(".")[2] for _, path in references(unit))
     return Hidden(frozenset(_HIDDEN.of(unit) or ()), uses)
 
 

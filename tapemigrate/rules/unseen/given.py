@@ -14,18 +14,14 @@ from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import is_module, split_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.rules.unseen.bindings import bound, last_name, parts, with_second_names
+from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.request import Refusal
 
 #: Why a tape would miss what a name runs.
 Refuses = Callable[[ast.expr], Refusal | None]
 #: By function and parameter, why a tape would miss what is handed in there.
 Given = dict[tuple[str, str], Refusal]
-
-# What is handed in has a name, or is made there; anything else tells nothing.
-_GIVEN = frozenset(
-    {ast.Name, ast.Attribute, ast.Subscript, ast.Starred, ast.Call, ast.IfExp},
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +84,21 @@ def given_to(
         return {}, {}
     having = {**from_above, **made()}
 
-    def an_object(value: ast.expr) -> Refusal | None:
-        return refuses(value.func) if isinstance(value, ast.Call) else having.get(last_name(value))
+    making = makers(user, refuses)
 
-    return dict(_given(calls, taking, refuses)), dict(_given(calls, taking, an_object))
+    def an_object(value: ast.expr) -> Refusal | None:
+        if isinstance(value, ast.Call):
+            return refuses(value.func) or making.get(last_name(value.func))
+        return having.get(last_name(value))
+
+    of_any = (partial(_of_parts, asked) for asked in (refuses, an_object))
+    run, had = (dict(_given(calls, taking, each)) for each in of_any)
+    return run, had
+
+
+def _of_parts(refuses: Refuses, value: ast.expr) -> Refusal | None:
+    """What ``refuses`` tells of any of which ``value`` may be one."""
+    return next(filter(None, map(refuses, parts(value))), None)
 
 
 def gives_any(call: ast.Call, refuses: Refuses, made: Mapping[str, Refusal]) -> bool:
@@ -99,13 +106,13 @@ def gives_any(call: ast.Call, refuses: Refuses, made: Mapping[str, Refusal]) -> 
 
     What is handed on from parameters of the function around is not among that.
     """
-    for value in (*call.args, *(each.value for each in call.keywords)):
-        if value.__class__ not in _GIVEN:
-            continue
-        if refuses(value) is not None or last_name(value) in made:
-            return True
-        if isinstance(value, ast.Call) and refuses(value.func) is not None:
-            return True
+    for handed in arguments_of(call):
+        for value in parts(handed):
+            if refuses(value) is not None or last_name(value) in made:
+                return True
+            if isinstance(value, ast.Call):
+                if refuses(value.func) is not None or last_name(value.func) in made:
+                    return True
     return False
 
 
@@ -116,7 +123,11 @@ def _handing_on(unit: Unit) -> frozenset[int]:
     return frozenset(
         number
         for number, call in calls
-        if any(last_name(each) in parameters_there for each in arguments_of(call))
+        if any(
+            last_name(part) in parameters_there
+            for each in arguments_of(call)
+            for part in parts(each)
+        )
     )
 
 
@@ -141,9 +152,9 @@ def names_for(unit: Unit, given: Given) -> dict[str, Refusal]:
         before = len(names)
         further = _given(unit.nodes(ast.Call), taking, partial(_named, names))
         more = {parameter: refusal for (_, parameter), refusal in further}
-        for targets, value in _bindings(unit):
-            if (refusal := names.get(last_name(value))) is not None:
-                more |= dict.fromkeys(filter(None, map(last_name, targets)), refusal)
+        for name, value in bound(unit):
+            if (refusal := _of_parts(partial(_named, names), value)) is not None:
+                more[name] = refusal
         names = more | names
     return names
 
@@ -191,16 +202,6 @@ def _named(names: Mapping[str, Refusal], value: ast.expr) -> Refusal | None:
     return names.get(last_name(value))
 
 
-def _bindings(unit: Unit) -> Iterator[tuple[list[ast.expr], ast.expr]]:
-    """What names a value, or a part of one, and that value."""
-    yield from ((stmt.targets, stmt.value) for stmt in unit.nodes(ast.Assign))
-    loops: list[ast.For | ast.comprehension] = [*unit.nodes(ast.For)]
-    for loop in [*loops, *unit.nodes(ast.comprehension)]:
-        inside = [loop.iter, *(loop.iter.args if isinstance(loop.iter, ast.Call) else ())]
-        targets: list[ast.expr] = [n for n in walk(loop.target) if isinstance(n, ast.Name)]
-        yield from ((targets, each) for each in inside)
-
-
 def _given(
     calls: Iterable[ast.Call], taking: Mapping[str, list[list[str]]], refuses: Refuses
 ) -> Iterator[tuple[tuple[str, str], Refusal]]:
@@ -225,18 +226,22 @@ def _given(
 
 
 def objects(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
-    """The last names of what such functions and classes make in the file."""
+    """The last names of what such functions and classes make in the file, and of those."""
+    making = makers(user, refuses)
     found: dict[str, Refusal] = {}
-    for stmt in user.nodes(ast.Assign):
-        if isinstance(stmt.value, ast.Call):
-            refusal = refuses(stmt.value.func)
+    for name, value in bound(user):
+        for made in parts(value):
+            if not isinstance(made, ast.Call):
+                continue
+            refusal = refuses(made.func) or making.get(last_name(made.func))
             if refusal is not None:
-                found |= dict.fromkeys(filter(None, map(last_name, stmt.targets)), refusal)
-    return found
+                found[name] = refusal
+    for name in with_second_names(user, found) - found.keys() if found else ():
+        found[name] = next(iter(found.values()))
+    return making | found
 
 
-def last_name(node: ast.expr) -> str:
-    """By what a value, or what holds it, goes in the end."""
-    while isinstance(node, (ast.Subscript, ast.Starred)):
-        node = node.value
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+def makers(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
+    """Second names of such functions and classes: ``nets`` of ``nets = {"small": Small}``."""
+    named = [(name, r) for name, value in bound(user) if (r := _of_parts(refuses, value))]
+    return dict.fromkeys(with_second_names(user, dict(named)), named[0][1]) if named else {}

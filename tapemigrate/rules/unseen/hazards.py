@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.unseen.bindings import last_name
 from tapemigrate.rules.unseen.collected import Collected
-from tapemigrate.rules.unseen.given import Handed, last_name
+from tapemigrate.rules.unseen.given import Handed
+from tapemigrate.rules.unseen.imports import references
 from tapemigrate.rules.unseen.methods import may_be_of
 from tapemigrate.rules.unseen.objects import is_called, is_used_whole, runs_unnamed, standing_for
 from tapemigrate.rules.unseen.own_graphs import outside_own_graphs
@@ -389,8 +391,7 @@ def _made_elsewhere(found: Hazards) -> dict[str, Refusal]:
     """The imported names of what gives objects whose methods run such things without a name."""
     if found.foreign is None or not any(map(runs_unnamed, found.methods)):
         return {}
-    references = [node for node, _ in found.unit.names.references()]
-    asked = [(last_of(node) or "", found.foreign(node)) for node in references]
+    asked = [(last_of(node) or "", found.foreign(node)) for node, _ in references(found.unit)]
     return {name: each for name, each in asked if each is not None and not each.gathers}
 
 

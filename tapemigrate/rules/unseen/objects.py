@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.unseen.bindings import bound, last_name, parts, with_second_names
 from tapemigrate.source.trees import arguments_of
 
 # Python calls these, and Keras and Sonnet the other two.
@@ -30,12 +31,10 @@ def standing_for(
     }
     if not classes:
         return frozenset()
-    names: set[str] = set()
-    for stmt in unit.nodes(ast.Assign):
-        if _makes(stmt.value, classes):
-            names.update(filter(None, map(_last, stmt.targets)))
+    made = {name for name, value in bound(unit) if _makes(value, classes)}
+    names = set(with_second_names(unit, made))
     given = (each for call in unit.nodes(ast.Call) for each in arguments_of(call))
-    if any(_makes(each, classes) or _last(each) in names for each in given):
+    if any(_makes(each, classes) or _goes_by(each, names) for each in given):
         names.update(a.arg for f in _functions(unit) for a in parameters(f.args))
     return frozenset(names - {"self"})
 
@@ -66,8 +65,10 @@ def _functions(unit: Unit) -> Iterator[NamedFunction]:
 
 
 def _makes(value: ast.expr, classes: Container[str]) -> bool:
-    return isinstance(value, ast.Call) and _last(value.func) in classes
+    return any(
+        isinstance(part, ast.Call) and last_name(part.func) in classes for part in parts(value)
+    )
 
 
-def _last(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+def _goes_by(value: ast.expr, names: Container[str]) -> bool:
+    return any(last_name(part) in names for part in parts(value))
