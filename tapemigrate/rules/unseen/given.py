@@ -88,7 +88,7 @@ def given_to(
 
     def an_object(value: ast.expr) -> Refusal | None:
         if isinstance(value, ast.Call):
-            return refuses(value.func) or making.get(last_name(value.func))
+            return _of_maker(value, refuses, making)
         return having.get(last_name(value))
 
     of_any = (partial(_of_parts, asked) for asked in (refuses, an_object))
@@ -101,6 +101,12 @@ def _of_parts(refuses: Refuses, value: ast.expr) -> Refusal | None:
     return next(filter(None, map(refuses, parts(value))), None)
 
 
+def _of_maker(call: ast.Call, refuses: Refuses, making: Mapping[str, Refusal]) -> Refusal | None:
+    """What is to say of what a call gives, by what is called: ``nets[kind]()``."""
+    asked = (refuses(each) or making.get(last_name(each)) for each in parts(call.func))
+    return next(filter(None, asked), None)
+
+
 def gives_any(call: ast.Call, refuses: Refuses, made: Mapping[str, Refusal]) -> bool:
     """Whether a call is handed what ``refuses`` tells of, or an object that it, or ``made``, does.
 
@@ -110,9 +116,8 @@ def gives_any(call: ast.Call, refuses: Refuses, made: Mapping[str, Refusal]) -> 
         for value in parts(handed):
             if refuses(value) is not None or last_name(value) in made:
                 return True
-            if isinstance(value, ast.Call):
-                if refuses(value.func) is not None or last_name(value.func) in made:
-                    return True
+            if isinstance(value, ast.Call) and _of_maker(value, refuses, made) is not None:
+                return True
     return False
 
 
@@ -233,8 +238,7 @@ def objects(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
         for made in parts(value):
             if not isinstance(made, ast.Call):
                 continue
-            refusal = refuses(made.func) or making.get(last_name(made.func))
-            if refusal is not None:
+            if (refusal := _of_maker(made, refuses, making)) is not None:
                 found[name] = refusal
     for name in with_second_names(user, found) - found.keys() if found else ():
         found[name] = next(iter(found.values()))
