@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -115,3 +116,20 @@ def bound_names(unit: Unit) -> dict[str, list[ast.Name]]:
         if not isinstance(node.ctx, ast.Load):
             found.setdefault(node.id, []).append(node)
     return found
+
+
+def left_to_stars(unit: Unit) -> frozenset[str]:
+    """The names that the file reads, and that nothing in it gives a value."""
+    return unit.once(_left_to_stars)
+
+
+def _left_to_stars(unit: Unit) -> frozenset[str]:
+    read = {n.id for n in unit.nodes(ast.Name) if isinstance(n.ctx, ast.Load)}
+    known = unit.once(names_bound) | {n.arg for n in unit.nodes(ast.arg)}
+    return frozenset(read - known - vars(builtins).keys())
+
+
+def names_bound(unit: Unit) -> frozenset[str]:
+    """The names that something in the file gives a value, parameters apart."""
+    code = {each.name for each in unit.definitions}
+    return frozenset(code | unit.once(bound_names).keys() | imported_names(unit))

@@ -24,6 +24,7 @@ from tapemigrate.rules.indexes import (
     extending,
     imported_names,
     kinds_of,
+    left_to_stars,
     reads,
     set_attributes,
 )
@@ -188,8 +189,8 @@ class Project:
         return effects_of(unit)
 
     def imported(self, unit: Unit) -> frozenset[str]:
-        """Every name that some import statement of ``unit`` binds."""
-        return unit.once(imported_names)
+        """Every name that some import statement of ``unit`` binds, or may bind: of all names."""
+        return unit.once(_imported)
 
     def scope_of(self, unit: Unit, node: ast.AST) -> Scope:
         """The innermost function, lambda or module whose code runs ``node``."""
@@ -454,3 +455,8 @@ def self_name(unit: Unit, scope: Scope) -> str | None:
             return node.args.args[0].arg if node.args.args and not is_static(node) else None
         node = parent
     return None
+
+
+def _imported(unit: Unit) -> frozenset[str]:
+    named = imported_names(unit)
+    return named | left_to_stars(unit) if unit.names.stars else named

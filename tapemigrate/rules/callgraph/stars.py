@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-import builtins
 from functools import partial
 
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import bound_names, imported_names
+from tapemigrate.rules.indexes import left_to_stars, names_bound
 from tapemigrate.rules.project import Project
 
 
 def own_stars(unit: Unit) -> list[str]:
     """The user's own modules of which the file imports all names; relative ones have their dots."""
     return [module for module in unit.names.stars if not is_of_library(module)]
-
-
-def left_to_stars(unit: Unit) -> frozenset[str]:
-    """The names that the file reads, and that nothing in it gives a value."""
-    return unit.once(_left_to_stars)
-
-
-def _left_to_stars(unit: Unit) -> frozenset[str]:
-    read = {n.id for n in unit.nodes(ast.Name) if isinstance(n.ctx, ast.Load)}
-    known = unit.once(_bound) | {n.arg for n in unit.nodes(ast.arg)}
-    return frozenset(read - known - vars(builtins).keys())
-
-
-def _bound(unit: Unit) -> frozenset[str]:
-    code = {each.name for each in unit.definitions}
-    return frozenset(code | unit.once(bound_names).keys() | imported_names(unit))
 
 
 def brought_from(project: Project, unit: Unit, name: str) -> str | None:
@@ -46,7 +28,7 @@ def brought_from(project: Project, unit: Unit, name: str) -> str | None:
         user, module = pending.pop()
         path = f"{module}{'' if module.endswith('.') else '.'}{name}"
         homes = list(project.units.at(partial(is_module, user.filename, module)))
-        if any(name in home.once(_bound) for home in homes):
+        if any(name in home.once(names_bound) for home in homes):
             return path
         unseen = unseen if homes else unseen or path
         # A module hands on what it has from others.

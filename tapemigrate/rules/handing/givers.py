@@ -13,8 +13,9 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.places import split_path
-from tapemigrate.rules.callgraph.stars import left_to_stars, own_stars
+from tapemigrate.rules.callgraph.stars import own_stars
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import left_to_stars
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.request import Request

@@ -18,6 +18,7 @@ from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
 from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.places import is_module
+from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
 from tapemigrate.rules.project import Project
@@ -144,6 +145,8 @@ class PutAside:
             if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 continue
             path = unit.names.qualified(node)
+            if path is None and isinstance(node, ast.Name):
+                path = brought_from(project, unit, node.id)
             if path is not None:
                 self._imported(project, unit, node, path, found)
                 if isinstance(node, ast.Attribute) and is_part_of_imported(project, unit, path):

@@ -17,9 +17,9 @@ from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import may_hold, split_path
-from tapemigrate.rules.callgraph.stars import left_to_stars, own_stars
+from tapemigrate.rules.callgraph.stars import own_stars
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
+from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of, left_to_stars
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import parsed
 from tapemigrate.rules.values.filled_state import HANDING_ON, LOOKING

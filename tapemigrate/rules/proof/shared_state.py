@@ -10,6 +10,7 @@ from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import stem
+from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.filled_state import filled_state
@@ -79,6 +80,8 @@ class SharedState:
     ) -> list[tuple[Unit, ast.FunctionDef]]:
         """The functions of the files at hand that the node means."""
         path = unit.names.qualified(node)
+        if path is None and isinstance(node, ast.Name):
+            path = brought_from(project, unit, node.id)
         if path is None:
             own = unit.once(_functions).get(node.id, ()) if isinstance(node, ast.Name) else ()
             return [(unit, each) for each in own]
