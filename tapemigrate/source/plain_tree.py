@@ -8,6 +8,7 @@ from tapemigrate.source.decoding import SourceFile
 from tapemigrate.source.named_lambdas import name_lambdas
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.spelled_out import spell_out_calls
+from tapemigrate.source.trees import forget
 
 
 def plain_tree(file: SourceFile) -> ast.Module:
@@ -21,4 +22,5 @@ def plain_tree(file: SourceFile) -> ast.Module:
     tree = parse(file.text, file.filename)
     name_lambdas(tree, file.text)
     spell_out_calls(tree, file.text)
+    forget(tree)
     return tree

@@ -146,6 +146,11 @@ def kept(node: ast.AST, make: Callable[[ast.AST], _T]) -> _T:
     return known[make]
 
 
+def forget(node: ast.AST) -> None:
+    """Lets go of what is kept on a node: what is below it has been changed."""
+    node.__dict__.pop("_kept", None)
+
+
 def parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
     """What is given a value where ``target`` is: ``a``, and ``b.c``, of ``a, [b.c]``."""
     match target:
@@ -211,7 +216,7 @@ _Node = TypeVar("_Node", bound=ast.AST)
 def copied(node: _Node) -> _Node:
     """A node of its own with the same fields, without what is kept on the other one."""
     new = copy.copy(node)
-    new.__dict__.pop("_kept", None)
+    forget(new)
     return new
 
 
