@@ -78,8 +78,8 @@ def _edited(text: str, old: str, new: str) -> str:
         ),
         (
             "net = ",
-            "parts = [slope]\nplain = Net(*parts)\nnet = ",
-            "what is handed in for it in line 11 is not seen",
+            "parts = [slope]\nparts.reverse()\nplain = Net(*parts)\nnet = ",
+            "what is handed in for it in line 12 is not seen",
         ),
         ("net = ", "make = Net\nnet = ", "`Net` is passed on as a value in script.py, line 10"),
         (

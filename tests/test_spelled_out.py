@@ -64,3 +64,74 @@ def test_nodes_keep_their_places() -> None:
     assert isinstance(stmt.value, ast.Call)
     places = [each.col_offset for each in (*stmt.value.args, *stmt.value.keywords)]
     assert places == [4, 7, 19]
+
+
+KEPT = """
+class Kept:
+    def __init__(self, x):
+        self.x = x
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "last"),
+    [
+        ("given = [x, y]; f(*given)", "f(x, y)"),
+        ("given = (x, y); f(*given, z)", "f(x, y, z)"),
+        ("given = {'k': x}; f(**given)", "f(k=x)"),
+        ("given = dict(k=x); f(y, **given)", "f(y, k=x)"),
+        ("later = partial(f, x, k=1); later(y)", "f(x, y, k=1)"),
+        ("later = partial(net.f, x); later()", "net.f(x)"),
+        ("table = {'do': f}; table['do'](x)", "f(x)"),
+        ("given = types.SimpleNamespace(k=x); f(given.k)", "f(x)"),
+        ("given = Pair(x, y); f(*given)", "f(x, y)"),
+        ("given = Pair(y=x, x=y); f(given.x, given.y)", "f(y, x)"),
+        ("given = Kept(x); f(given.x)", "f(x)"),
+        # What has no name of its own goes by the text that reads it.
+        ("given = [x + 1]; f(*given)", "f(given[0])"),
+        ("given = {'k': net.x}; f(**given)", "f(k=given['k'])"),
+        ("later = partial(f, x + 1, k=-x); later(y)", None),
+        # So does what has another meaning by then.
+        ("given = [x]; x = 2; f(*given)", "f(given[0])"),
+        ("given = [x]\n    for i in y: f(*given); x = i", None),
+    ],
+)
+def test_what_a_name_carries(body: str, last: str | None) -> None:
+    text = f"{HEAD}import types\nfrom collections import namedtuple\n{KEPT}"
+    text += f"Pair = namedtuple('Pair', 'x y')\ndef run(x, y, z, net):\n    {body}\n"
+    tree = ast.parse(text)
+    spell_out_calls(tree, text)
+    done = ast.unparse(tree)
+    if last is not None:
+        assert done.splitlines()[-1].strip() == last
+    elif "later" in body:
+        assert "f(later.args[0], y, k=later.keywords['k'])" in done
+        assert "partial(f, (later.args[0] := " in done
+    else:
+        assert "f(given[0])" in done
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "given = [x]; given.append(y); f(*given)",
+        "given = [x]; g(given); f(*given)",
+        "given = [x]; given = [y]; f(*given)",
+        "given = [x]; given += [y]; f(*given)",
+        "given = {'k': x}; given['k'] = y; f(**given)",
+        "given = types.SimpleNamespace(k=x); given.k = y; f(given.k)",
+        "other = given = [x]; f(*given)",
+        "given = [*x]; f(*given)",
+        "given = [x]; tf.gradients(*given)",
+        "given = [x]; g(f)(*given)",
+        "f(*given); given = [x]",
+        "later = partial(f, x); later(**y)",
+        "later = partial(f, k=1); later(k=2)",
+        "later = partial(f, x); f = y; later()",
+    ],
+)
+def test_what_may_be_something_else(body: str) -> None:
+    text = f"{HEAD}import types\ndef run(x, y, f, g):\n    {body}\n"
+    tree = ast.parse(text)
+    spell_out_calls(tree, text)
+    assert ast.unparse(tree) == ast.unparse(ast.parse(text))

@@ -1,7 +1,8 @@
 """Calls that pass what stands in the text in another form, read as the plain calls which they are.
 
 ``f(*[a, b])``, ``f(**{"x": a})`` and ``functools.partial(f, a)(b)`` are ``f(a, b)`` in all but the
-text. The nodes keep their places. What libraries are called with is left as it stands.
+text, ``getattr(net, "f")(a)`` is ``net.f(a)``, and so is what a name carries to the call (see
+``carried.py``). The nodes keep their places. What libraries are called with is left as it stands.
 """
 
 from __future__ import annotations
@@ -9,61 +10,53 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.patterns import late
-from tapemigrate.source.trees import calls_in, statements
+from tapemigrate.source.carried import Imports, is_called, root_of, spell_out_carried
+from tapemigrate.source.trees import calls_in, forget, walk
 
-# Behind a value, with a space or without, a star multiplies. It comes first for the sake of speed.
-_UNPACKED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\s*[\[(]|\*\s*\{)")
-# A call of what a call gives, whatever stands between the two.
-_CALLED_AT_ONCE = late(r"\)(?:[\s\\]|#[^\n]*\n)*\(")
+_FORMS = late(r"[(,]\s*\*|\bpartial\b|\bSimpleNamespace\b|\bclass\b|\bnamedtuple\b|\w[\]]\(")
 _HOME = "functools"
+_TYPES, _NAMESPACE = "types", "SimpleNamespace"
 
 
 def spell_out_calls(tree: ast.Module, text: str) -> None:
     """Puts the values themselves in the place of displays that calls unpack, and of partials."""
-    with_partials = _HOME in text and "partial" in text and _CALLED_AT_ONCE.search(text)
-    if not with_partials and _UNPACKED.search(text) is None:
+    if _FORMS.search(text) is None:
         return
-    libraries, partials = _imported(tree)
+    imports = _imported(tree)
+    spell_out_carried(tree, imports)
+    forget(tree)
     for call in calls_in(tree):
         held = call.func
-        if isinstance(held, ast.Call) and held.args and _is_partial(held.func, partials):
-            if _is_own(held.args[0], libraries):
+        if isinstance(held, ast.Call) and held.args and is_called(held.func, imports.partials):
+            if _is_own(held.args[0], imports.libraries):
                 _unpack(held)
                 _join(call, held)
-        elif _is_own(held, libraries):
+        elif _is_own(held, imports.libraries):
             _unpack(call)
 
 
-def _imported(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
-    """Names of modules, and of what TensorFlow gives; names that ``functools`` goes by."""
-    libraries, partials = set[str](), set[str]()
-    for node in statements(tree):
+def _imported(tree: ast.Module) -> Imports:
+    libraries, partials, namespaces = set[str](), set[str](), set[str]()
+    for node in walk(tree):
         if isinstance(node, ast.Import):
             libraries |= {(a.asname or a.name).split(".")[0] for a in node.names}
             partials |= {f"{a.asname or a.name}.partial" for a in node.names if a.name == _HOME}
+            named = {a.asname or a.name for a in node.names if a.name == _TYPES}
+            namespaces |= {f"{name}.{_NAMESPACE}" for name in named}
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = {a.asname or a.name for a in node.names}
             if node.module == _HOME:
                 partials |= {a.asname or a.name for a in node.names if a.name == "partial"}
+            if node.module == _TYPES:
+                namespaces |= {a.asname or a.name for a in node.names if a.name == _NAMESPACE}
             if (node.module or "").split(".")[0] in ("tensorflow", _HOME):
                 libraries |= names
-    return frozenset(libraries), frozenset(partials)
-
-
-def _is_partial(func: ast.expr, partials: frozenset[str]) -> bool:
-    match func:
-        case ast.Name(id=name):
-            return name in partials
-        case ast.Attribute(value=ast.Name(id=owner), attr=name):
-            return f"{owner}.{name}" in partials
-    return False
+    return Imports(frozenset(libraries), frozenset(partials), frozenset(namespaces))
 
 
 def _is_own(func: ast.expr, libraries: frozenset[str]) -> bool:
     """Whether a function or method is called that no module imported as such holds."""
-    while isinstance(func, ast.Attribute):
-        func = func.value
-    return isinstance(func, ast.Name) and func.id not in libraries
+    return root_of(func) not in libraries | {""}
 
 
 def _unpack(call: ast.Call) -> None:

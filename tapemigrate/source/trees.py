@@ -146,9 +146,11 @@ def kept(node: ast.AST, make: Callable[[ast.AST], _T]) -> _T:
     return known[make]
 
 
-def forget(node: ast.AST) -> None:
-    """Lets go of what is kept on a node: what is below it has been changed."""
-    node.__dict__.pop("_kept", None)
+def forget(tree: ast.AST) -> None:
+    """Lets go of what is kept on a node, and on those below it, which have been changed."""
+    for node in _walk(tree):
+        if node.__class__ in _SCOPES:
+            node.__dict__.pop("_kept", None)
 
 
 def parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
@@ -216,7 +218,7 @@ _Node = TypeVar("_Node", bound=ast.AST)
 def copied(node: _Node) -> _Node:
     """A node of its own with the same fields, without what is kept on the other one."""
     new = copy.copy(node)
-    forget(new)
+    new.__dict__.pop("_kept", None)
     return new
 
 

@@ -43,7 +43,7 @@ from tapemigrate.rules.proof.made_with import made_with
 from tapemigrate.rules.proof.new_graph import opens_with_graph
 from tapemigrate.rules.proof.new_object import is_new
 from tapemigrate.rules.proof.one_object import comes_with
-from tapemigrate.rules.proof.other_names import aliased, passed_on
+from tapemigrate.rules.proof.other_names import aliased, passed_on, taken_out
 from tapemigrate.rules.proof.own_graph import begins_here
 from tapemigrate.rules.proof.parts_held import PartsHeld
 from tapemigrate.rules.proof.steps import Steps
@@ -195,7 +195,8 @@ class Judge:
 
     def _entering(self, region: Region) -> list[Leaf]:
         """The sources that come into the scope, by all names that they come by."""
-        also_named = {x: aliased(x, self._view) for x in region.sources.leaves}
+        leaves = region.sources.leaves
+        also_named = {x: aliased(x, self._view) | taken_out(x, self._view) for x in leaves}
         return [
             replace(
                 x,
@@ -204,7 +205,7 @@ class Judge:
                 or taken_for_variables(x.watch or "") in region.assumptions
                 else x.defs | passed_on(x, self._view) | also_named[x],
             )
-            for x in region.sources.leaves
+            for x in leaves
             if (x.outside or x.found or also_named[x] or any(map(self._kept.taken_from, x.defs)))
             and not (x.fresh or begins_here(x, self._view))
         ]

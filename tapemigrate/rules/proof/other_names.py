@@ -6,7 +6,8 @@ import ast
 from collections.abc import Collection
 
 from tapemigrate.flow.definitions import Def, Kind, Use
-from tapemigrate.flow.slices import backward
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.project import View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.tape.leaf import Leaf
@@ -45,3 +46,12 @@ def aliased(leaf: Leaf, view: View) -> frozenset[Def]:
     """What came from outside and is merely given another name: ``self.x = x``."""
     own = frozenset(d for d in leaf.defs if d.kind in (Kind.ASSIGN, Kind.ELEMENT))
     return frozenset(d for d in with_aliases(own, view) - own if d.kind in _OUTSIDE)
+
+
+def taken_out(leaf: Leaf, view: View) -> frozenset[Def]:
+    """What came from outside and was unpacked to the source: ``x, scale = batch``."""
+    named = with_aliases(leaf.defs, view)
+    values = [d.value for d in named if d.kind is Kind.ELEMENT and d.value is not None]
+    paths = (each for each in values if path_of(each) is not None)
+    made = (d for path in paths for d in origins(view.flow.reads.get(path, frozenset())))
+    return frozenset(d for d in made if d.kind in _OUTSIDE)

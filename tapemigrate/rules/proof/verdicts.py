@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.project import View
+from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.outside import together
@@ -179,7 +180,8 @@ def _is_assumed(container: ast.expr, view: View) -> bool:
 def _containers(region: Region, view: View) -> list[tuple[Def, ast.expr]]:
     """What sources were taken out of, where it enters the forward pass by another way as well."""
     # No variable was made of another.
-    cut = {d for leaf in region.sources.leaves if not leaf.variables for d in leaf.defs}
+    own = frozenset(d for leaf in region.sources.leaves if not leaf.variables for d in leaf.defs)
+    cut = with_aliases(own, view)
     behind = backward(view.flow.uses_in(region.request.target)).made
     found: list[tuple[Def, ast.expr]] = []
     for made in sorted((d for d in cut if d.kind in _TAKEN), key=lambda d: d.order):

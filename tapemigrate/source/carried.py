@@ -1,0 +1,388 @@
+"""Arguments that a name carries to a call, read as the arguments which they are.
+
+``given = [x, ends]`` and then ``f(*given)``; ``given = SimpleNamespace(x=x)``, ``f(given.x)``;
+``later = partial(f, x)``, ``later(y)``: these are ``f(x, ends)``, ``f(x)`` and ``f(x, y)`` in all
+but the text, as long as the name is given nothing else and nothing is put into what it names.
+
+What is carried goes by its own name where that means the same in both places; otherwise by one that
+is an expression in the text, ``given[0]``, and is given to it in the display.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
+
+from tapemigrate.source.records import Record, records
+from tapemigrate.source.trees import children, walk, with_parents
+
+_DECLARING = (ast.Global, ast.Nonlocal)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_INNER = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+# Builtins that put nothing into what they are called with.
+_READING = frozenset({"len", "list", "tuple", "dict", "zip", "enumerate", "reversed", "print"})
+
+
+@dataclass(frozen=True)
+class Imports:
+    """Names of modules and of what libraries give, and names that two of their functions go by."""
+
+    libraries: frozenset[str]
+    partials: frozenset[str]
+    namespaces: frozenset[str]
+
+
+@dataclass
+class _Carrier:
+    """What a name was given: values with the text that reads each, by their place or by a name."""
+
+    stmt: ast.Assign
+    name: str
+    listed: dict[str, ast.expr] = field(default_factory=dict)
+    items: dict[str, tuple[str, ast.expr]] = field(default_factory=dict)
+    parts: dict[str, tuple[str, ast.expr]] = field(default_factory=dict)
+    func: ast.expr | None = None
+    fixed: bool = True
+
+
+def spell_out_carried(tree: ast.Module, imports: Imports) -> None:
+    """Puts what names carry in the place of the names."""
+    known = records(tree)
+    scopes = (tree, *(node for node in walk(tree) if isinstance(node, _FUNCTIONS)))
+    found = [(scope, each) for scope in scopes for each in _carriers(scope, imports, known)]
+    if not found:
+        return
+    parents = with_parents(tree)
+    shared = {name for node in walk(tree) if isinstance(node, _DECLARING) for name in node.names}
+    foreign = imports.libraries | set(_made_by_libraries(tree, imports))
+    for scope, carrier in found:
+        _Places(scope, carrier, parents, shared, foreign).fill()
+
+
+def root_of(func: ast.expr) -> str:
+    """The name that an access path begins with, or nothing."""
+    while isinstance(func, ast.Attribute):
+        func = func.value
+    return func.id if isinstance(func, ast.Name) else ""
+
+
+def is_called(func: ast.expr, names: Set[str]) -> bool:
+    """Whether a function goes by one of the names, which may have a module in front."""
+    match func:
+        case ast.Name(id=name):
+            return name in names
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            return f"{owner}.{name}" in names
+    return False
+
+
+def _made_by_libraries(tree: ast.Module, imports: Imports) -> Iterator[str]:
+    """Names of what calls of libraries give: what they make of arguments is not ours to read."""
+    for node in walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)):
+                if root_of(func) in imports.libraries and not is_called(func, imports.partials):
+                    yield name
+
+
+def _carriers(scope: ast.AST, imports: Imports, known: dict[str, Record]) -> Iterator[_Carrier]:
+    for node in _own(scope):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found = _Carrier(node, name)
+                if _holds(found, value, imports, known):
+                    yield found
+
+
+def _holds(found: _Carrier, value: ast.expr, imports: Imports, known: dict[str, Record]) -> bool:
+    """Whether ``value`` holds what it is written with, and nothing else. Tells ``found`` what."""
+    name = found.name
+    match value:
+        case ast.List(elts=elts) | ast.Tuple(elts=elts) if not _unpacks(elts):
+            found.listed = {f"{name}[{i}]": each for i, each in enumerate(elts)}
+            found.fixed = isinstance(value, ast.Tuple)
+            return True
+        case ast.Dict(keys=keys, values=values):
+            texts = [key.value for key in keys if isinstance(key, ast.Constant)]
+            pairs = dict(zip((t for t in texts if isinstance(t, str)), values, strict=False))
+            found.items, found.fixed = _by_key(name, pairs), False
+            return len(pairs) == len(values)
+        case ast.Call(func=func, args=args, keywords=keywords) if not _unpacks(args):
+            pairs = {k.arg: k.value for k in keywords if k.arg is not None}
+            if len(pairs) < len(keywords):
+                return False
+            if args and is_called(func, imports.partials):
+                found.func = args[0]
+                found.listed = {f"{name}.args[{i}]": each for i, each in enumerate(args[1:])}
+                found.items = _by_key(f"{name}.keywords", pairs)
+                return True
+            if not args and is_called(func, {"dict"}):
+                found.items, found.fixed = _by_key(name, pairs), False
+                return True
+            if not args and is_called(func, imports.namespaces):
+                found.parts, found.fixed = _by_name(name, pairs), False
+                return True
+            record = known.get(func.id) if isinstance(func, ast.Name) else None
+            if record is not None and len(args) + len(pairs) == len(record.fields):
+                pairs = dict(zip(record.fields, args, strict=False)) | pairs
+                found.parts, found.fixed = _by_name(name, pairs), record.is_tuple
+                if record.is_tuple and pairs.keys() == set(record.fields):
+                    found.listed = dict(found.parts[each] for each in record.fields)
+                return pairs.keys() == set(record.fields)
+    return False
+
+
+def _unpacks(elements: list[ast.expr]) -> bool:
+    return any(isinstance(each, ast.Starred) for each in elements)
+
+
+def _by_key(name: str, pairs: dict[str, ast.expr]) -> dict[str, tuple[str, ast.expr]]:
+    return {key: (f"{name}[{key!r}]", value) for key, value in pairs.items()}
+
+
+def _by_name(name: str, pairs: dict[str, ast.expr]) -> dict[str, tuple[str, ast.expr]]:
+    return {key: (f"{name}.{key}", value) for key, value in pairs.items()}
+
+
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
+    """What stands in a scope, and in no function, lambda or class inside it."""
+    pending = list(children(scope))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _INNER):
+            pending += children(node)
+
+
+class _Places:
+    """Where a carrier is used, and what is put there."""
+
+    def __init__(
+        self,
+        scope: ast.AST,
+        carrier: _Carrier,
+        parents: dict[ast.AST, ast.AST],
+        shared: Set[str],
+        foreign: Set[str],
+    ) -> None:
+        self._scope, self._carrier, self._parents = scope, carrier, parents
+        self._shared, self._foreign = shared, foreign
+        self._given: dict[str, str] = {}
+
+    def fill(self) -> None:
+        """Puts what is carried in the places where it is used."""
+        carrier = self._carrier
+        uses = [
+            node
+            for node in walk(self._scope)
+            if isinstance(node, ast.Name) and node.id == carrier.name and _is_read(node)
+        ]
+        if carrier.name in self._shared or not any(map(self._is_place, uses)):
+            return
+        if len(self._stores(carrier.name)) != 1:
+            return
+        if not carrier.fixed and not all(map(self._only_reads, uses)):
+            return
+        for use in uses:
+            if self._follows(use):
+                self._replace(use)
+
+    def _stores(self, name: str) -> list[ast.AST]:
+        """What gives a name of the scope a value."""
+        found: list[ast.AST] = []
+        arguments = getattr(self._scope, "args", None)
+        if isinstance(arguments, ast.arguments):
+            found += [a for a in children(arguments) if isinstance(a, ast.arg) and a.arg == name]
+        for node in _own(self._scope):
+            match node:
+                case ast.Name(id=known) if known == name and not _is_read(node):
+                    found.append(node)
+                case ast.FunctionDef(name=known) | ast.ClassDef(name=known) if known == name:
+                    found.append(node)
+                case ast.AsyncFunctionDef(name=known) if known == name:
+                    found.append(node)
+                case ast.alias() if (node.asname or node.name.split(".")[0]) in (name, "*"):
+                    found.append(node)
+                case ast.ExceptHandler(name=known) if known == name:
+                    found.append(node)
+                case ast.MatchAs(name=known) | ast.MatchStar(name=known) if known == name:
+                    found.append(node)
+        return found
+
+    def _only_reads(self, use: ast.Name) -> bool:
+        """Whether nothing is put there into what the carrier names, and it gets no other name."""
+        parent = self._parents[use]
+        match parent:
+            case ast.Subscript(value=value) | ast.Attribute(value=value):
+                above = self._parents[parent]
+                called = isinstance(above, ast.Call) and above.func is parent
+                known = isinstance(parent, ast.Subscript) or parent.attr in self._carrier.parts
+                return value is use and isinstance(parent.ctx, ast.Load) and (known or not called)
+            case ast.Starred() | ast.comprehension() | ast.For() | ast.keyword(arg=None):
+                return True
+            case ast.Assign(targets=[ast.Tuple() | ast.List()]):
+                return True
+            case ast.Call(func=func):
+                return root_of(func) in self._foreign or is_called(func, _READING)
+        return False
+
+    def _follows(self, use: ast.Name) -> bool:
+        """Whether what ``use`` names is what the carrier was given last, in every case."""
+        block = _block_of(self._parents[self._carrier.stmt], self._carrier.stmt)
+        node: ast.AST = use
+        while node is not self._scope:
+            above = self._parents[node]
+            if isinstance(node, _INNER) or (
+                isinstance(node, _COMPREHENSIONS) and self._hides(node)
+            ):
+                return False
+            if isinstance(node, ast.stmt) and any(node is each for each in block):
+                return block.index(self._carrier.stmt) < block.index(node)
+            node = above
+        return False
+
+    def _hides(self, comprehension: ast.AST) -> bool:
+        """Whether one of the names that may be put there means something else in it."""
+        own = {n.id for n in walk(comprehension) if isinstance(n, ast.Name) and not _is_read(n)}
+        named = [each for each in self._values() if isinstance(each, ast.Name)]
+        return any(each.id in own for each in named)
+
+    def _values(self) -> list[ast.expr]:
+        carrier = self._carrier
+        named = [value for _, value in (*carrier.items.values(), *carrier.parts.values())]
+        return [*carrier.listed.values(), *named, *([carrier.func] if carrier.func else [])]
+
+    def _is_place(self, use: ast.Name) -> bool:
+        """Whether a use may be one at which something is put."""
+        carrier, parent = self._carrier, self._parents[use]
+        match parent:
+            case ast.Call(func=func):
+                return func is use and carrier.func is not None
+            case ast.Starred() | ast.keyword(arg=None):
+                return carrier.func is None and isinstance(self._parents[parent], ast.Call)
+            case ast.Attribute(attr=attr):
+                return attr in carrier.parts
+            case ast.Subscript(slice=ast.Constant(value=key)):
+                above = self._parents[parent]
+                return key in carrier.items and isinstance(above, ast.Call) and above.func is parent
+        return False
+
+    def _replace(self, use: ast.Name) -> None:
+        carrier, parent = self._carrier, self._parents[use]
+        match parent:
+            case ast.Call(func=func, args=args, keywords=keywords) if (
+                func is use and carrier.func is not None
+            ):
+                given = {keyword.arg for keyword in keywords}
+                meant = self._function(carrier.func, use)
+                if None in given or given & carrier.items.keys() or meant is None:
+                    return
+                parent.func = meant
+                parent.args = [*self._all(use), *args]
+                parent.keywords = [*self._keywords(use), *keywords]
+            case ast.Starred() if carrier.listed or isinstance(carrier.stmt.value, ast.Tuple):
+                call = self._parents[parent]
+                if carrier.func is None and isinstance(call, ast.Call) and self._is_own(call):
+                    place = call.args.index(parent)
+                    call.args[place : place + 1] = self._all(parent)
+            case ast.keyword(arg=None) if carrier.items and carrier.func is None:
+                call = self._parents[parent]
+                if isinstance(call, ast.Call) and self._is_own(call):
+                    place = call.keywords.index(parent)
+                    call.keywords[place : place + 1] = self._keywords(parent)
+            case ast.Attribute(attr=attr, ctx=ast.Load()) if attr in carrier.parts:
+                self._put(parent, self._read(*carrier.parts[attr], parent))
+            case ast.Subscript(slice=ast.Constant(value=str() as key)) if key in carrier.items:
+                above = self._parents[parent]
+                meant = self._function(carrier.items[key][1], use)
+                if isinstance(above, ast.Call) and above.func is parent and meant is not None:
+                    above.func = meant
+
+    def _is_own(self, call: ast.Call) -> bool:
+        return root_of(call.func) not in self._foreign | {""}
+
+    def _function(self, func: ast.expr, use: ast.Name) -> ast.expr | None:
+        """What is called at ``use``, where it has the same meaning there."""
+        if not root_of(func) or not self._is_stable(root_of(func), use):
+            return None
+        return _placed(func, use)
+
+    def _all(self, place: ast.AST) -> list[ast.expr]:
+        return [self._read(text, value, place) for text, value in self._carrier.listed.items()]
+
+    def _keywords(self, place: ast.AST) -> list[ast.keyword]:
+        return [
+            ast.copy_location(ast.keyword(key, self._read(text, value, place)), place)
+            for key, (text, value) in self._carrier.items.items()
+        ]
+
+    def _read(self, text: str, value: ast.expr, place: ast.AST) -> ast.expr:
+        """What stands for a value at ``place``."""
+        if text not in self._given and isinstance(value, ast.Constant):
+            return ast.copy_location(ast.Constant(value.value), place)
+        if text not in self._given and isinstance(value, ast.Name):
+            if self._is_stable(value.id, place):
+                return ast.copy_location(ast.Name(value.id, ast.Load()), place)
+        if text not in self._given:
+            self._given[text] = text
+            target = ast.copy_location(ast.Name(text, ast.Store()), value)
+            holder = self._parents[value]
+            self._put(value, ast.copy_location(ast.NamedExpr(target, value), value))
+            self._parents[target] = holder
+        return ast.copy_location(ast.Name(text, ast.Load()), place)
+
+    def _put(self, old: ast.expr, new: ast.expr) -> None:
+        """Puts a node where another one stands."""
+        parent = self._parents[old]
+        for name, value in ast.iter_fields(parent):
+            if value is old:
+                setattr(parent, name, new)
+            elif isinstance(value, list) and any(each is old for each in value):
+                value[:] = [new if each is old else each for each in value]
+        self._parents[new] = parent
+
+    def _is_stable(self, name: str, place: ast.AST) -> bool:
+        """Whether a name is given nothing between the carrier and ``place``."""
+        if not name or name in self._shared:
+            return False
+        begin = self._carrier.stmt
+        last = place
+        node = place
+        while node is not self._scope:
+            if isinstance(node, _LOOPS) and begin not in walk(node):
+                last = node
+            node = self._parents[node]
+        return not any(
+            _end(begin) <= (each.lineno, each.col_offset) <= _end(last)  # type: ignore[attr-defined]
+            for each in self._stores(name)
+            if not isinstance(each, ast.arg)
+        )
+
+
+def _placed(path: ast.expr, place: ast.AST) -> ast.expr:
+    """An access path again, at another place."""
+    match path:
+        case ast.Attribute(value=value, attr=attr):
+            again: ast.expr = ast.Attribute(_placed(value, place), attr, ast.Load())
+        case _:
+            again = ast.Name(root_of(path), ast.Load())
+    return ast.copy_location(again, place)
+
+
+def _is_read(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return node.end_lineno or 0, node.end_col_offset or 0  # type: ignore[attr-defined]
+
+
+def _block_of(holder: ast.AST, stmt: ast.stmt) -> list[ast.stmt]:
+    """The list of statements in which one stands."""
+    for _, value in ast.iter_fields(holder):
+        if isinstance(value, list) and any(each is stmt for each in value):
+            return value
+    return []
