@@ -366,9 +366,14 @@ class Judge:
         return any(computed.is_given(around[0], made) for made in around[1])
 
     def _is_set_inside(self, root: Def) -> bool:
-        """Whether a function beside this one gives the name another value: ``nonlocal``."""
+        """Whether a function beside this one gives the name another value: ``nonlocal``, ``global``.
+
+        That of an object that is called, ``loss(x)``, reads no name that the scope shows.
+        """
         around = outer_definitions(self._project, self._view, root.path)
-        return around is not None and is_set_inside(self._project, around[0], root.path[0])
+        module = self._project.view(self._view.unit, self._view.unit.tree)
+        holder = module if around is None else around[0]
+        return is_set_inside(self._project, holder, root.path[0])
 
     def _is_itself(self, root: Def, region: Region) -> bool:
         """Whether it is the method's own object, called: what it reads then is judged apart.

@@ -457,7 +457,11 @@ class Independence:
         """Whether nothing at hand calls the scope: what it is handed there, users hand in."""
         if not isinstance(caller.scope, NamedFunction):
             return False
-        mentions = self._mentions(caller, caller.scope)
+        if is_called_by_python(caller.scope) and caller.cls is not None:
+            # ``net(x)``: where its objects are made, they are called as well.
+            mentions = of_class(self._project, caller.unit, caller.cls)
+        else:
+            mentions = self._mentions(caller, caller.scope)
         return not (mentions.calls or mentions.others)
 
     def _finds(self, passed: _Passed) -> bool:

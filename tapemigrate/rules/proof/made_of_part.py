@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import NamedFunction, is_static
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
@@ -74,7 +74,9 @@ def _reads_own(unit: Unit, function: NamedFunction, part: str, kin: set[str]) ->
     holder = unit.parents.get(function)
     args = function.args
     me = next((a.arg for a in (*args.posonlyargs, *args.args)), None)
-    stranger = isinstance(holder, ast.ClassDef) and holder.name not in kin
+    stranger = (
+        isinstance(holder, ast.ClassDef) and not is_static(function) and holder.name not in kin
+    )
     nodes = (looked_up(node) or node for node in walk(function))
     return any(
         isinstance(n, ast.Attribute)
@@ -94,7 +96,14 @@ def _is_seen(
         return True
     name = (path_of(call.func) or ("",))[-1].lstrip(".")
     classes_meant = classes(project).named(name)
-    return bool(classes_meant) or any(function.name == name for _, function in run)
+    # By a name alone no method is called.
+    plain = isinstance(call.func, ast.Name)
+    meant = (
+        function
+        for unit, function in run
+        if not (plain and isinstance(unit.parents.get(function), ast.ClassDef))
+    )
+    return bool(classes_meant) or any(function.name == name for function in meant)
 
 
 def _handed(call: ast.Call) -> Iterable[ast.expr]:
