@@ -15,7 +15,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 from tapemigrate.source.records import Record, records
-from tapemigrate.source.trees import children, walk, with_parents
+from tapemigrate.source.trees import children, put_for, walk, with_parents
 
 _DECLARING = (ast.Global, ast.Nonlocal)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -337,11 +337,7 @@ class _Places:
     def _put(self, old: ast.expr, new: ast.expr) -> None:
         """Puts a node where another one stands."""
         parent = self._parents[old]
-        for name, value in ast.iter_fields(parent):
-            if value is old:
-                setattr(parent, name, new)
-            elif isinstance(value, list) and any(each is old for each in value):
-                value[:] = [new if each is old else each for each in value]
+        put_for(parent, old, new)
         self._parents[new] = parent
 
     def _is_stable(self, name: str, place: ast.AST) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.source.choices import settle_choices
 from tapemigrate.source.decoding import SourceFile
 from tapemigrate.source.named_lambdas import name_lambdas
 from tapemigrate.source.parsing import parse
@@ -12,7 +13,7 @@ from tapemigrate.source.trees import forget
 
 
 def plain_tree(file: SourceFile) -> ast.Module:
-    """The tree of a file: lambdas with a name are functions in it, and no call unpacks a display.
+    """The tree of a file: lambdas with a name are functions in it, and no call unpacks what is seen.
 
     Its nodes stand where the text has them.
 
@@ -20,7 +21,7 @@ def plain_tree(file: SourceFile) -> ast.Module:
         SourceError: where it does not parse.
     """
     tree = parse(file.text, file.filename)
-    name_lambdas(tree, file.text)
-    spell_out_calls(tree, file.text)
-    forget(tree)
+    for change in (settle_choices, name_lambdas, spell_out_calls):
+        change(tree, file.text)
+        forget(tree)
     return tree

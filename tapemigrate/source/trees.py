@@ -153,6 +153,15 @@ def forget(tree: ast.AST) -> None:
             node.__dict__.pop("_kept", None)
 
 
+def put_for(parent: ast.AST, old: ast.AST, new: ast.AST) -> None:
+    """Puts a node where another one stands below ``parent``."""
+    for name, value in ast.iter_fields(parent):
+        if value is old:
+            setattr(parent, name, new)
+        elif isinstance(value, list):
+            value[:] = [new if each is old else each for each in value]
+
+
 def parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
     """What is given a value where ``target`` is: ``a``, and ``b.c``, of ``a, [b.c]``."""
     match target:

@@ -84,6 +84,11 @@ class Room:
                     "first use",
                     SOURCE,
                 )
+            if leaf.watch is not None and (row := _asked_whether_there(leaf.watch, region)):
+                return Refusal(
+                    f"`{leaf.watch}` may be None, as line {row} asks, where a tape would watch it",
+                    SOURCE,
+                )
         for stop in region.stops:
             index = self._blocks.index_in(stop.stmt, region.block) if stop.stmt else None
             if index is None or not region.first <= index <= region.last:
@@ -228,6 +233,30 @@ class Room:
                     self._by_path.setdefault(made.path, []).append(made)
         for length in range(1, len(path) + 1):
             yield from self._by_path.get(path[:length], ())
+
+
+def _asked_whether_there(watch: str, region: Region) -> int:
+    """The line, behind the place of a watch, that asks whether the source is None, or 0."""
+    path = path_of(ast.parse(watch, mode="eval").body)
+    if path is None:
+        return 0
+    for stmt in region.block.body[region.first : region.call + 1]:
+        for node in own_nodes(stmt):
+            match node:
+                case ast.Compare(
+                    left=asked,
+                    ops=[ast.Is() | ast.IsNot()],
+                    comparators=[ast.Constant(value=None)],
+                ):
+                    pass
+                case ast.If(test=asked) | ast.UnaryOp(op=ast.Not(), operand=asked):
+                    pass
+                case _:
+                    continue
+            named = path_of(asked)
+            if named is not None and named == path[: len(named)]:
+                return asked.lineno
+    return 0
 
 
 def behind_stop(
