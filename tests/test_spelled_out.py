@@ -6,7 +6,11 @@ import ast
 
 import pytest
 
+from tapemigrate.source.choices import settle_choices
+from tapemigrate.source.decoding import SourceFile
+from tapemigrate.source.plain_tree import plain_tree
 from tapemigrate.source.spelled_out import spell_out_calls
+from tapemigrate.source.trees import walk
 
 HEAD = "import functools\nimport tensorflow as tf\nfrom functools import partial\n"
 
@@ -135,3 +139,56 @@ def test_what_may_be_something_else(body: str) -> None:
     tree = ast.parse(text)
     spell_out_calls(tree, text)
     assert ast.unparse(tree) == ast.unparse(ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("stmt", "plain"),
+    [
+        ("a, *rest = (x, y, z)", "(a, rest) = (x, [y, z])"),
+        ("*rest, a = (x,)", "(rest, a) = ([], x)"),
+        ("[a, *rest] = [x]", "[a, rest] = [x, []]"),
+        ("b = Pair(x, y).y", "b = y"),
+        ("b = Kept(x + 1).x", "b = x + 1"),
+        ("b = types.SimpleNamespace(k=x).k", "b = x"),
+        ("b = [x, y][0]; f(*c)", "b = x\nf(*c)"),
+        ("b = {'k': x}['k']; f(*c)", "b = x\nf(*c)"),
+        # Here something would be lost, or is not known.
+        ("b = Pair(x, f(y)).x", "b = Pair(x, f(y)).x"),
+        ("b = Pair(x, y).count", "b = Pair(x, y).count"),
+        ("b = Kept(x).x; Kept = 3", "b = Kept(x).x\nKept = 3"),
+        ("b = Kept(x).x; Kept.x = 3", "b = Kept(x).x\nKept.x = 3"),
+        ("a, *rest = [*x]", "a, *rest = [*x]"),
+        ("a, b, *rest = [x]", "a, b, *rest = [x]"),
+    ],
+)
+def test_what_is_taken_at_once(stmt: str, plain: str) -> None:
+    head = f"{HEAD}import types\nfrom collections import namedtuple\n{KEPT}"
+    head += "Pair = namedtuple('Pair', 'x y')\n"
+    tree = ast.parse(head + stmt)
+    spell_out_calls(tree, head + stmt)
+    before = len(ast.parse(head).body)
+    assert [ast.unparse(each) for each in tree.body[before:]] == [
+        ast.unparse(each) for each in ast.parse(plain).body
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("y = x if True else None", "y = x"),
+        ("f(None if False else x)", "f(x)"),
+        ("y = x if flag else None", "y = x if flag else None"),
+    ],
+)
+def test_what_is_chosen_in_the_text(text: str, plain: str) -> None:
+    tree = ast.parse(text)
+    settle_choices(tree, text)
+    assert ast.unparse(tree) == plain
+
+
+def test_nothing_is_kept_of_what_was_there() -> None:
+    text = HEAD + "f = lambda x: x\ny = f(*[1]) if True else None\n"
+    tree = plain_tree(SourceFile("a.py", text))
+    kinds = {type(node) for node in walk(tree)}
+    assert ast.FunctionDef in kinds
+    assert not kinds & {ast.Lambda, ast.Starred, ast.IfExp}

@@ -22,6 +22,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _INNER = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_PLAIN = (ast.Name, ast.Constant)
 # Builtins that put nothing into what they are called with.
 _READING = frozenset({"len", "list", "tuple", "dict", "zip", "enumerate", "reversed", "print"})
 
@@ -49,8 +50,9 @@ class _Carrier:
 
 
 def spell_out_carried(tree: ast.Module, imports: Imports) -> None:
-    """Puts what names carry in the place of the names."""
+    """Puts what names carry in the place of the names, and of what is asked for parts at once."""
     known = records(tree)
+    _take_out(tree, imports, known)
     scopes = (tree, *(node for node in walk(tree) if isinstance(node, _FUNCTIONS)))
     found = [(scope, each) for scope in scopes for each in _carriers(scope, imports, known)]
     if not found:
@@ -60,6 +62,27 @@ def spell_out_carried(tree: ast.Module, imports: Imports) -> None:
     foreign = imports.libraries | set(_made_by_libraries(tree, imports))
     for scope, carrier in found:
         _Places(scope, carrier, parents, shared, foreign).fill()
+
+
+def _take_out(tree: ast.Module, imports: Imports, known: dict[str, Record]) -> None:
+    """Reads ``Pair(x, y).x``, and ``[x, y][0]``, as ``x``."""
+    for node in walk(tree):
+        for child in children(node):
+            if not isinstance(child, ast.Attribute | ast.Subscript) or not _is_read(child):
+                continue
+            held = _Carrier(ast.Assign([], child.value), "")
+            if not _holds(held, child.value, imports, known) or held.func is not None:
+                continue
+            values: dict[object, ast.expr] = dict(enumerate(held.listed.values()))
+            values |= {key: value for key, (_, value) in held.items.items()}
+            if isinstance(child, ast.Attribute):
+                values = {key: value for key, (_, value) in held.parts.items()}
+                key: object = child.attr
+            else:
+                key = child.slice.value if isinstance(child.slice, ast.Constant) else None
+            found = values.pop(key, None)
+            if found is not None and all(isinstance(v, _PLAIN) for v in values.values()):
+                put_for(node, child, found)
 
 
 def root_of(func: ast.expr) -> str:
@@ -368,7 +391,7 @@ def _placed(path: ast.expr, place: ast.AST) -> ast.expr:
     return ast.copy_location(again, place)
 
 
-def _is_read(node: ast.Name) -> bool:
+def _is_read(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
     return isinstance(node.ctx, ast.Load)
 
 

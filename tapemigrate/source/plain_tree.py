@@ -13,7 +13,7 @@ from tapemigrate.source.trees import forget
 
 
 def plain_tree(file: SourceFile) -> ast.Module:
-    """The tree of a file: lambdas with a name are functions in it, and no call unpacks what is seen.
+    """The tree of a file: lambdas with a name are functions in it, no call unpacks what is seen.
 
     Its nodes stand where the text has them.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from tapemigrate.source.trees import walk
+
 
 @dataclass(frozen=True)
 class Record:
@@ -30,7 +32,23 @@ def records(tree: ast.Module) -> dict[str, Record]:
                 record = _of_class(node)
                 if record is not None:
                     found[name] = record
-    return found
+    return {name: each for name, each in found.items() if _is_one(tree, name)}
+
+
+def _is_one(tree: ast.Module, name: str) -> bool:
+    """Whether a name is given one meaning in the file, and nothing is put into what it names."""
+    given = 0
+    for node in walk(tree):
+        match node:
+            case ast.Name(id=known, ctx=ast.Store() | ast.Del()) | ast.arg(arg=known):
+                given += known == name
+            case ast.ClassDef(name=known) | ast.FunctionDef(name=known):
+                given += known == name
+            case ast.Attribute(value=ast.Name(id=known), ctx=ast.Store() | ast.Del()):
+                given += 2 * (known == name)
+            case ast.alias():
+                given += (node.asname or node.name) == name
+    return given == 1
 
 
 def _listed(listed: ast.expr) -> tuple[str, ...] | None:

@@ -1,8 +1,9 @@
 """Calls that pass what stands in the text in another form, read as the plain calls which they are.
 
 ``f(*[a, b])``, ``f(**{"x": a})`` and ``functools.partial(f, a)(b)`` are ``f(a, b)`` in all but the
-text, ``getattr(net, "f")(a)`` is ``net.f(a)``, and so is what a name carries to the call (see
-``carried.py``). The nodes keep their places. What libraries are called with is left as it stands.
+text, and so is what a name carries to the call (see ``carried.py``); ``a, *rest = [x, y]`` gives
+each name what it gets. The nodes keep their places. What libraries are called with is left as it
+stands.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from tapemigrate.patterns import late
 from tapemigrate.source.carried import Imports, is_called, root_of, spell_out_carried
 from tapemigrate.source.trees import calls_in, forget, walk
 
-_FORMS = late(r"[(,]\s*\*|\bpartial\b|\bSimpleNamespace\b|\bclass\b|\bnamedtuple\b|\w[\]]\(")
+_FORMS = late(
+    r"[(,]\s*\*|(?m:^)\s*\*|\bpartial\b|\bSimpleNamespace\b|\bclass\b|\bnamedtuple\b|\w[\]]\("
+)
 _HOME = "functools"
 _TYPES, _NAMESPACE = "types", "SimpleNamespace"
 
@@ -22,6 +25,9 @@ def spell_out_calls(tree: ast.Module, text: str) -> None:
     """Puts the values themselves in the place of displays that calls unpack, and of partials."""
     if _FORMS.search(text) is None:
         return
+    for node in walk(tree):
+        if isinstance(node, ast.Assign):
+            _take_apart(node)
     imports = _imported(tree)
     spell_out_carried(tree, imports)
     forget(tree)
@@ -33,6 +39,25 @@ def spell_out_calls(tree: ast.Module, text: str) -> None:
                 _join(call, held)
         elif _is_own(held, imports.libraries):
             _unpack(call)
+
+
+def _take_apart(stmt: ast.Assign) -> None:
+    """Makes ``a, *rest = [x, y]`` one that gives each name what it gets: ``a, rest = x, [y]``."""
+    match stmt:
+        case ast.Assign(
+            targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)],
+            value=ast.Tuple(elts=values) | ast.List(elts=values),
+        ):
+            places = [i for i, each in enumerate(targets) if isinstance(each, ast.Starred)]
+            count = len(values) - len(targets) + 1
+            if len(places) != 1 or count < 0 or any(isinstance(v, ast.Starred) for v in values):
+                return
+            (place,) = places
+            starred = targets[place]
+            assert isinstance(starred, ast.Starred)
+            rest = ast.List(values[place : place + count], ast.Load())
+            values[place : place + count] = [ast.copy_location(rest, stmt.value)]
+            targets[place] = starred.value
 
 
 def _imported(tree: ast.Module) -> Imports:

@@ -366,7 +366,7 @@ class Judge:
         return any(computed.is_given(around[0], made) for made in around[1])
 
     def _is_set_inside(self, root: Def) -> bool:
-        """Whether a function beside this one gives the name another value: ``nonlocal``, ``global``.
+        """Whether another function gives the name another value: ``nonlocal``, ``global``.
 
         That of an object that is called, ``loss(x)``, reads no name that the scope shows.
         """
