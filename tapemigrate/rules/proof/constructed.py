@@ -12,6 +12,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
@@ -160,11 +161,15 @@ class Construction:
         if not handed and any(_may_be_computed(each, view) for each in (given, *behind)):
             return False
         module = self._project.view(view.unit, view.unit.tree)
-        return not made.network and all(
-            d.kind in _CODE or (d.value is not None and _is_literal(d.value, view))
+        named = [
+            outer_definitions(self._project, view, (name,))
+            or (module, [d for d in module.flow.defs.values() if d.path == (name,)])
             for name in made.globals
-            for d in module.flow.defs.values()
-            if d.path == (name,)
+        ]
+        return not made.network and all(
+            d.kind in _CODE or (d.value is not None and _is_literal(d.value, holder))
+            for holder, given_there in named
+            for d in given_there
         )
 
     def _is_run_by(self, caller: View, method: ast.FunctionDef, cut: frozenset[Def]) -> bool:
