@@ -93,7 +93,10 @@ class Kept:
         ("given = Kept(x); f(given.x)", "f(x)"),
         # What has no name of its own goes by the text that reads it.
         ("given = [x + 1]; f(*given)", "f(given[0])"),
-        ("given = {'k': net.x}; f(**given)", "f(k=given['k'])"),
+        ("given = {'k': net.x}; f(**given)", "f(k=net.x)"),
+        ("given = {'k': net.x}; g(); f(**given)", "f(k=given['k'])"),
+        ("given = {'k': net.x}; f(g(), **given)", "f(g(), k=given['k'])"),
+        ("given = {'k': net.x}; net.x = y; f(**given)", "f(k=given['k'])"),
         ("later = partial(f, x + 1, k=-x); later(y)", None),
         # So does what has another meaning by then.
         ("given = [x]; x = 2; f(*given)", "f(given[0])"),

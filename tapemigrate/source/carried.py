@@ -22,6 +22,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _INNER = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+# What may run other code.
+_RUNNING = (ast.Call, ast.For, ast.While, ast.With, ast.Await, ast.Yield, ast.Delete, ast.AugAssign)
 _PLAIN = (ast.Name, ast.Constant)
 # Builtins that put nothing into what they are called with.
 _READING = frozenset({"len", "list", "tuple", "dict", "zip", "enumerate", "reversed", "print"})
@@ -327,7 +329,22 @@ class _Places:
     def _is_own(self, call: ast.Call) -> bool:
         return root_of(call.func) not in self._foreign | {""}
 
-    def _function(self, func: ast.expr, use: ast.Name) -> ast.expr | None:
+    def _is_still(self, place: ast.AST) -> bool:
+        """Whether nothing runs between the carrier and ``place`` that may set parts of objects."""
+        stmt = self._carrier.stmt
+        block = _block_of(self._parents[stmt], stmt)
+        node = place
+        above: list[ast.AST] = []
+        while not any(node is each for each in block):
+            node = self._parents[node]
+            above.append(node)
+        first, last = block.index(stmt), block.index(node)  # type: ignore[arg-type]
+        made = [n for each in block[first:last] for n in walk(each) if _may_set(n)]
+        here = [n for n in walk(node) if _may_set(n) and n not in above]
+        begun = (place.lineno, place.col_offset)  # type: ignore[attr-defined]
+        return set(made) <= {stmt.value} and all(_end(each) > begun for each in here)
+
+    def _function(self, func: ast.expr, use: ast.AST) -> ast.expr | None:
         """What is called at ``use``, where it has the same meaning there."""
         if not root_of(func) or not self._is_stable(root_of(func), use):
             return None
@@ -349,6 +366,9 @@ class _Places:
         if text not in self._given and isinstance(value, ast.Name):
             if self._is_stable(value.id, place):
                 return ast.copy_location(ast.Name(value.id, ast.Load()), place)
+        if text not in self._given and isinstance(value, ast.Attribute):
+            if self._function(value, place) is not None and self._is_still(place):
+                return _placed(value, place)
         if text not in self._given:
             self._given[text] = text
             target = ast.copy_location(ast.Name(text, ast.Store()), value)
@@ -379,6 +399,11 @@ class _Places:
             for each in self._stores(name)
             if not isinstance(each, ast.arg)
         )
+
+
+def _may_set(node: ast.AST) -> bool:
+    """Whether a part of an object may get another value there."""
+    return isinstance(node, _RUNNING) or (isinstance(node, ast.Attribute) and not _is_read(node))
 
 
 def _placed(path: ast.expr, place: ast.AST) -> ast.expr:

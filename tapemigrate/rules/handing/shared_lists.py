@@ -80,10 +80,11 @@ class _Fillers:
 
     def _first(self, name: str) -> tuple[Unit, ast.Call] | None:
         for user, node in self._project.mentions(name).others:
-            call = user.parents.get(node)
-            if not isinstance(node, ast.Attribute) or not isinstance(call, ast.Call):
+            if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 continue
-            if node is call.func or not isinstance(node.ctx, ast.Load):
+            call = user.parents.get(node)
+            call = user.parents.get(call) if isinstance(call, ast.keyword) else call
+            if not isinstance(call, ast.Call) or node is call.func:
                 continue
             kinds = self._project.view(user, self._project.scope_of(user, call)).kinds
             if kinds.called(call) is not None and node in kinds.effect(call).changes:
