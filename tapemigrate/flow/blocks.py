@@ -48,6 +48,10 @@ class Blocks:
         """Where ``stmt`` stands. KeyError if it is not a statement of this scope."""
         return self._places[stmt]
 
+    def statements(self) -> Iterable[ast.stmt]:
+        """All statements of this scope."""
+        return self._places
+
     def holds(self, stmt: ast.stmt) -> bool:
         """Whether ``stmt`` is a statement of this scope."""
         return stmt in self._places

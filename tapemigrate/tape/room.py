@@ -34,6 +34,7 @@ class Room:
         self._kinds = kinds
         self._by_path: dict[Path, list[Def]] | None = None
         self._imports: Imports | None = None
+        self._asking: list[tuple[Path, ast.stmt]] | None = None
 
     def unfit(self, region: Region) -> Refusal | None:
         """Why the statements of the region cannot go under a ``with``."""
@@ -84,7 +85,7 @@ class Room:
                     "first use",
                     SOURCE,
                 )
-            if leaf.watch is not None and (row := _asked_whether_there(leaf.watch, region)):
+            if leaf.watch is not None and (row := self._asks_late(leaf.watch, region)):
                 return Refusal(
                     f"`{leaf.watch}` may be None, as line {row} asks, where a tape would watch it",
                     SOURCE,
@@ -144,6 +145,19 @@ class Room:
             for root in [*nodes, region.request.target]
             for n in walk(root)
         )
+
+    def _asks_late(self, watch: str, region: Region) -> int:
+        """The line, behind the place of a watch, that asks whether the source is None, or 0."""
+        if self._asking is None:
+            found = ((_asked(n), s) for s in self._blocks.statements() for n in own_nodes(s))
+            self._asking = [(path, stmt) for path, stmt in found if path is not None]
+        watched = (path_of(ast.parse(watch, mode="eval").body) if self._asking else None) or ()
+        for path, stmt in self._asking:
+            if path == watched[: len(path)]:
+                index = self._blocks.index_in(stmt, region.block)
+                if index is not None and region.first <= index <= region.call:
+                    return stmt.lineno
+        return 0
 
     def _has_room(self, leaf: Leaf, region: Region) -> bool:
         """Whether what is watched has its name before anything can use it."""
@@ -235,28 +249,16 @@ class Room:
             yield from self._by_path.get(path[:length], ())
 
 
-def _asked_whether_there(watch: str, region: Region) -> int:
-    """The line, behind the place of a watch, that asks whether the source is None, or 0."""
-    path = path_of(ast.parse(watch, mode="eval").body)
-    if path is None:
-        return 0
-    for stmt in region.block.body[region.first : region.call + 1]:
-        for node in own_nodes(stmt):
-            match node:
-                case ast.Compare(
-                    left=asked,
-                    ops=[ast.Is() | ast.IsNot()],
-                    comparators=[ast.Constant(value=None)],
-                ):
-                    pass
-                case ast.If(test=asked) | ast.UnaryOp(op=ast.Not(), operand=asked):
-                    pass
-                case _:
-                    continue
-            named = path_of(asked)
-            if named is not None and named == path[: len(named)]:
-                return asked.lineno
-    return 0
+def _asked(node: ast.AST) -> Path | None:
+    """What a test, ``x is not None`` or ``not x``, asks about."""
+    match node:
+        case ast.Compare(
+            left=asked, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]
+        ):
+            return path_of(asked)
+        case ast.If(test=asked) | ast.UnaryOp(op=ast.Not(), operand=asked):
+            return path_of(asked)
+    return None
 
 
 def behind_stop(
