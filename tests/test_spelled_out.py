@@ -94,6 +94,7 @@ class Kept:
         # What has no name of its own goes by the text that reads it.
         ("given = [x + 1]; f(*given)", "f(given[0])"),
         ("given = {'k': net.x}; f(**given)", "f(k=net.x)"),
+        ("given = {'k': net.x}; net.y = f(**given)", "net.y = f(k=net.x)"),
         ("given = {'k': net.x}; g(); f(**given)", "f(k=given['k'])"),
         ("given = {'k': net.x}; f(g(), **given)", "f(g(), k=given['k'])"),
         ("given = {'k': net.x}; net.x = y; f(**given)", "f(k=given['k'])"),

@@ -340,7 +340,9 @@ class _Places:
             above.append(node)
         first, last = block.index(stmt), block.index(node)  # type: ignore[arg-type]
         made = [n for each in block[first:last] for n in walk(each) if _may_set(n)]
-        here = [n for n in walk(node) if _may_set(n) and n not in above]
+        # What an assignment sets, it sets after it has read.
+        whole = [node.value] if isinstance(node, ast.Assign) else [node]
+        here = [n for each in whole for n in walk(each) if _may_set(n) and n not in above]
         begun = (place.lineno, place.col_offset)  # type: ignore[attr-defined]
         return set(made) <= {stmt.value} and all(_end(each) > begun for each in here)
 
