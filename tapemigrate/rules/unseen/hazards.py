@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.unseen.bindings import last_name
+from tapemigrate.rules.unseen.bindings import bound, last_name, parts
 from tapemigrate.rules.unseen.collected import Collected
 from tapemigrate.rules.unseen.given import Handed
 from tapemigrate.rules.unseen.imports import references
@@ -49,6 +49,19 @@ from tapemigrate.tape.symbols import short
 
 # What beside definitions and calls tells what is done by hand.
 _TELLING = (ast.Name, ast.Attribute, ast.Constant)
+
+# What they give runs the function that they are handed.
+_WRAPPING = frozenset(
+    {
+        "partial",
+        "staticmethod",
+        "classmethod",
+        "make_template",
+        "function",
+        "defun",
+        "custom_gradient",
+    }
+)
 
 #: Why a tape would miss what a name of another file runs.
 Foreign = Callable[[ast.expr], Refusal | None]
@@ -372,14 +385,38 @@ def _taint(found: Hazards) -> None:
                 rest.append(node)
             else:
                 found.tainted[node.name] = refusal
-        before = len(found.objects)
+        before = len(found.objects), len(found.tainted)
+        found.tainted |= _second_names(found)
         if found.tainted or imported:
             whose = next(iter({**imported, **found.tainted}.values()))
             names = standing_for(found.unit, found.tainted, frozenset(imported))
             found.objects = dict.fromkeys(names, whose)
-        if len(rest) == len(pending) and len(found.objects) == before:
+        if len(rest) == len(pending) and (len(found.objects), len(found.tainted)) == before:
             return
         pending = rest
+
+
+def _second_names(found: Hazards) -> dict[str, Refusal]:
+    """The names that such functions and classes are given: ``OPS = {"flip": flip}``."""
+    more: dict[str, Refusal] = {}
+    for name, value in bound(found.unit):
+        for part in _functions_in(value) if name not in found.tainted else ():
+            refusal = found.tainted.get(last_of(part) or "")
+            if refusal is None and found.foreign is not None:
+                refusal = found.foreign(part)
+            if refusal is not None and not refusal.gathers:
+                more[name] = refusal
+    return more
+
+
+def _functions_in(value: ast.expr) -> Iterator[ast.expr]:
+    """The names and attributes that ``value`` may stand for, also in what wraps a function."""
+    for part in parts(value):
+        if isinstance(part, ast.Name | ast.Attribute):
+            yield part
+        elif isinstance(part, ast.Call) and last_of(part.func) in _WRAPPING:
+            for each in arguments_of(part):
+                yield from _functions_in(each)
 
 
 def _of_object(node: ast.Attribute, refusal: Refusal) -> Refusal:
