@@ -64,6 +64,7 @@ class Elsewhere:
         self._made: dict[str, Mapping[str, Refusal]] = {}
         self._giving: dict[str, dict[int, bool]] = {}
         self._running: dict[str, bool] = {}
+        self._plain: dict[str, Hazards] = {}
         self._calls_giving: dict[str, frozenset[GivingCall]] = {}
         files = project.units.files()
         self._files = dict(files)
@@ -220,7 +221,8 @@ class Elsewhere:
             above = partial(self._given_objects, project, user, further)
             made = partial(self._made_in, user)
             refuses, gives = partial(self._runs, user), partial(self._gives, user)
-            called, having = given_to(project, unit, user, gives, refuses, made, above)
+            runs = partial(self._run_as_function, user)
+            called, having = given_to(project, unit, user, gives, refuses, runs, made, above)
             functions |= called
             handed |= having
             if having:
@@ -304,7 +306,8 @@ class Elsewhere:
         known = self._giving.setdefault(user.filename, {})
         if number not in known:
             call = user.nodes(ast.Call)[number]
-            known[number] = gives_any(call, partial(self._runs, user), self._made_in(user))
+            runs = partial(self._run_as_function, user)
+            known[number] = gives_any(call, partial(self._runs, user), runs, self._made_in(user))
         return known[number]
 
     def _made_in(self, user: Unit) -> Mapping[str, Refusal]:
@@ -371,6 +374,20 @@ class Elsewhere:
             where = os.path.basename(unit.filename)
             if refusal is not None:
                 refusal = replace(refusal, reason=f"`{node.id}` of {where}: {refusal.reason}")
+        return None if refusal is None or refusal.gathers else refusal
+
+    def _run_as_function(self, unit: Unit, value: ast.expr) -> Refusal | None:
+        """The same of what ``unit`` may hand on as a function: lambdas and methods, too."""
+        if not isinstance(value, ast.Name | ast.Attribute | ast.Lambda | ast.Call):
+            return None
+        refusal = self._runs(unit, value)
+        if refusal is not None:
+            return refusal
+        if unit.filename not in self._plain:
+            # Without what the file is handed itself: that is asked of its callers.
+            refuse = partial(self.refuse, unit)
+            self._plain[unit.filename] = hazards(unit, refuse, self._methods_of(unit))
+        refusal = self._plain[unit.filename].run_by(value)
         return None if refusal is None or refusal.gathers else refusal
 
     def _homes(self, filename: str, paths: Iterable[str]) -> set[str]:

@@ -57,10 +57,13 @@ def given_to(
     user: Unit,
     gives: Callable[[int], bool],
     refuses: Refuses,
+    runs: Refuses,
     made: Callable[[], Mapping[str, Refusal]],
     handed: Callable[[], Mapping[str, Refusal]],
 ) -> tuple[Given, Given]:
     """Which parameters in ``unit`` the file ``user`` gives such a thing, and which such an object.
+
+    ``runs`` is what ``refuses`` is, of lambdas and methods as well.
 
     By the functions that have the parameters, as calls name them. ``made`` gives what ``objects``
     does, ``handed`` such objects that the functions of ``user`` are given themselves, by their last
@@ -91,7 +94,7 @@ def given_to(
             return _of_maker(value, refuses, making)
         return having.get(last_name(value))
 
-    of_any = (partial(_of_parts, asked) for asked in (refuses, an_object))
+    of_any = (partial(_of_parts, asked) for asked in (runs, an_object))
     run, had = (dict(_given(calls, taking, each)) for each in of_any)
     return run, had
 
@@ -107,14 +110,14 @@ def _of_maker(call: ast.Call, refuses: Refuses, making: Mapping[str, Refusal]) -
     return next(filter(None, asked), None)
 
 
-def gives_any(call: ast.Call, refuses: Refuses, made: Mapping[str, Refusal]) -> bool:
+def gives_any(call: ast.Call, refuses: Refuses, runs: Refuses, made: Mapping[str, Refusal]) -> bool:
     """Whether a call is handed what ``refuses`` tells of, or an object that it, or ``made``, does.
 
     What is handed on from parameters of the function around is not among that.
     """
     for handed in arguments_of(call):
         for value in parts(handed):
-            if refuses(value) is not None or last_name(value) in made:
+            if runs(value) is not None or last_name(value) in made:
                 return True
             if isinstance(value, ast.Call) and _of_maker(value, refuses, made) is not None:
                 return True

@@ -168,6 +168,23 @@ class Hazards:
                         return refusal
         return None
 
+    def run_by(self, value: ast.expr) -> Refusal | None:
+        """Why a tape would miss what ``value`` runs, where it is handed on as a function.
+
+        A lambda, a method of an object, a function of the file, also one inside another.
+        """
+        if isinstance(value, ast.Lambda):
+            refusal = self.unseen([value.body])
+            return None if refusal is KERAS else refusal
+        for part in _functions_in(value):
+            name = last_of(part) or ""
+            if name in self.tainted:
+                return self.tainted[name]
+            if name in self.methods and isinstance(part, ast.Attribute):
+                if may_be_of(self.unit, part, self._makes):
+                    return _of_object(part, self.methods[name])
+        return None
+
     def _makes(self, maker: ast.expr) -> bool:
         """Whether what ``maker`` gives may have such a method."""
         foreign = self.foreign(maker) if self.foreign is not None else None
