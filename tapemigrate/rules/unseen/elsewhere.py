@@ -118,19 +118,15 @@ class Elsewhere:
 
     def _may_import(self, text: str, names: Iterable[str]) -> bool:
         """Whether a file with this text may import such a function of one of the names."""
-        begins = modules(text)
-        last = {steps[-1] for steps in begins or ()}
-        return any(
-            # What an import means has its name in the file.
-            name in text
-            and (
-                begins is None
-                or name in last
-                or any(lies_in(other, s) for other, _ in self._by_name[name] for s in begins)
-            )
-            and _is_word(name, text)
-            for name in names
-        )
+        # What an import means has its name in the file.
+        meant = {name: {home for home, _ in self._by_name[name]} for name in names if name in text}
+        begins = modules(text) if meant else None
+        if begins is not None:
+            last = {steps[-1] for steps in begins}
+            homes = frozenset().union(*meant.values())
+            near = {home for home in homes if any(lies_in(home, steps) for steps in begins)}
+            meant = {name: own for name, own in meant.items() if name in last or own & near}
+        return any(_is_word(name, text) for name in meant)
 
     def may_be_named_in(self, unit: Unit) -> bool:
         """Whether one of them may stand in the file, told quickly."""
