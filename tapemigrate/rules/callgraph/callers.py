@@ -174,6 +174,17 @@ def of_class(project: Project, unit: Unit, cls: ast.ClassDef) -> Mentions:
 
     A namesake that extends it counts as well: its objects are made by the same constructor.
     """
+    known = project.once(_known_mentions)
+    if cls not in known:
+        known[cls] = _of_class(project, unit, cls)
+    return known[cls]
+
+
+def _known_mentions(_: Project) -> dict[ast.ClassDef, Mentions]:
+    return {}
+
+
+def _of_class(project: Project, unit: Unit, cls: ast.ClassDef) -> Mentions:
     found = project.mentions(cls.name)
     if cls.name in classes(project).extending(cls.name):
         return found

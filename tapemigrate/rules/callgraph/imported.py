@@ -32,6 +32,20 @@ def leads_to(
     Packages hand on what they import: ``most`` is the number of them that are followed. None: it
     may mean another file of the same name.
     """
+    known = project.once(_known_ends)
+    key = (path, user.filename, home.filename, name, most)
+    if key not in known:
+        known[key] = _leads_to(project, path, user, home, name, most)
+    return known[key]
+
+
+def _known_ends(_: Project) -> dict[tuple[str, str, str, str, int], bool | None]:
+    return {}
+
+
+def _leads_to(
+    project: Project, path: str, user: Unit, home: Unit, name: str, most: int
+) -> bool | None:
     module, last = split_path(path)
     if not module:
         return False

@@ -74,7 +74,14 @@ class _Facts:
 
 def run_by(root: ast.AST, unit: Unit, project: Project) -> str | None:
     """The library function of that kind that ``root`` runs, directly or in what it names."""
-    return next((name for _, name in runs_in(root, unit, project)), None)
+    known = project.once(_known_runs)
+    if root not in known:
+        known[root] = next((name for _, name in runs_in(root, unit, project)), None)
+    return known[root]
+
+
+def _known_runs(_: Project) -> dict[ast.AST, str | None]:
+    return {}
 
 
 def runs_in(root: ast.AST, unit: Unit, project: Project) -> Iterator[tuple[ast.AST, str]]:
