@@ -15,7 +15,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 from tapemigrate.source.records import Record, records
-from tapemigrate.source.trees import children, put_for, walk, with_parents
+from tapemigrate.source.trees import blocks, children, put_for, walk, with_parents
 
 _DECLARING = (ast.Global, ast.Nonlocal)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -50,20 +50,34 @@ class _Carrier:
     func: ast.expr | None = None
     fixed: bool = True
 
+    @property
+    def is_list(self) -> bool:
+        """Whether what is carried has places, and nothing else."""
+        return not (self.items or self.parts or self.func is not None)
 
-def spell_out_carried(tree: ast.Module, imports: Imports) -> None:
-    """Puts what names carry in the place of the names, and of what is asked for parts at once."""
-    known = records(tree)
-    _take_out(tree, imports, known)
-    scopes = (tree, *(node for node in walk(tree) if isinstance(node, _FUNCTIONS)))
-    found = [(scope, each) for scope in scopes for each in _carriers(scope, imports, known)]
+
+def spell_out_carried(tree: ast.Module, imports: Imports, starred: Set[str], holding: bool) -> bool:
+    """Puts what names carry in the place of the names, and of what is asked for parts at once.
+
+    ``starred``: the names behind a star. ``holding``: the file has objects that hold what they are
+    made with, or asks for parts at once. Returns whether the nodes were gone through.
+    """
+    known = records(tree) if holding else {}
+    if holding:
+        _take_out(tree, imports, known)
+    found = [
+        (scope, each)
+        for scope, each in _carriers(tree, imports, known)
+        if each.name in starred or (holding and not each.is_list)
+    ]
     if not found:
-        return
+        return holding
     parents = with_parents(tree)
     shared = {name for node in walk(tree) if isinstance(node, _DECLARING) for name in node.names}
     foreign = imports.libraries | set(_made_by_libraries(tree, imports))
     for scope, carrier in found:
         _Places(scope, carrier, parents, shared, foreign).fill()
+    return True
 
 
 def _take_out(tree: ast.Module, imports: Imports, known: dict[str, Record]) -> None:
@@ -113,13 +127,22 @@ def _made_by_libraries(tree: ast.Module, imports: Imports) -> Iterator[str]:
                     yield name
 
 
-def _carriers(scope: ast.AST, imports: Imports, known: dict[str, Record]) -> Iterator[_Carrier]:
-    for node in _own(scope):
+def _carriers(
+    tree: ast.Module, imports: Imports, known: dict[str, Record]
+) -> Iterator[tuple[ast.AST, _Carrier]]:
+    """What carries something in a scope, and that scope: the module or a function."""
+    pending: list[tuple[ast.AST, ast.AST | None]] = [(tree, tree)]
+    for node, scope in pending:  # which grows meanwhile
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if scope is not None:
                 found = _Carrier(node, name)
                 if _holds(found, value, imports, known):
-                    yield found
+                    yield scope, found
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                scope = node
+            case ast.ClassDef():
+                scope = None
+        pending += [(each, scope) for each in blocks(node)]
 
 
 def _holds(found: _Carrier, value: ast.expr, imports: Imports, known: dict[str, Record]) -> bool:

@@ -10,11 +10,12 @@ from tapemigrate.source.trees import children, put_for, walk
 _FORM = late(r"\bif\s+(?:True|False|None|\d+)\s+else\b")
 
 
-def settle_choices(tree: ast.Module, text: str) -> None:
-    """Puts what is chosen in the place of such choices."""
+def settle_choices(tree: ast.Module, text: str) -> bool:
+    """Puts what is chosen in the place of such choices; whether there may be any."""
     if _FORM.search(text) is None:
-        return
+        return False
     for node in walk(tree):
         for child in children(node):
             if isinstance(child, ast.IfExp) and isinstance(child.test, ast.Constant):
                 put_for(node, child, child.body if child.test.value else child.orelse)
+    return True

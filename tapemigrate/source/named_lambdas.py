@@ -18,10 +18,13 @@ _BLOCKS = ("body", "orelse", "finalbody")
 _PASSED_ON = (ast.Yield, ast.YieldFrom, ast.Await)
 
 
-def name_lambdas(tree: ast.Module, text: str) -> None:
-    """Puts functions in the place of the lambdas of ``tree`` that have a line of their own."""
+def name_lambdas(tree: ast.Module, text: str) -> bool:
+    """Puts functions in the place of the lambdas of ``tree`` that have a line of their own.
+
+    Returns whether there may be any.
+    """
     if "lambda" not in text:
-        return
+        return False
     lines: Lines | None = None
     for block in _blocks(tree):
         for place, stmt in enumerate(block):
@@ -30,6 +33,7 @@ def name_lambdas(tree: ast.Module, text: str) -> None:
                     lines = lines or Lines(text)
                     if _is_alone(stmt, lines) and not _gives_more(made):
                         block[place] = _function(name, stmt, made)
+    return lines is not None
 
 
 def may_define(text: str, name: str) -> bool:

@@ -22,6 +22,6 @@ def plain_tree(file: SourceFile) -> ast.Module:
     """
     tree = parse(file.text, file.filename)
     for change in (settle_choices, name_lambdas, spell_out_calls):
-        change(tree, file.text)
-        forget(tree)
+        if change(tree, file.text):
+            forget(tree)
     return tree

@@ -12,24 +12,42 @@ import ast
 
 from tapemigrate.patterns import late
 from tapemigrate.source.carried import Imports, is_called, root_of, spell_out_carried
-from tapemigrate.source.trees import calls_in, forget, walk
+from tapemigrate.source.trees import calls_in, forget, statements
 
-_FORMS = late(
-    r"[(,]\s*\*|(?m:^)\s*\*|\bpartial\b|\bSimpleNamespace\b|\bclass\b|\bnamedtuple\b|\w[\]]\("
+# What the forms cannot do without: to go through the nodes of all files takes long.
+# Behind a value, with a space or without, a star multiplies. It comes first for the sake of speed.
+_UNPACKED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\s*[\[(]|\*\s*\{)")
+_STARRED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\*?)[ \t]*([^\W\d]\w*)")
+_STARRED_TARGET = late(r"(?m)^[^\n(=]*\*[ \t]*\w[^\n(]*=")
+_HOLDING = late(
+    r"\bpartial\b|\bSimpleNamespace\b|\b[nN]amed_?[tT]uple\b|\bdataclass\b"
+    r"|(?m:def __init__\([^)]*\)[^\n:]*:(?:\s+(?:self\.\w+ = \w+(?=\s)|#[^\n]*))+\s*(?:^\S|\Z))"
 )
+# What is taken out of a display, or called out of a dict.
+_TAKEN = late(r"(?<![\w)\]}'\"])\[[^\[\]\n]*\]\[|\]\(")
 _HOME = "functools"
 _TYPES, _NAMESPACE = "types", "SimpleNamespace"
 
 
-def spell_out_calls(tree: ast.Module, text: str) -> None:
-    """Puts the values themselves in the place of displays that calls unpack, and of partials."""
-    if _FORMS.search(text) is None:
-        return
-    for node in walk(tree):
-        if isinstance(node, ast.Assign):
-            _take_apart(node)
+def spell_out_calls(tree: ast.Module, text: str) -> bool:
+    """Puts the values themselves in the place of displays that calls unpack, and of partials.
+
+    Returns whether there may be any.
+    """
+    unpacked = _UNPACKED.search(text) is not None
+    holding = _HOLDING.search(text) is not None
+    taken = _TAKEN.search(text) is not None
+    starred = frozenset(_STARRED.findall(text))
+    if not (unpacked or holding or taken or starred):
+        return False
+    if _STARRED_TARGET.search(text) is not None:
+        for node in statements(tree):
+            if isinstance(node, ast.Assign):
+                _take_apart(node)
     imports = _imported(tree)
-    spell_out_carried(tree, imports)
+    carried = spell_out_carried(tree, imports, starred, holding or taken)
+    if not (unpacked or holding or carried):
+        return False
     forget(tree)
     for call in calls_in(tree):
         held = call.func
@@ -39,6 +57,7 @@ def spell_out_calls(tree: ast.Module, text: str) -> None:
                 _join(call, held)
         elif _is_own(held, imports.libraries):
             _unpack(call)
+    return True
 
 
 def _take_apart(stmt: ast.Assign) -> None:
@@ -62,7 +81,7 @@ def _take_apart(stmt: ast.Assign) -> None:
 
 def _imported(tree: ast.Module) -> Imports:
     libraries, partials, namespaces = set[str](), set[str](), set[str]()
-    for node in walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             libraries |= {(a.asname or a.name).split(".")[0] for a in node.names}
             partials |= {f"{a.asname or a.name}.partial" for a in node.names if a.name == _HOME}

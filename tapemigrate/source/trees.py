@@ -87,6 +87,12 @@ class _Blocks(dict[type[ast.AST], tuple[str, ...]]):
 _BLOCKS = _Blocks()
 
 
+def blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements right below a node, and what holds some."""
+    for name in _BLOCKS[node.__class__]:
+        yield from getattr(node, name, ())
+
+
 def statements(tree: ast.AST) -> list[ast.AST]:
     """All statements below a scope, and what holds some, in the order in which ``walk`` does."""
     found: list[ast.AST] = [tree]
