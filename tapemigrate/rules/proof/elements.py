@@ -283,7 +283,7 @@ class Elements:
 
     def _made(self, made: Def, view: View, depth: int) -> list[_Part] | None:
         """The elements of the list that a definition is; None if they cannot be told."""
-        if depth == 0:
+        if depth <= 0:
             return None
         if made.kind is Kind.ASSIGN and made.value is not None:
             return self._listed(made.value, view, depth)
@@ -366,7 +366,7 @@ class Elements:
         if isinstance(func, ast.Attribute) and func.attr in _SAME and not call.args:
             return self._listed(func.value, view, depth)
         function = view.kinds.called(call)
-        if function is None or function.decorator_list or depth == 0:
+        if function is None or function.decorator_list or depth <= 0:
             return None
         inner = self._project.view(view.unit, function)
         if inner.flow.yields or not inner.flow.returns:
@@ -381,7 +381,7 @@ class Elements:
     def _under_key(self, call: ast.Call, key: object, view: View, depth: int) -> list[_Part] | None:
         """What a function in sight gives under a key, or in a place, of what it writes out."""
         function = view.kinds.called(call)
-        if function is None or function.decorator_list or depth == 0:
+        if function is None or function.decorator_list or depth <= 0:
             return None
         inner = self._project.view(view.unit, function)
         if inner.flow.yields or len(inner.flow.returns) != 1:
