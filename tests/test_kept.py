@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tapemigrate.api import analyse
+from tapemigrate.runner import run_text
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import decode
 
@@ -319,3 +320,38 @@ def test_another_method_may_compute_it(asked: str) -> None:
     (diagnostic,) = analyse(files, Settings(), rewrite=False).diagnostics
     assert diagnostic.fix is not None
     assert diagnostic.fix.applicability == "unsafe"
+
+
+_LOSSES = """\
+import tensorflow as tf
+
+
+def losses(w):
+    return tf.reduce_sum(w), tf.reduce_sum(w ** 2)
+
+
+class Model(object):
+    def __init__(self):
+        self.w = tf.Variable(tf.ones([3]))
+        one, two = losses(self.w)
+        self.one = one
+        self.two = two
+        self.three = {three}
+
+    def slopes(self):
+        return [
+            tf.gradients(self.one, self.w),
+            tf.gradients(self.two, self.w),
+            tf.gradients(self.three, self.w),
+        ]
+"""
+
+
+@pytest.mark.parametrize(("three", "tapes"), [("two", 1), ("tf.exp(self.w)", 2)])
+def test_targets_of_one_call_are_kept_by_one_tape(three: str, tapes: int) -> None:
+    text = _LOSSES.format(three=three)
+    result = run_text(text.encode(), "net.py", Settings(), mode="fix")
+    assert result.new is not None
+    after = result.new.decode()
+    assert after.count("tf.GradientTape(") == tapes
+    assert "tf.gradients" not in after

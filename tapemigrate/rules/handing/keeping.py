@@ -102,13 +102,30 @@ class Keeper:
         keeping = Keeping(f"{me}.{found.tape}", recorded, several=found.several)
         # What is taken out of a list is a tensor, whatever else the list holds.
         taken = found.several and holds_target(placed.view, request, keeping)
-        refusal = self._open(placed, request, found, frozenset() if taken else recorded)
+        tensors = frozenset[Path]() if taken else recorded
+        refusal = self._open(placed, request, found, tensors)
+        if refusal is None and (other := self._round_the_same(found)):
+            self._close(request)
+            refusal = self._open(placed, request, replace(found, tape=other), tensors)
+            keeping = replace(keeping, tape=f"{me}.{other}")
         if refusal is not None:
             self._failed[request] = refusal.reason
             reason = f"{outcome.reason}: {refusal.reason}"
             placed.found[request] = Refusal(reason, refusal.recipe, own=outcome.own)
         elif self._ask(placed, request, keeping) is not None:
             self._failed[request] = "a tape that is kept there does not record all of it"
+
+    def _round_the_same(self, found: Kept) -> str:
+        """The tape that the method keeps for another target already, round the same statements."""
+        there = self._touched[found.view.scope]
+        own = there.found[found.request]
+        for request in there.handed:
+            other = there.found[request]
+            if request.api != "kept" or request is found.request or isinstance(other, Refusal):
+                continue
+            if isinstance(own, Region) and _rows(own) == _rows(other):
+                return request.parameter.rpartition(".")[2]
+        return ""
 
     def _is_made_here(self, placed: Placed, request: Request) -> bool:
         """Whether the request is about an object that its scope makes, and is asked of its tape."""
@@ -237,3 +254,8 @@ class Keeper:
         owners = {path[:-1] for path in placed.kept[request].recorded}
         own = owners == {(placed.view.kinds.self_name,)}
         (self._failed if own else self._of_objects)[request] = reason
+
+
+def _rows(region: Region) -> tuple[object, ...]:
+    """What two regions have alike that one tape can record."""
+    return id(region.block), region.first, region.last, len(region.lower), region.stops
