@@ -23,6 +23,8 @@ _DEPTH = 4
 # Where a method is run: in a scope, on its object; and the first row and column there.
 _Where = tuple[Scope, tuple[str, ...]]
 _Runs = dict[_Where, tuple[int, int]]
+# The object of which a method runs others.
+_OWN: tuple[str, ...] = ()
 
 
 def set_too_late(project: Project, producer: View, name: str) -> str:
@@ -48,10 +50,6 @@ def set_too_late(project: Project, producer: View, name: str) -> str:
             seen |= setting[where] < computing[where]
         seen |= setter.name == "__init__"
     return "" if seen else f"nothing here sets `self.{name}` before `{scope.name}` runs"
-
-
-# The object of which a method runs others.
-_OWN: tuple[str, ...] = ()
 
 
 class _Order:
