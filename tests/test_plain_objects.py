@@ -201,7 +201,8 @@ def test_a_function_that_meets_no_tensors_gives_none(changed: dict[str, str], pl
     parts = {"module": "", "parameter": "", "type": "float", "default": "SCALE"}
     parts |= {"statement": "parser.description = 'x'", "given": "", **changed}
     source = decode(_FUNCTION.format(**parts).encode(), "main.py")
-    lines = analyse({"main.py": source}, Settings(), rewrite=True).rewritten["main.py"].splitlines()
+    found = analyse({"main.py": source}, Settings(unsafe_fixes=True), rewrite=True)
+    lines = found.rewritten["main.py"].splitlines()
     tape = next(i for i, line in enumerate(lines) if "GradientTape" in line)
     assert lines[tape + 1].strip().startswith("loss =") == plain
 
