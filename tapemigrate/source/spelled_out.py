@@ -18,10 +18,9 @@ from tapemigrate.source.trees import calls_in, forget, statements
 # Behind a value, with a space or without, a star multiplies. It comes first for the sake of speed.
 _UNPACKED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\s*[\[(]|\*\s*\{)")
 _STARRED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\*?)[ \t]*([^\W\d]\w*)")
-_STARRED_TARGET = late(r"(?m)^[^\n(=]*\*[ \t]*\w[^\n(]*=")
 _HOLDING = late(
     r"\bpartial\b|\bSimpleNamespace\b|\b[nN]amed_?[tT]uple\b|\bdataclass\b"
-    r"|(?m:def __init__\([^)]*\)[^\n:]*:(?:\s+(?:self\.\w+ = \w+(?=\s)|#[^\n]*))+\s*(?:^\S|\Z))"
+    r"|(?m:def __init__\([^)]*\)[^\n:]*:(?:\s+(?:self\.\w+ = \w+(?=\s)|#[^\n]*$))+\s*(?:^\S|\Z))"
 )
 # What is taken out of a display, or called out of a dict.
 _TAKEN = late(r"(?<![\w)\]}'\"])\[[^\[\]\n]*\]\[|\]\(")
@@ -40,10 +39,9 @@ def spell_out_calls(tree: ast.Module, text: str) -> bool:
     starred = frozenset(_STARRED.findall(text))
     if not (unpacked or holding or taken or starred):
         return False
-    if _STARRED_TARGET.search(text) is not None:
-        for node in statements(tree):
-            if isinstance(node, ast.Assign):
-                _take_apart(node)
+    for node in statements(tree) if starred else ():
+        if isinstance(node, ast.Assign):
+            _take_apart(node)
     imports = _imported(tree)
     carried = spell_out_carried(tree, imports, starred, holding or taken)
     if not (unpacked or holding or carried):
