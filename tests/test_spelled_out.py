@@ -200,5 +200,6 @@ def test_nothing_is_kept_of_what_was_there() -> None:
 
 def test_a_comment_of_many_parts_is_gone_through_once() -> None:
     """Each part could begin a comment of its own: told apart in all ways, there is no end."""
-    text = "class A:\n    def __init__(self, x):\n        " + "# " * 200 + "\n        self.x = [x]\n"
+    comment = "# " * 200
+    text = f"class A:\n    def __init__(self, x):\n        {comment}\n        self.x = [x]\n"
     assert not spell_out_calls(ast.parse(text), text)
