@@ -12,10 +12,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
 
+from tapemigrate.source.carriers import (
+    Carrier,
+    Imports,
+    carriers,
+    holds,
+    is_called,
+    made_by_libraries,
+    root_of,
+)
 from tapemigrate.source.records import Record, records
-from tapemigrate.source.trees import blocks, children, put_for, walk, with_parents
+from tapemigrate.source.trees import children, put_for, walk, with_parents
 
 _DECLARING = (ast.Global, ast.Nonlocal)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -29,33 +37,6 @@ _PLAIN = (ast.Name, ast.Constant)
 _READING = frozenset({"len", "list", "tuple", "dict", "zip", "enumerate", "reversed", "print"})
 
 
-@dataclass(frozen=True)
-class Imports:
-    """Names of modules and of what libraries give, and names that two of their functions go by."""
-
-    libraries: frozenset[str]
-    partials: frozenset[str]
-    namespaces: frozenset[str]
-
-
-@dataclass
-class _Carrier:
-    """What a name was given: values with the text that reads each, by their place or by a name."""
-
-    stmt: ast.Assign
-    name: str
-    listed: dict[str, ast.expr] = field(default_factory=dict)
-    items: dict[str, tuple[str, ast.expr]] = field(default_factory=dict)
-    parts: dict[str, tuple[str, ast.expr]] = field(default_factory=dict)
-    func: ast.expr | None = None
-    fixed: bool = True
-
-    @property
-    def is_list(self) -> bool:
-        """Whether what is carried has places, and nothing else."""
-        return not (self.items or self.parts or self.func is not None)
-
-
 def spell_out_carried(tree: ast.Module, imports: Imports, starred: Set[str], holding: bool) -> bool:
     """Puts what names carry in the place of the names, and of what is asked for parts at once.
 
@@ -67,14 +48,14 @@ def spell_out_carried(tree: ast.Module, imports: Imports, starred: Set[str], hol
         _take_out(tree, imports, known)
     found = [
         (scope, each)
-        for scope, each in _carriers(tree, imports, known)
+        for scope, each in carriers(tree, imports, known)
         if each.name in starred or (holding and not each.is_list)
     ]
     if not found:
         return holding
     parents = with_parents(tree)
     shared = {name for node in walk(tree) if isinstance(node, _DECLARING) for name in node.names}
-    foreign = imports.libraries | set(_made_by_libraries(tree, imports))
+    foreign = imports.libraries | set(made_by_libraries(tree, imports))
     for scope, carrier in found:
         _Places(scope, carrier, parents, shared, foreign).fill()
     return True
@@ -86,8 +67,8 @@ def _take_out(tree: ast.Module, imports: Imports, known: dict[str, Record]) -> N
         for child in children(node):
             if not isinstance(child, ast.Attribute | ast.Subscript) or not _is_read(child):
                 continue
-            held = _Carrier(ast.Assign([], child.value), "")
-            if not _holds(held, child.value, imports, known) or held.func is not None:
+            held = Carrier(ast.Assign([], child.value), "")
+            if not holds(held, child.value, imports, known) or held.func is not None:
                 continue
             values: dict[object, ast.expr] = dict(enumerate(held.listed.values()))
             values |= {key: value for key, (_, value) in held.items.items()}
@@ -99,100 +80,6 @@ def _take_out(tree: ast.Module, imports: Imports, known: dict[str, Record]) -> N
             found = values.pop(key, None)
             if found is not None and all(isinstance(v, _PLAIN) for v in values.values()):
                 put_for(node, child, found)
-
-
-def root_of(func: ast.expr) -> str:
-    """The name that an access path begins with, or nothing."""
-    while isinstance(func, ast.Attribute):
-        func = func.value
-    return func.id if isinstance(func, ast.Name) else ""
-
-
-def is_called(func: ast.expr, names: Set[str]) -> bool:
-    """Whether a function goes by one of the names, which may have a module in front."""
-    match func:
-        case ast.Name(id=name):
-            return name in names
-        case ast.Attribute(value=ast.Name(id=owner), attr=name):
-            return f"{owner}.{name}" in names
-    return False
-
-
-def _made_by_libraries(tree: ast.Module, imports: Imports) -> Iterator[str]:
-    """Names of what calls of libraries give: what they make of arguments is not ours to read."""
-    for node in walk(tree):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)):
-                if root_of(func) in imports.libraries and not is_called(func, imports.partials):
-                    yield name
-
-
-def _carriers(
-    tree: ast.Module, imports: Imports, known: dict[str, Record]
-) -> Iterator[tuple[ast.AST, _Carrier]]:
-    """What carries something in a scope, and that scope: the module or a function."""
-    pending: list[tuple[ast.AST, ast.AST | None]] = [(tree, tree)]
-    for node, scope in pending:  # which grows meanwhile
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if scope is not None:
-                found = _Carrier(node, name)
-                if _holds(found, value, imports, known):
-                    yield scope, found
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                scope = node
-            case ast.ClassDef():
-                scope = None
-        pending += [(each, scope) for each in blocks(node)]
-
-
-def _holds(found: _Carrier, value: ast.expr, imports: Imports, known: dict[str, Record]) -> bool:
-    """Whether ``value`` holds what it is written with, and nothing else. Tells ``found`` what."""
-    name = found.name
-    match value:
-        case ast.List(elts=elts) | ast.Tuple(elts=elts) if not _unpacks(elts):
-            found.listed = {f"{name}[{i}]": each for i, each in enumerate(elts)}
-            found.fixed = isinstance(value, ast.Tuple)
-            return True
-        case ast.Dict(keys=keys, values=values):
-            texts = [key.value for key in keys if isinstance(key, ast.Constant)]
-            pairs = dict(zip((t for t in texts if isinstance(t, str)), values, strict=False))
-            found.items, found.fixed = _by_key(name, pairs), False
-            return len(pairs) == len(values)
-        case ast.Call(func=func, args=args, keywords=keywords) if not _unpacks(args):
-            pairs = {k.arg: k.value for k in keywords if k.arg is not None}
-            if len(pairs) < len(keywords):
-                return False
-            if args and is_called(func, imports.partials):
-                found.func = args[0]
-                found.listed = {f"{name}.args[{i}]": each for i, each in enumerate(args[1:])}
-                found.items = _by_key(f"{name}.keywords", pairs)
-                return True
-            if not args and is_called(func, {"dict"}):
-                found.items, found.fixed = _by_key(name, pairs), False
-                return True
-            if not args and is_called(func, imports.namespaces):
-                found.parts, found.fixed = _by_name(name, pairs), False
-                return True
-            record = known.get(func.id) if isinstance(func, ast.Name) else None
-            if record is not None and len(args) + len(pairs) == len(record.fields):
-                pairs = dict(zip(record.fields, args, strict=False)) | pairs
-                found.parts, found.fixed = _by_name(name, pairs), record.is_tuple
-                if record.is_tuple and pairs.keys() == set(record.fields):
-                    found.listed = dict(found.parts[each] for each in record.fields)
-                return pairs.keys() == set(record.fields)
-    return False
-
-
-def _unpacks(elements: list[ast.expr]) -> bool:
-    return any(isinstance(each, ast.Starred) for each in elements)
-
-
-def _by_key(name: str, pairs: dict[str, ast.expr]) -> dict[str, tuple[str, ast.expr]]:
-    return {key: (f"{name}[{key!r}]", value) for key, value in pairs.items()}
-
-
-def _by_name(name: str, pairs: dict[str, ast.expr]) -> dict[str, tuple[str, ast.expr]]:
-    return {key: (f"{name}.{key}", value) for key, value in pairs.items()}
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:
@@ -211,7 +98,7 @@ class _Places:
     def __init__(
         self,
         scope: ast.AST,
-        carrier: _Carrier,
+        carrier: Carrier,
         parents: dict[ast.AST, ast.AST],
         shared: Set[str],
         foreign: Set[str],

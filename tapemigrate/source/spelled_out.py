@@ -11,7 +11,8 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.patterns import late
-from tapemigrate.source.carried import Imports, is_called, root_of, spell_out_carried
+from tapemigrate.source.carried import spell_out_carried
+from tapemigrate.source.carriers import Imports, is_called, root_of
 from tapemigrate.source.trees import calls_in, forget, statements
 
 # What the forms cannot do without: to go through the nodes of all files takes long.
