@@ -22,8 +22,8 @@ from tapemigrate.source.carriers import (
     made_by_libraries,
     root_of,
 )
-from tapemigrate.source.records import Record, records
-from tapemigrate.source.trees import children, put_for, walk, with_parents
+from tapemigrate.source.records import Record
+from tapemigrate.source.trees import children, put_for, statements, walk, with_parents
 
 _DECLARING = (ast.Global, ast.Nonlocal)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -37,32 +37,32 @@ _PLAIN = (ast.Name, ast.Constant)
 _READING = frozenset({"len", "list", "tuple", "dict", "zip", "enumerate", "reversed", "print"})
 
 
-def spell_out_carried(tree: ast.Module, imports: Imports, starred: Set[str], holding: bool) -> bool:
+def spell_out_carried(
+    tree: ast.Module, imports: Imports, known: dict[str, Record], starred: Set[str], taken: bool
+) -> bool:
     """Puts what names carry in the place of the names, and of what is asked for parts at once.
 
-    ``starred``: the names behind a star. ``holding``: the file has objects that hold what they are
-    made with, or asks for parts at once. Returns whether the nodes were gone through.
+    ``known``: what the file's classes hold. ``starred``: the names behind a star. ``taken``: parts
+    of displays may be asked for, or called. Returns whether anything is another now.
     """
-    known = records(tree) if holding else {}
-    if holding:
-        _take_out(tree, imports, known)
+    holding = bool(known or imports.partials or imports.namespaces)
+    changed = (holding or taken) and _take_out(tree, imports, known)
     found = [
         (scope, each)
-        for scope, each in carriers(tree, imports, known)
-        if each.name in starred or (holding and not each.is_list)
+        for scope, each in carriers(tree, imports, known, None if holding or taken else starred)
+        if each.name in starred or each.parts or each.func is not None or (each.items and taken)
     ]
     if not found:
-        return holding
-    parents = with_parents(tree)
-    shared = {name for node in walk(tree) if isinstance(node, _DECLARING) for name in node.names}
+        return changed
+    uses = _Uses(tree)
     foreign = imports.libraries | set(made_by_libraries(tree, imports))
-    for scope, carrier in found:
-        _Places(scope, carrier, parents, shared, foreign).fill()
-    return True
+    filled = [_Places(scope, carrier, uses, foreign).fill() for scope, carrier in found]
+    return changed or any(filled)
 
 
-def _take_out(tree: ast.Module, imports: Imports, known: dict[str, Record]) -> None:
-    """Reads ``Pair(x, y).x``, and ``[x, y][0]``, as ``x``."""
+def _take_out(tree: ast.Module, imports: Imports, known: dict[str, Record]) -> bool:
+    """Reads ``Pair(x, y).x``, and ``[x, y][0]``, as ``x``; whether there are any."""
+    changed = False
     for node in walk(tree):
         for child in children(node):
             if not isinstance(child, ast.Attribute | ast.Subscript) or not _is_read(child):
@@ -80,6 +80,8 @@ def _take_out(tree: ast.Module, imports: Imports, known: dict[str, Record]) -> N
             found = values.pop(key, None)
             if found is not None and all(isinstance(v, _PLAIN) for v in values.values()):
                 put_for(node, child, found)
+                changed = True
+    return changed
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:
@@ -92,60 +94,84 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
             pending += children(node)
 
 
+class _Uses:
+    """Where the names of a file are read, and given values."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.parents = with_parents(tree)
+        declared = (node for node in statements(tree) if isinstance(node, _DECLARING))
+        #: The names of other scopes that some function sets.
+        self.shared = frozenset(name for node in declared for name in node.names)
+        self._reads: dict[str, list[ast.Name]] = {}
+        for node in walk(tree):
+            if isinstance(node, ast.Name) and _is_read(node):
+                self._reads.setdefault(node.id, []).append(node)
+        self._stores: dict[ast.AST, dict[str, list[ast.AST]]] = {}
+
+    def reads(self, scope: ast.AST, name: str) -> list[ast.Name]:
+        """Where a name is read below ``scope``."""
+        return [node for node in self._reads.get(name, ()) if self._is_below(node, scope)]
+
+    def _is_below(self, node: ast.AST, scope: ast.AST) -> bool:
+        above: ast.AST | None = node
+        while above is not None and above is not scope:
+            above = self.parents.get(above)
+        return above is scope
+
+    def stores(self, scope: ast.AST, name: str) -> list[ast.AST]:
+        """What gives a name of the scope a value."""
+        if scope not in self._stores:
+            found = self._stores[scope] = {}
+            for each, node in _given(scope):
+                found.setdefault(each, []).append(node)
+        return [*self._stores[scope].get(name, ()), *self._stores[scope].get("*", ())]
+
+
+def _given(scope: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """The names that a scope gives values, and where; a star import may give any: ``*``."""
+    arguments = getattr(scope, "args", None)
+    if isinstance(arguments, ast.arguments):
+        yield from ((a.arg, a) for a in children(arguments) if isinstance(a, ast.arg))
+    for node in _own(scope):
+        match node:
+            case ast.Name(id=name) if not _is_read(node):
+                yield name, node
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name, node
+            case ast.AsyncFunctionDef(name=name):
+                yield name, node
+            case ast.alias():
+                yield node.asname or node.name.split(".")[0], node
+            case (
+                ast.ExceptHandler(name=str() as name)
+                | ast.MatchAs(name=str() as name)
+                | ast.MatchStar(name=str() as name)
+            ):
+                yield name, node
+
+
 class _Places:
     """Where a carrier is used, and what is put there."""
 
-    def __init__(
-        self,
-        scope: ast.AST,
-        carrier: Carrier,
-        parents: dict[ast.AST, ast.AST],
-        shared: Set[str],
-        foreign: Set[str],
-    ) -> None:
-        self._scope, self._carrier, self._parents = scope, carrier, parents
-        self._shared, self._foreign = shared, foreign
+    def __init__(self, scope: ast.AST, carrier: Carrier, uses: _Uses, foreign: Set[str]) -> None:
+        self._scope, self._carrier, self._uses, self._foreign = scope, carrier, uses, foreign
+        self._parents, self._shared = uses.parents, uses.shared
         self._given: dict[str, str] = {}
 
-    def fill(self) -> None:
-        """Puts what is carried in the places where it is used."""
+    def fill(self) -> bool:
+        """Puts what is carried in the places where it is used; whether there are such places."""
         carrier = self._carrier
-        uses = [
-            node
-            for node in walk(self._scope)
-            if isinstance(node, ast.Name) and node.id == carrier.name and _is_read(node)
-        ]
+        uses = self._uses.reads(self._scope, carrier.name)
         if carrier.name in self._shared or not any(map(self._is_place, uses)):
-            return
-        if len(self._stores(carrier.name)) != 1:
-            return
+            return False
+        if len(self._uses.stores(self._scope, carrier.name)) != 1:
+            return False
         if not carrier.fixed and not all(map(self._only_reads, uses)):
-            return
-        for use in uses:
-            if self._follows(use):
-                self._replace(use)
-
-    def _stores(self, name: str) -> list[ast.AST]:
-        """What gives a name of the scope a value."""
-        found: list[ast.AST] = []
-        arguments = getattr(self._scope, "args", None)
-        if isinstance(arguments, ast.arguments):
-            found += [a for a in children(arguments) if isinstance(a, ast.arg) and a.arg == name]
-        for node in _own(self._scope):
-            match node:
-                case ast.Name(id=known) if known == name and not _is_read(node):
-                    found.append(node)
-                case ast.FunctionDef(name=known) | ast.ClassDef(name=known) if known == name:
-                    found.append(node)
-                case ast.AsyncFunctionDef(name=known) if known == name:
-                    found.append(node)
-                case ast.alias() if (node.asname or node.name.split(".")[0]) in (name, "*"):
-                    found.append(node)
-                case ast.ExceptHandler(name=known) if known == name:
-                    found.append(node)
-                case ast.MatchAs(name=known) | ast.MatchStar(name=known) if known == name:
-                    found.append(node)
-        return found
+            return False
+        followed = [use for use in uses if self._follows(use)]
+        for use in followed:
+            self._replace(use)
+        return bool(followed)
 
     def _only_reads(self, use: ast.Name) -> bool:
         """Whether nothing is put there into what the carrier names, and it gets no other name."""
@@ -308,7 +334,7 @@ class _Places:
             node = self._parents[node]
         return not any(
             _end(begin) <= (each.lineno, each.col_offset) <= _end(last)  # type: ignore[attr-defined]
-            for each in self._stores(name)
+            for each in self._uses.stores(self._scope, name)
             if not isinstance(each, ast.arg)
         )
 

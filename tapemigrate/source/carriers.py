@@ -64,15 +64,15 @@ def made_by_libraries(tree: ast.Module, imports: Imports) -> Iterator[str]:
 
 
 def carriers(
-    tree: ast.Module, imports: Imports, known: dict[str, Record]
+    tree: ast.Module, imports: Imports, known: dict[str, Record], names: Set[str] | None
 ) -> Iterator[tuple[ast.AST, Carrier]]:
-    """What carries something in a scope, and that scope: the module or a function."""
+    """Which of ``names``, or of all, carry something in a scope, and that: module or function."""
     pending: list[tuple[ast.AST, ast.AST | None]] = [(tree, tree)]
     for node, scope in pending:  # which grows meanwhile
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if scope is not None:
                 found = Carrier(node, name)
-                if holds(found, value, imports, known):
+                if (names is None or name in names) and holds(found, value, imports, known):
                     yield scope, found
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 scope = node

@@ -7,7 +7,7 @@ import ast
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import children, put_for, walk
 
-_FORM = late(r"\bif\s+(?:True|False|None|\d+)\s+else\b")
+_FORM = late(r"if(?<!\wif)\s+(?:True|False|None|\d+)\s+else\b")
 
 
 def settle_choices(tree: ast.Module, text: str) -> bool:

@@ -13,18 +13,18 @@ import ast
 from tapemigrate.patterns import late
 from tapemigrate.source.carried import spell_out_carried
 from tapemigrate.source.carriers import Imports, is_called, root_of
+from tapemigrate.source.records import records
 from tapemigrate.source.trees import calls_in, forget, statements
 
 # What the forms cannot do without: to go through the nodes of all files takes long.
 # Behind a value, with a space or without, a star multiplies. It comes first for the sake of speed.
 _UNPACKED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\s*[\[(]|\*\s*\{)")
 _STARRED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\*?)[ \t]*([^\W\d]\w*)")
-_HOLDING = late(
-    r"\bpartial\b|\bSimpleNamespace\b|\b[nN]amed_?[tT]uple\b|\bdataclass\b"
-    r"|(?m:def __init__\([^)]*\)[^\n:]*:(?:\s+(?:self\.\w+ = \w+(?=\s)|#[^\n]*$))+\s*(?:^\S|\Z))"
-)
+# One of these stands in a file with objects that hold what they are made with.
+_HOLDING = ("functools", "SimpleNamespace", "namedtuple", "NamedTuple", "dataclass", "def __init__")
 # What is taken out of a display, or called out of a dict.
-_TAKEN = late(r"(?<![\w)\]}'\"])\[[^\[\]\n]*\]\[|\]\(")
+_TAKEN = late(r"\[(?<![\w)\]}'\"]\[)[^\[\]\n]*\]\[")
+_CALLED = late(r"\](?<=['\"]\])\(")
 _HOME = "functools"
 _TYPES, _NAMESPACE = "types", "SimpleNamespace"
 
@@ -35,17 +35,17 @@ def spell_out_calls(tree: ast.Module, text: str) -> bool:
     Returns whether there may be any.
     """
     unpacked = _UNPACKED.search(text) is not None
-    holding = _HOLDING.search(text) is not None
-    taken = _TAKEN.search(text) is not None
+    holding = any(word in text for word in _HOLDING)
+    taken = _TAKEN.search(text) is not None or _CALLED.search(text) is not None
     starred = frozenset(_STARRED.findall(text))
     if not (unpacked or holding or taken or starred):
         return False
     for node in statements(tree) if starred else ():
         if isinstance(node, ast.Assign):
             _take_apart(node)
-    imports = _imported(tree)
-    carried = spell_out_carried(tree, imports, starred, holding or taken)
-    if not (unpacked or holding or carried):
+    imports, known = _imported(tree), records(tree) if holding else {}
+    carried = spell_out_carried(tree, imports, known, starred, taken)
+    if not (unpacked or carried or imports.partials):
         return False
     forget(tree)
     for call in calls_in(tree):
