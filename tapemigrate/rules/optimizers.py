@@ -18,7 +18,7 @@ from tapemigrate.rules.misuse.values import Value, Values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.tensorflow_name import TensorFlowName
-from tapemigrate.rules.unseen.elsewhere import dangers
+from tapemigrate.rules.unseen.dangers import dangers
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.emit import Emitter
 from tapemigrate.tape.plan import Op, Replace

@@ -23,7 +23,7 @@ from tapemigrate.rules.handing.placing import Places
 from tapemigrate.rules.handing.threads import Threads
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.tensorflow_name import TensorFlowName
-from tapemigrate.rules.unseen.elsewhere import dangers
+from tapemigrate.rules.unseen.dangers import dangers
 from tapemigrate.rules.unseen.put_out import put_out
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import walk

@@ -5,6 +5,7 @@ Of the files in which callers may stand, most have nothing of what an analysis c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
@@ -52,12 +53,15 @@ class Later:
     def may_have(self, names: frozenset[str]) -> bool:
         """Whether one of the names may stand in the file."""
         # Python takes some characters beyond ASCII for others.
-        if not self.text.isascii():
-            return True
+        return not self.text.isascii() or not self.words.isdisjoint(names)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All words of the text: of code, comments and texts."""
         if self._words is None:
             # The parser interns names as well: one text for all files that have the word.
             self._words = frozenset(map(intern, set(_WORD.findall(self.text))))
-        return not self._words.isdisjoint(names)
+        return self._words
 
     @property
     def defined(self) -> frozenset[str] | None:
@@ -172,6 +176,14 @@ class Units(Mapping[str, Unit]):
 def _each(files: Iterable[Unit | Later]) -> Iterator[Unit]:
     # One after the other: who has found what it looks for needs no more of them parsed.
     return (unit for file in files if (unit := parsed(file)) is not None)
+
+
+def words_among(file: Unit | Later, names: Collection[str]) -> frozenset[str]:
+    """Which of ``names`` stand in a file as words."""
+    if isinstance(file, Later):
+        return file.words.intersection(names)
+    found = (name for name in names if name in file.text)
+    return frozenset(n for n in found if re.search(rf"\b{re.escape(n)}\b", file.text) is not None)
 
 
 def parsed(file: Unit | Later) -> Unit | None:

@@ -10,29 +10,16 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 
 from tapemigrate.model import Hidden
 from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.imports_in_text import bound_in
 from tapemigrate.rules.callgraph.places import lies_in, may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.units import Later, parsed
+from tapemigrate.rules.units import Later, words_among
 from tapemigrate.rules.unseen.around import called_under
-from tapemigrate.rules.unseen.given import (
-    Given,
-    GivingCall,
-    Handed,
-    given_to,
-    gives_any,
-    giving_call,
-    names_for,
-    objects,
-    takers,
-)
-from tapemigrate.rules.unseen.hazards import Hazards, hazards, opens
+from tapemigrate.rules.unseen.hazards import opens
 from tapemigrate.rules.unseen.importing import modules
 from tapemigrate.rules.unseen.imports import handed_on, references, starred
 from tapemigrate.rules.unseen.methods import (
@@ -50,8 +37,6 @@ from tapemigrate.tape.symbols import gives_no_tensors
 
 # Through how many files such functions are followed.
 _MOST_STEPS = 3
-# Through how many callers it is followed what they hand on.
-_MOST_CALLERS = 2
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
 
 
@@ -60,31 +45,26 @@ class Elsewhere:
 
     def __init__(self, project: Project) -> None:
         self._by_name: dict[str, list[tuple[str, Refusal]]] = {}
-        self._given: dict[tuple[str, int], Handed] = {}
-        self._made: dict[str, Mapping[str, Refusal]] = {}
-        self._giving: dict[str, dict[int, bool]] = {}
-        self._running: dict[str, bool] = {}
-        self._plain: dict[str, Hazards] = {}
-        self._calls_giving: dict[str, frozenset[GivingCall]] = {}
         files = project.units.files()
         self._files = dict(files)
         self._names = {id(file): name for name, file in files}
         for name, file in files:
             if any(_is_word(mark, file.text) for mark in MARKS):
                 self._add(name, _HIDDEN.of(file) or {})
-        new = list(self._by_name)
+        new: Collection[str] = list(self._by_name)
         for _ in range(_MOST_STEPS if new else 0):
             # The others would give what they have given.
-            asked = [each for each in files if self._may_import(each[1].text, new)]
+            asked = [each for each in files if self._may_import(each[1], new)]
             more = [(name, self._importing(name, file)) for name, file in asked]
             new = [each for name, found in more for each in self._add(name, found)]
-        self._run_homes = {
+
+    def homes_by_name(self) -> dict[str, list[str]]:
+        """The files in which each of them is made that runs such ops."""
+        return {
             name: homes
             for name, known in self._by_name.items()
             if (homes := [home for home, r in known if not r.gathers])
         }
-        self._run_here = {self._files[h].text for homes in self._run_homes.values() for h in homes}
-        self._under: dict[str, frozenset[str]] = {}
 
     def _add(self, filename: str, found: Mapping[str, Refusal]) -> list[str]:
         """Those of ``found``, functions of that file, that are new."""
@@ -116,17 +96,18 @@ class Elsewhere:
         by_hand = {name: each for name, each in found.items() if not each.gathers}
         return with_users(asking, uses.own) | with_users(by_hand, uses.own)
 
-    def _may_import(self, text: str, names: Iterable[str]) -> bool:
-        """Whether a file with this text may import such a function of one of the names."""
+    def _may_import(self, file: Unit | Later, names: Collection[str]) -> bool:
+        """Whether a file may import such a function of one of the names."""
         # What an import means has its name in the file.
-        meant = {name: {home for home, _ in self._by_name[name]} for name in names if name in text}
-        begins = modules(text) if meant else None
-        if begins is not None:
-            last = {steps[-1] for steps in begins}
-            homes = frozenset().union(*meant.values())
-            near = {home for home in homes if any(lies_in(home, steps) for steps in begins)}
-            meant = {name: own for name, own in meant.items() if name in last or own & near}
-        return any(_is_word(name, text) for name in meant)
+        meant = words_among(file, names)
+        begins = modules(file.text) if meant else None
+        if begins is None:
+            return bool(meant)
+        last = {steps[-1] for steps in begins}
+        homes = {name: {home for home, _ in self._by_name[name]} for name in meant}
+        far = frozenset().union(*homes.values())
+        near = {home for home in far if any(lies_in(home, steps) for steps in begins)}
+        return any(name in last or own & near for name, own in homes.items())
 
     def may_be_named_in(self, unit: Unit) -> bool:
         """Whether one of them may stand in the file, told quickly."""
@@ -158,7 +139,7 @@ class Elsewhere:
         own = self._own_home(unit) if _BASES.of(unit) else set()
         return self._run_in(own | self._all_homes(unit))
 
-    def _methods_of(self, user: Unit) -> dict[str, Refusal]:
+    def methods_and_own(self, user: Unit) -> dict[str, Refusal]:
         """The same of those that it may hand to others."""
         return self._run_in(self._own_home(user) | self._all_homes(user))
 
@@ -199,120 +180,6 @@ class Elsewhere:
                 found |= more
                 pending += more
         return found
-
-    def given(self, project: Project, unit: Unit, steps: int = _MOST_CALLERS) -> Handed:
-        """What of the kind the functions of ``unit`` are handed, by ``steps`` of callers."""
-        key = (unit.filename, steps)
-        if key not in self._given:
-            self._given[key] = self._given_by(project, unit, steps - 1)
-        return self._given[key]
-
-    def _given_by(self, project: Project, unit: Unit, steps: int) -> Handed:
-        taking = unit.once(takers) if self._by_name else {}
-        functions: Given = {}
-        handed: Given = {}
-        methods: dict[str, Refusal] = {}
-        for user in self._handing(project, unit, taking, steps):
-            further = steps if user is not unit else 0
-            above = partial(self._given_objects, project, user, further)
-            made = partial(self._made_in, user)
-            refuses, gives = partial(self._runs, user), partial(self._gives, user)
-            runs = partial(self._run_as_function, user)
-            called, having = given_to(project, unit, user, gives, refuses, runs, made, above)
-            functions |= called
-            handed |= having
-            if having:
-                own = self._methods_of(user)
-                methods |= {**self.given(project, user, further).methods, **own} if further else own
-        named = names_for(unit, handed)
-        run = {**functions, **(handed if any(map(runs_unnamed, methods)) else {})}
-        return Handed(names_for(unit, run), named, methods)
-
-    def _handing(
-        self, project: Project, unit: Unit, taking: Collection[str], steps: int
-    ) -> Iterator[Unit]:
-        """The files that may hand such a thing to what bears one of the names.
-
-        It is handed in there, or given to a function of the file, which may hand it on.
-        """
-        users = project.units.may_have(*taking) if taking and self._all_giving else ()
-        for user in users:
-            where = self._names[id(user)]
-            here = any(
-                each.name in taking and each.may_mean(unit.filename)
-                for each in self._giving_calls(where, user)
-            )
-            if here or (steps and user is not unit and self._may_be_given(where, user)):
-                if (found := parsed(user)) is not None:
-                    yield found
-
-    def _may_be_given(self, filename: str, user: Unit | Later) -> bool:
-        """Whether a file may have a function that is handed such a thing."""
-        names = takers(user) if isinstance(user, Unit) else user.defined
-        return any(
-            (names is None or each.name in names) and each.may_mean(filename)
-            for each in self._all_giving
-        )
-
-    @cached_property
-    def _all_giving(self) -> frozenset[GivingCall]:
-        found = (self._giving_calls(name, file) for name, file in self._files.items())
-        return frozenset().union(*found)
-
-    def _giving_calls(self, filename: str, file: Unit | Later) -> frozenset[GivingCall]:
-        """Those calls of a file that hand in such a thing, or an object that is made there."""
-        if filename not in self._calls_giving:
-            found = parsed(file) if self._may_run(file) else None
-            self._calls_giving[filename] = (
-                frozenset() if found is None else self._calls_that_give(found)
-            )
-        return self._calls_giving[filename]
-
-    def _calls_that_give(self, user: Unit) -> frozenset[GivingCall]:
-        calls = enumerate(user.nodes(ast.Call))
-        return frozenset(giving_call(user, call) for n, call in calls if self._gives(user, n))
-
-    def _may_run(self, file: Unit | Later) -> bool:
-        """Whether such a thing may stand in the file."""
-        if file.text not in self._running:
-            self._running[file.text] = file.text in self._run_here or any(
-                name in file.text and _is_word(name, file.text)
-                for path in bound_in(file.text)
-                for name in self._run_by(path)
-            )
-        return self._running[file.text]
-
-    def _run_by(self, path: str) -> frozenset[str]:
-        """The names of such things that may be meant by what a file imports by a path."""
-        if path not in self._under:
-            steps = tuple(step for step in path.split(".") if step)
-            self._under[path] = frozenset(
-                name
-                for name, homes in self._run_homes.items()
-                if steps[:1] != ("tensorflow",)
-                and any(
-                    lies_in(home, steps) or (steps[-1] in (name, "*") and lies_in(home, steps[:-1]))
-                    for home in homes
-                )
-            )
-        return self._under[path]
-
-    def _gives(self, user: Unit, number: int) -> bool:
-        """Whether a call, by its number, hands in such a thing, or an object that is made there."""
-        known = self._giving.setdefault(user.filename, {})
-        if number not in known:
-            call = user.nodes(ast.Call)[number]
-            runs = partial(self._run_as_function, user)
-            known[number] = gives_any(call, partial(self._runs, user), runs, self._made_in(user))
-        return known[number]
-
-    def _made_in(self, user: Unit) -> Mapping[str, Refusal]:
-        if user.filename not in self._made:
-            self._made[user.filename] = objects(user, partial(self._runs, user))
-        return self._made[user.filename]
-
-    def _given_objects(self, project: Project, unit: Unit, steps: int) -> Mapping[str, Refusal]:
-        return self.given(project, unit, steps).objects if steps else {}
 
     def running(self, unit: Unit, methods: Mapping[str, Refusal]) -> dict[str, Refusal]:
         """The imported functions that run one of ``methods`` of what they are handed, by name."""
@@ -358,11 +225,11 @@ class Elsewhere:
     def _opened(self, user: Unit, node: ast.AST) -> Refusal | None:
         found = opens(node)
         if found is None and isinstance(node, ast.Name | ast.Attribute):
-            run = self._runs(user, node)
+            run = self.runs(user, node)
             found = UNDER[OVERRIDE] if run is not None and run.overrides else None
         return found
 
-    def _runs(self, unit: Unit, node: ast.expr) -> Refusal | None:
+    def runs(self, unit: Unit, node: ast.expr) -> Refusal | None:
         """The same as ``refuse``, of the functions and classes of ``unit`` itself as well."""
         refusal = self.refuse(unit, node)
         if refusal is None and isinstance(node, ast.Name):
@@ -370,20 +237,6 @@ class Elsewhere:
             where = os.path.basename(unit.filename)
             if refusal is not None:
                 refusal = replace(refusal, reason=f"`{node.id}` of {where}: {refusal.reason}")
-        return None if refusal is None or refusal.gathers else refusal
-
-    def _run_as_function(self, unit: Unit, value: ast.expr) -> Refusal | None:
-        """The same of what ``unit`` may hand on as a function: lambdas and methods, too."""
-        if not isinstance(value, ast.Name | ast.Attribute | ast.Lambda | ast.Call):
-            return None
-        refusal = self._runs(unit, value)
-        if refusal is not None:
-            return refusal
-        if unit.filename not in self._plain:
-            # Without what the file is handed itself: that is asked of its callers.
-            refuse = partial(self.refuse, unit)
-            self._plain[unit.filename] = hazards(unit, refuse, self._methods_of(unit))
-        refusal = self._plain[unit.filename].run_by(value)
         return None if refusal is None or refusal.gathers else refusal
 
     def _homes(self, filename: str, paths: Iterable[str]) -> set[str]:
@@ -498,28 +351,6 @@ def held(unit: Unit) -> Hidden:
 def elsewhere(project: Project) -> Elsewhere:
     """What the files of ``project`` hold of the kind, found once."""
     return project.once(Elsewhere)
-
-
-def dangers(project: Project, unit: Unit) -> Hazards:
-    """The hazards of ``unit``, those included that it imports from other files."""
-    known = project.once(_known_dangers)
-    if unit.filename not in known:
-        others = elsewhere(project)
-        given, around = others.given(project, unit), others.around(project, unit)
-        if others.may_be_named_in(unit):
-            methods = others.methods(unit)
-            given = replace(given, running=others.running(unit, {**given.methods, **methods}))
-            known[unit.filename] = hazards(
-                unit, partial(others.refuse, unit), methods, given, around
-            )
-        else:
-            given = replace(given, running=others.running(unit, given.methods))
-            known[unit.filename] = hazards(unit, given=given, around=around)
-    return known[unit.filename]
-
-
-def _known_dangers(_: Project) -> dict[str, Hazards]:
-    return {}
 
 
 def _top(unit: Unit, node: ast.AST) -> ast.FunctionDef | ast.ClassDef | None:

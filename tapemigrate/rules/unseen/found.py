@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.unseen.collected import ASKING
-from tapemigrate.rules.unseen.elsewhere import dangers, elsewhere
+from tapemigrate.rules.unseen.dangers import dangers
+from tapemigrate.rules.unseen.elsewhere import elsewhere
 from tapemigrate.rules.unseen.reasons import WALKING
 
 _WORDS = (*WALKING, *sorted(ASKING))

@@ -71,7 +71,7 @@ def given_to(
     ``user``, by its number, whether it hands in such a thing, or what ``made`` gives.
     """
     taking = unit.once(takers)
-    called = user.once(_calls_by_name)
+    called = user.once(calls_by_name)
     # In the order in which they stand: of two that give the same, the last one counts.
     named = sorted(each for name in taking.keys() & called.keys() for each in called[name])
     all_calls = user.nodes(ast.Call)
@@ -143,7 +143,7 @@ def _parameters(unit: Unit) -> frozenset[str]:
     return frozenset(n.arg for n in unit.nodes(ast.arg)) - {"self", "cls"}
 
 
-def _calls_by_name(unit: Unit) -> dict[str, list[int]]:
+def calls_by_name(unit: Unit) -> dict[str, list[int]]:
     """Which of its calls are calls of a name."""
     found: dict[str, list[int]] = {}
     for number, call in enumerate(unit.nodes(ast.Call)):
