@@ -109,6 +109,25 @@ def gradients(ys, xs):
     return tf.gradients(ys, xs, stop_gradients=xs)
 """
 
+STOPPED_BY_ANOTHER_NAME = """
+import tensorflow as tf
+
+
+def gradients(x):
+    square = tf.square(x)
+    k = square
+    return tf.gradients(k * x, x, stop_gradients=[k])
+"""
+
+STOPPED_IN_PART = """
+import tensorflow as tf
+
+
+def gradients(x):
+    parts = [tf.square(x), tf.exp(x)]
+    return tf.gradients(parts[0] * x, x, stop_gradients=[parts[0]])
+"""
+
 JACOBIAN = """
 import tensorflow as tf
 from tensorflow.python.ops.parallel_for.gradients import batch_jacobian
@@ -132,6 +151,11 @@ class Model:
             "`net.k` enters the forward pass and was computed where its object was made",
         ),
         (STOPPED, "handed in: `stop_gradients` would have to cut the forward pass where that runs"),
+        (
+            STOPPED_BY_ANOTHER_NAME,
+            "a tensor in `stop_gradients` goes by two names, `k` and `square`",
+        ),
+        (STOPPED_IN_PART, "`parts[0]` in `stop_gradients` is a part of `parts`, which is made as"),
         (JACOBIAN, "handed on for gradients alone, not for a Jacobian of each example"),
         (BOTH_LOOKED_UP, "the source and the target both come out of `lowering.tensors`"),
         (ONE_BY_ONE, "or not from the source: no gradient flows through what its callers pass"),

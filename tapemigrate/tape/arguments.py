@@ -163,7 +163,8 @@ def stopped_at(request: Request, reader: SourceReader, room: Room, ops: Ops) -> 
                     STOP,
                 )
             if leaf.watch is not None and not leaf.watch.startswith(text_of(made.path)):
-                return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
+                names = f"`{leaf.watch}` and `{text_of(made.path)}`"
+                return Refusal(f"a tensor in `stop_gradients` goes by two names, {names}", STOP)
             if made.kind in _OUTSIDE or made.stmt is None:
                 if made not in own and not leaf.variables:
                     return Refusal(
@@ -172,7 +173,8 @@ def stopped_at(request: Request, reader: SourceReader, room: Room, ops: Ops) -> 
                         STOP,
                     )
             elif leaf.watch is not None and leaf.watch != text_of(made.path):
-                return Refusal(f"`{leaf.watch}` in `stop_gradients` is made out of sight", STOP)
+                whole = f"`{text_of(made.path)}`, which is made as a whole"
+                return Refusal(f"`{leaf.watch}` in `stop_gradients` is a part of {whole}", STOP)
             elif ops.make(made) not in _PLAIN:
                 found.append(made)
     return found
