@@ -5,7 +5,6 @@ Of the files in which callers may stand, most have nothing of what an analysis c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
@@ -59,8 +58,7 @@ class Later:
     def words(self) -> frozenset[str]:
         """All words of the text: of code, comments and texts."""
         if self._words is None:
-            # The parser interns names as well: one text for all files that have the word.
-            self._words = frozenset(map(intern, set(_WORD.findall(self.text))))
+            self._words = _words_in(self.text)
         return self._words
 
     @property
@@ -180,10 +178,17 @@ def _each(files: Iterable[Unit | Later]) -> Iterator[Unit]:
 
 def words_among(file: Unit | Later, names: Collection[str]) -> frozenset[str]:
     """Which of ``names`` stand in a file as words."""
-    if isinstance(file, Later):
-        return file.words.intersection(names)
-    found = (name for name in names if name in file.text)
-    return frozenset(n for n in found if re.search(rf"\b{re.escape(n)}\b", file.text) is not None)
+    words = file.words if isinstance(file, Later) else file.once(_words)
+    return words.intersection(names)
+
+
+def _words(unit: Unit) -> frozenset[str]:
+    return _words_in(unit.text)
+
+
+def _words_in(text: str) -> frozenset[str]:
+    # The parser interns names as well: one text for all files that have the word.
+    return frozenset(map(intern, set(_WORD.findall(text))))
 
 
 def parsed(file: Unit | Later) -> Unit | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -45,11 +44,12 @@ class Elsewhere:
 
     def __init__(self, project: Project) -> None:
         self._by_name: dict[str, list[tuple[str, Refusal]]] = {}
+        self._modules: dict[str, dict[str, None]] = {}
         files = project.units.files()
         self._files = dict(files)
         self._names = {id(file): name for name, file in files}
         for name, file in files:
-            if any(_is_word(mark, file.text) for mark in MARKS):
+            if words_among(file, MARKS):
                 self._add(name, _HIDDEN.of(file) or {})
         new: Collection[str] = list(self._by_name)
         for _ in range(_MOST_STEPS if new else 0):
@@ -174,8 +174,8 @@ class Elsewhere:
                 module, _, name = path.rpartition(".")
                 more = {
                     other
-                    for other, file in self._files.items()
-                    if other not in found and may_hold(other, module) and _is_word(name, file.text)
+                    for other in self._below(module)
+                    if other not in found and words_among(self._files[other], {name})
                 }
                 found |= more
                 pending += more
@@ -197,10 +197,11 @@ class Elsewhere:
         module, _, name = path.rpartition(".")
         if not steps or not module or is_of_library(path) or gives_no_tensors(path):
             return None
-        homes = [each for each in self._files.items() if may_hold(each[0], module)]
+        homes = self._below(module)
         if not homes:
             return next(iter(methods.values()))  # it is not seen what that does
-        for other, file in homes:
+        for other in homes:
+            file = self._files[other]
             asked, uses = _ASKED.of(file) or {}, _USES.of(file)
             if other == filename or name not in asked or uses is None:
                 continue
@@ -274,8 +275,19 @@ class Elsewhere:
     def _meant(self, filename: str, path: str) -> list[tuple[str, Refusal]]:
         """Where what is imported by ``path`` may be made, those first that do worse."""
         module, _, name = path.rpartition(".")
-        known = sorted(self._by_name.get(name, ()), key=lambda each: each[1].gathers)
-        return [each for each in known if each[0] != filename and may_hold(each[0], module)]
+        known = self._by_name.get(name)
+        if known is None:
+            return []
+        below = self._below(module)
+        found = (each for each in known if each[0] != filename and each[0] in below)
+        return sorted(found, key=lambda each: each[1].gathers)
+
+    def _below(self, module: str) -> dict[str, None]:
+        """The files in which a name imported from ``module`` may be made, in order."""
+        if module not in self._modules:
+            names = (name for name in self._files if may_hold(name, module))
+            self._modules[module] = dict.fromkeys(names)
+        return self._modules[module]
 
     def _refuse(self, filename: str, path: str, last: str) -> Refusal | None:
         for other, refusal in self._meant(filename, path):
@@ -336,10 +348,6 @@ _ASKED = ByText(asked_of_parameters)
 
 def _last(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
-def _is_word(name: str, text: str) -> bool:
-    return name in text and re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
 def held(unit: Unit) -> Hidden:
