@@ -13,7 +13,7 @@ from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.effects import Effects
-from tapemigrate.flow.functions import Scope, is_static, parameters
+from tapemigrate.flow.functions import Scope, is_static
 from tapemigrate.flow.members import HOOKS
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
@@ -28,6 +28,7 @@ from tapemigrate.rules.indexes import (
     reads,
     set_attributes,
 )
+from tapemigrate.rules.own_names import is_of_comprehension, own_names
 from tapemigrate.rules.units import Later, Units
 from tapemigrate.source.decoding import UNKNOWN
 from tapemigrate.source.trees import walk
@@ -358,14 +359,28 @@ class Project:
                 return False
             made = {u.made.kind for u in self.view(unit, scope).flow.reads.get(node, ())}
             return bool(made) and not made & _CALLABLE
-        known = unit.once(_locals)
-        if scope not in known:
-            known[scope] = frozenset(
-                n.id
-                for n in walk(scope)
-                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-            ) | frozenset(a.arg for a in parameters(scope.args))
-        return node.id in known[scope]
+        binder = self.binder_of(unit, node)
+        if binder is None:
+            return True
+        return not isinstance(binder, ast.Module) and node.id not in own_names(binder).code
+
+    def binder_of(self, unit: Unit, node: ast.Name) -> Scope | None:
+        """The scope to which a name belongs that stands in a function; None: a comprehension's.
+
+        It is the module's, or a builtin, where no function around the name binds it.
+        """
+        scope = self.scope_of(unit, node)
+        if is_of_comprehension(node, _up_to(unit, node, scope)):
+            return None
+        while not isinstance(scope, ast.Module):
+            own = own_names(scope)
+            how = own.declared.get(node.id)
+            if how == "global":
+                return unit.tree
+            if how is None and (node.id in own.values or node.id in own.code):
+                return scope
+            scope = self.scope_of(unit, scope)
+        return scope
 
     def _mentions_in(self, unit: Unit, name: str) -> Mentions:
         found = Mentions()
@@ -383,8 +398,12 @@ class Project:
 # What a file tells by itself; see ``Unit.once``.
 
 
-def _locals(unit: Unit) -> dict[Scope, frozenset[str]]:
-    return {}
+def _up_to(unit: Unit, node: ast.AST, scope: Scope) -> Iterator[ast.AST]:
+    """What stands around ``node`` inside of ``scope``, from the inside out."""
+    around = unit.parents.get(node)
+    while around is not None and around is not scope:
+        yield around
+        around = unit.parents.get(around)
 
 
 def _by_path(unit: Unit) -> dict[ast.AST, dict[Path, list[ast.expr]]]:

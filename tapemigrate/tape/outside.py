@@ -86,14 +86,16 @@ def elsewhere(
     made = {u.made for u in target}
     what = ast.unparse(request.target)
     me = (kinds.self_name,)
-    if any(d.kind is Kind.PARAM and d.path != me for d in origins(target)):
+    behind = backward(target).made - sources
+    handed = {d for d in origins(target) if d.kind is Kind.PARAM and d.path != me}
+    if handed:
+        carriers = _carriers(request, handed, behind, flow, ops)
         return Refusal(
-            f"the target `{what}` is a parameter: its forward pass runs in the callers",
+            f"the target `{what}` {_as_handed(request.target, carriers)}",
             THREAD,
             threads=True,
             begins=True,
         )
-    behind = backward(target).made - sources
     # What a method of the object runs is no value that it keeps: ``with self.test_session():``.
     called = set(map(path_of, _functions(request, behind)))
     entered = {
@@ -143,6 +145,31 @@ def elsewhere(
     of_graph = isinstance(passed_on, ast.List) and not passed_on.elts and request.api == "threaded"
     whence = "the variables" if of_graph else f"`{ast.unparse(passed_on)}`"
     return Refusal(f"nothing here shows that `{what}` is computed from {whence}", SOURCE)
+
+
+def _as_handed(target: ast.expr, carriers: list[str]) -> str:
+    """What a target, or what it is made of right in the call, has to do with the parameters."""
+    if isinstance(target, ast.Name):
+        return "is a parameter: its forward pass runs in the callers"
+    if not carriers:
+        return "is computed outside this function, or not from the source"
+    parts = target.elts if isinstance(target, ast.List | ast.Tuple) else [target]
+    owners = [_owner(part) for part in parts]
+    if not all(isinstance(owner, ast.Name) for owner in owners):
+        forward = "computed from", "begins"
+    elif owners == parts:
+        forward = "made of", "runs"
+    else:
+        forward = "a part of", "runs"
+    how, goes = forward
+    return f"is {how} `{carriers[0]}`, a parameter: its forward pass {goes} in the callers"
+
+
+def _owner(part: ast.expr) -> ast.expr:
+    """What something is taken out of, step by step, if it is."""
+    while isinstance(part, ast.Subscript | ast.Attribute):
+        part = part.value
+    return part
 
 
 def _carriers(

@@ -165,7 +165,9 @@ def is_class_of(
     """Whether the node, which bears the name of the class, means it; None: it cannot be told."""
     path = unit.names.qualified(node) if isinstance(node, ast.expr) else None
     if path is None:
-        return unit is home and isinstance(node, ast.Name)
+        if unit is not home or not isinstance(node, ast.Name):
+            return False
+        return project.binder_of(unit, node) is project.scope_of(home, cls)
     return leads_to(project, path, unit, home, cls.name)
 
 

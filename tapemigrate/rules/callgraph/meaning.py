@@ -136,17 +136,25 @@ class Resolver:
     def _name(self, unit: Unit, node: ast.Name) -> bool | None:
         if self._cls is not None:
             return False
-        if self._enclosing is not None:
-            return unit is self._unit and unit.is_below(node, self._enclosing)
-        path = unit.names.qualified(node)
+        binder = self._project.binder_of(unit, node)
         if unit is self._unit:
+            if binder is not (self._enclosing or unit.tree):
+                return False
+            if self._enclosing is not None:
+                return True
+            path = unit.names.qualified(node)
             if path is None and isinstance(self._project.scope_of(unit, node), ast.Module):
                 return not is_rebound_before(unit, node)
             return path is None
+        if self._enclosing is not None:
+            return False
+        path = unit.names.qualified(node)
         if unit.names.reference_kind(node) == "either":
             return None
         if path is not None:
             return self.is_path(unit, path)
+        if binder is not unit.tree:
+            return False
         if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in top_level(unit.tree)):
             return False
         stars = {
