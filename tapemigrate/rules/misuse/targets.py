@@ -12,7 +12,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
-from tapemigrate.rules.misuse.uses import Ask, Tape, around
+from tapemigrate.rules.misuse.uses import Ask, Tape, around, gives_gradient
 from tapemigrate.rules.misuse.values import Leaf, Value, Values
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
@@ -89,7 +89,9 @@ def _outside(tape: Tape, ask: Ask, target: ast.expr, values: Values) -> list[Fin
         help_text = f"Give it a name in the `with` block, `target = {text}`, and ask for that."
         return [_finding("TM302", tape, ask, f"{message}: the gradient is None", help_text)]
     leaf = _only_leaf(tape, target, values)
-    if leaf is None or not all(values.is_new(v) for v in leaf.values):
+    if leaf is None:
+        return []
+    if not all(values.is_new(v) or gives_gradient(v.view, v.node) for v in leaf.values):
         return []
     if any(d.stmt is None or tape.records(d.stmt) for d in leaf.defs):
         return []

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tapemigrate.flow.definitions import Def
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import free_names
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Unit
@@ -114,6 +114,25 @@ def tapes(project: Project, unit: Unit) -> list[Tape]:
         if tape is not None and _read_uses(tape):
             found.append(tape)
     return sorted(found, key=lambda t: (t.made.lineno, t.made.col_offset))
+
+
+def gives_gradient(view: View, node: ast.expr) -> bool:
+    """Whether it is what a tape is asked for: computed there and then, or None.
+
+    What is handed in as ``output_gradients`` may come out as it was.
+    """
+    func = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call) or not isinstance(func, ast.Attribute):
+        return False
+    if func.attr not in ASKING or len(node.args) != 2 or node.keywords:
+        return False
+    made = origins(view.flow.reads.get(func.value, frozenset()))
+    return bool(made) and all(
+        d.kind is Kind.WITH
+        and isinstance(d.value, ast.Call)
+        and view.unit.names.qualified(d.value.func) in _PATHS
+        for d in made
+    )
 
 
 def around(unit: Unit, node: ast.AST) -> Iterator[ast.AST]:
