@@ -33,9 +33,12 @@ def own_names(function: Function) -> OwnNames:
     return kept(function, _own_names)
 
 
-def is_of_comprehension(name: ast.Name, around: Iterator[ast.AST]) -> bool:
-    """Whether a comprehension among what stands ``around`` the name gives it its values."""
-    child: ast.AST = name
+def is_of_comprehension(name: ast.Name, inner: ast.AST, around: Iterator[ast.AST]) -> bool:
+    """Whether a comprehension among what stands ``around`` gives the name its values.
+
+    The name stands in ``inner``, which is it or a function.
+    """
+    child = inner
     for node in around:
         if isinstance(node, _COMPREHENSIONS):
             # What it goes through first is looked up around it.

@@ -369,18 +369,19 @@ class Project:
 
         It is the module's, or a builtin, where no function around the name binds it.
         """
+        inner: ast.AST = node
         scope = self.scope_of(unit, node)
-        if is_of_comprehension(node, _up_to(unit, node, scope)):
-            return None
-        while not isinstance(scope, ast.Module):
+        while not is_of_comprehension(node, inner, _up_to(unit, inner, scope)):
+            if isinstance(scope, ast.Module):
+                return scope
             own = own_names(scope)
             how = own.declared.get(node.id)
             if how == "global":
                 return unit.tree
             if how is None and (node.id in own.values or node.id in own.code):
                 return scope
-            scope = self.scope_of(unit, scope)
-        return scope
+            inner, scope = scope, self.scope_of(unit, scope)
+        return None
 
     def _mentions_in(self, unit: Unit, name: str) -> Mentions:
         found = Mentions()

@@ -294,5 +294,5 @@ def _apart(leaf: Leaf, made: Def, met: str) -> str:
     if isinstance(made.value, ast.Call) and path_of(made.value.func) == ("next",):
         # A generator may have computed what it gives later, before it gave the source.
         return f"nothing else that `{met}` gives was computed from `{leaf.watch}`"
-    before = " was before" if met == leaf.watch else ""
-    return f"`{leaf.watch}` is another tensor than `{met}`{before}"
+    other = "it was before" if met == leaf.watch else f"`{met}`"
+    return f"`{leaf.watch}` is another tensor than {other}"
