@@ -375,3 +375,63 @@ def test_only_what_is_called_runs_a_forward_pass(target: str, said: bool) -> Non
     files = {"a.py": SourceFile("a.py", HANDED.format(target))}
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
     assert ("`state` runs its forward pass" in finding.message) == said
+
+
+@pytest.mark.parametrize(
+    ("signature", "target", "said"),
+    [
+        ("y, x", "y", "`y` is a parameter: its forward pass runs"),
+        ("y, i, x", "y[i]", "`y[i]` is a part of `y`, a parameter: its forward pass runs"),
+        ("y, z, x", "[y, z]", "`[y, z]` is made of `y`, a parameter: its forward pass runs"),
+        ("y, x", "tf.exp(y)", "`tf.exp(y)` is computed from `y`, a parameter: its forward pass"),
+        ("i, x", "loss[i]", "`loss[i]` is computed outside this function, or not from the source"),
+    ],
+)
+def test_only_a_parameter_is_called_one(signature: str, target: str, said: str) -> None:
+    lines = (
+        "import tensorflow as tf",
+        f"def slope({signature}):",
+        f"    return tf.gradients({target}, x)[0]",
+        "table = [slope]",
+        "table[0]()",
+    )
+    files = {"a.py": SourceFile("a.py", "\n".join(lines))}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert f"the target {said}" in finding.message
+
+
+def test_it_is_told_why_no_tape_reaches_the_caller() -> None:
+    lines = (
+        "import tensorflow as tf",
+        "class Optimizer:",
+        "    def gradients(self, loss):",
+        "        return tf.gradients(loss, tf.trainable_variables())",
+        "    def minimize(self, loss):",
+        "        return self.gradients(loss)",
+        "def train(optimizer, loss):",
+        "    return optimizer.minimize(loss)",
+    )
+    files = {"a.py": SourceFile("a.py", "\n".join(lines))}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert finding.message.endswith(
+        "at its call in line 6, the target `loss` is a parameter: its forward pass runs in the "
+        "callers, and none can reach it: the call in line 8 may be one of `minimize`, or of another"
+    )
+
+
+def test_another_thing_of_the_name_is_no_use_of_the_function() -> None:
+    lines = (
+        "import tensorflow as tf",
+        "def slope(y, x):",
+        "    return tf.gradients(y, x)[0]",
+        "def train(x):",
+        "    return slope(x * x, x)",
+        "def line(x):",
+        "    slope = x * 2.0",
+        "    def at(point):",
+        "        return point * slope",
+        "    return at",
+    )
+    files = {"a.py": SourceFile("a.py", "\n".join(lines))}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert "passed on as a value" not in finding.message

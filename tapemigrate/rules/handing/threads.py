@@ -247,7 +247,9 @@ class Threads:
         if isinstance(outcome, Refusal) and not (waits and self._may_be_handed(caller)):
             del caller.handed[request]
             caller.evaluate(caller.view.scope in self.helpers)
-            return f"at its call in {where}, {outcome.reason}"
+            why = self._failed.get(caller.view.scope, NO_NEED) if waits else NO_NEED
+            further = "" if why in (NO_NEED, outcome.reason) else f", and none can reach it: {why}"
+            return f"at its call in {where}, {outcome.reason}{further}"
         if (waits or self._is_open(caller)) and caller not in work:
             work.append(caller)
         return ""
