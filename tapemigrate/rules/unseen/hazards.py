@@ -42,7 +42,7 @@ from tapemigrate.rules.unseen.registered import asking_for_more
 from tapemigrate.rules.unseen.rewired import rewires
 from tapemigrate.rules.unseen.whole_file import done_by, overriding, told_by
 from tapemigrate.rules.unseen.words import is_defun, last_of, may_hold
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, kept, walk
 from tapemigrate.tape.plan import Insert, Op
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.symbols import short
@@ -388,29 +388,39 @@ def _taint(found: Hazards) -> None:
     found.tainted |= dict.fromkeys(_modules(found.unit), RAW_OPS)
     pending = found.unit.definitions
     imported = _made_elsewhere(found)
+    # What of other files runs such things may hang on any class that does.
+    always = frozenset((*found.methods, *found.given.running))
+    known: set[str] | None = None
     while True:
+        new = always.union({*found.tainted, *found.objects} - known) if known is not None else None
+        known = {*found.tainted, *found.objects}
         rest = []
         for node in pending:
-            around = [*node.decorator_list, *getattr(node, "bases", ())]
-            body = (
-                outside_own_graphs(found.unit, node)
-                if isinstance(node, NamedFunction)
-                else node.body
-            )
-            refusal = found.unseen([*body, *around])
+            refusal = None
+            if new is None or not new.isdisjoint(kept(node, _names_in)):
+                refusal = found.unseen(_run_when_called(found.unit, node))
             if refusal is None or refusal is KERAS:
                 rest.append(node)
             else:
                 found.tainted[node.name] = refusal
-        before = len(found.objects), len(found.tainted)
         found.tainted |= _second_names(found)
         if found.tainted or imported:
             whose = next(iter({**imported, **found.tainted}.values()))
             names = standing_for(found.unit, found.tainted, frozenset(imported))
             found.objects = dict.fromkeys(names, whose)
-        if len(rest) == len(pending) and (len(found.objects), len(found.tainted)) == before:
+        if {*found.tainted, *found.objects} == known:
             return
         pending = rest
+
+
+def _run_when_called(unit: Unit, node: ast.FunctionDef | ast.ClassDef) -> list[ast.AST]:
+    """What of a function runs when it is called, or of a class; and when it is defined."""
+    body = outside_own_graphs(unit, node) if isinstance(node, NamedFunction) else node.body
+    return [*body, *node.decorator_list, *getattr(node, "bases", ())]
+
+
+def _names_in(node: ast.AST) -> frozenset[str]:
+    return frozenset(filter(None, map(last_of, walk(node))))
 
 
 def _second_names(found: Hazards) -> dict[str, Refusal]:
