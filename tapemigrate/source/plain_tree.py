@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.source.called_plainly import call_plainly
 from tapemigrate.source.choices import settle_choices
 from tapemigrate.source.decoding import SourceFile
 from tapemigrate.source.named_lambdas import name_lambdas
@@ -21,7 +22,7 @@ def plain_tree(file: SourceFile) -> ast.Module:
         SourceError: where it does not parse.
     """
     tree = parse(file.text, file.filename)
-    for change in (settle_choices, name_lambdas, spell_out_calls):
+    for change in (settle_choices, name_lambdas, call_plainly, spell_out_calls):
         if change(tree, file.text):
             forget(tree)
     return tree
