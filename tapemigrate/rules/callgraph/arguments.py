@@ -14,7 +14,10 @@ def argument_for(
     name: str,
     method: bool,
 ) -> ast.expr | None:
-    """What ``call`` passes for the parameter ``name``; its default if it passes nothing."""
+    """What ``call`` passes for the parameter ``name``; its default if it passes nothing.
+
+    None: it has no such parameter, or none is passed, or not in sight: ``hides_argument`` tells.
+    """
     if any(isinstance(a, ast.Starred) for a in call.args) or any(
         k.arg is None for k in call.keywords
     ):
@@ -25,18 +28,42 @@ def argument_for(
     names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
     if name not in names:
         return None
-    place = names.index(name)
-    if (
-        method
-        and not is_static(function)
-        and (isinstance(call.func, ast.Attribute) or function.name == "__init__")
-        and not (names and _is_of_class(call, names[0]))
-    ):
-        place -= 1
+    place = names.index(name) - _taken_by_object(call, function, method)
     if 0 <= place < len(call.args):
         return call.args[place]
     default = names.index(name) - len(names) + len(function.args.defaults)
     return function.args.defaults[default] if default >= 0 else None
+
+
+def hides_argument(
+    call: ast.Call,
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    name: str,
+    method: bool,
+) -> bool:
+    """Whether ``call`` may pass for the parameter what is not seen: by a star, or among others."""
+    args = function.args
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(
+        k.arg is None for k in call.keywords
+    ):
+        return True
+    names = [a.arg for a in (*args.posonlyargs, *args.args)]
+    if args.vararg is not None and args.vararg.arg == name:
+        return len(call.args) > len(names) - _taken_by_object(call, function, method)
+    if args.kwarg is not None and args.kwarg.arg == name:
+        known = {*names, *(a.arg for a in args.kwonlyargs)}
+        return not {k.arg for k in call.keywords} <= known
+    return False
+
+
+def _taken_by_object(
+    call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, method: bool
+) -> int:
+    """How many parameters the object takes that a method is called on: one, or none."""
+    args = [*function.args.posonlyargs, *function.args.args]
+    on_object = isinstance(call.func, ast.Attribute) or function.name == "__init__"
+    bound = method and not is_static(function) and on_object
+    return int(bound and not (args and _is_of_class(call, args[0].arg)))
 
 
 def _is_of_class(call: ast.Call, own: str) -> bool:

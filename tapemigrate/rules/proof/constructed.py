@@ -13,6 +13,7 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
+from tapemigrate.rules.callgraph.handed_unseen import only_named
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
@@ -30,8 +31,6 @@ _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 _COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript)
 _ARITHMETIC = (ast.BinOp, ast.UnaryOp)
 _MAKERS = frozenset({"__init__", "__new__"})
-# What names a class without making an object of it.
-_ASKING = frozenset({"isinstance", "issubclass", "super", "hasattr"})
 # Ops that may give back what they are given.
 _SAME = frozenset({"convert_to_tensor", "cast", "to_float", "to_double", "identity"})
 
@@ -136,7 +135,7 @@ class Construction:
                 mentions = of_class(self._project, home, cls)
             yield from (site for site in mentions.calls if not self._is_another(site.unit, name))
             for unit, node in mentions.others:
-                if not _only_named(unit, node) and not self._is_another(unit, name):
+                if not only_named(unit, node) and not self._is_another(unit, name):
                     yield None
         for other, (unit, _) in self._methods.items():
             first = other.args.args[0].arg if other.args.args else ""
@@ -264,16 +263,3 @@ def _may_be_computed(value: ast.expr, view: View) -> bool:
         return True
     inner = (n for n in ast.iter_child_nodes(value) if isinstance(n, ast.expr))
     return any(_may_be_computed(each, view) for each in inner)
-
-
-def _only_named(unit: Unit, node: ast.AST) -> bool:
-    """Whether a class is named, and no object made of it there."""
-    parent = unit.parents.get(node)
-    match parent:
-        case ast.ClassDef() | ast.Attribute() | ast.AnnAssign() | ast.arg() | ast.FunctionDef():
-            return True
-        case ast.Tuple():
-            return _only_named(unit, parent)
-        case ast.Call():
-            return path_of(parent.func) in {(name,) for name in _ASKING}
-    return False

@@ -15,7 +15,12 @@ from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
 from tapemigrate.rules.proof.kept_elements import is_new_element, made_of_element
 from tapemigrate.rules.proof.one_object import holders
-from tapemigrate.rules.proof.shared_origin import is_handed_in, may_share, share
+from tapemigrate.rules.proof.shared_origin import (
+    is_handed_in,
+    is_handed_unseen,
+    may_share,
+    share,
+)
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.provenance import Tracer
@@ -163,8 +168,10 @@ class KeptValues:
         handed = self._handed_in_with(attribute, name, traced, text)
         if handed is not None:
             return handed
-        if is_handed_in(project, tracer, view, attribute, traced) or (
-            traced.values and is_set_by_text(project, view, attribute)
+        if (
+            is_handed_in(project, tracer, view, attribute, traced)
+            or (traced.values and is_set_by_text(project, view, attribute))
+            or is_handed_unseen(project, tracer, view, traced)
         ):
             return f"`{text}` was not computed from `self.{attribute}`"
         return None

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.effects import is_super
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import Function, NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.handed_unseen import may_be_handed_unseen
 from tapemigrate.rules.callgraph.instances import instances
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
@@ -151,6 +152,40 @@ def is_handed_in(
                 return True
             if any(_reads_part(project, view, attribute, *each) for each in _run_by(project, read)):
                 return True
+    return False
+
+
+def is_handed_unseen(project: Project, tracer: Tracer, view: View, traced: Provenance) -> bool:
+    """Whether a method that makes the value may be handed what no call of it shows.
+
+    Or one that hands it on. Of functions inside of methods, no call is followed.
+    """
+    if view.cls is None:
+        return False
+    functions = [
+        (unit, node, node in cls.body)
+        for unit, cls in of_one_object(project, view.cls)
+        for node in walk(cls)
+        if isinstance(node, Function)
+    ]
+    pending, seen = list(traced.defs), set[Def]()
+    while pending:
+        made = pending.pop()
+        if made in seen or made.kind is not Kind.PARAM:
+            continue
+        seen.add(made)
+        for unit, function, is_method in functions:
+            if made.path[0] not in {a.arg for a in parameters(function.args)}:
+                continue
+            inner = project.view(unit, function)
+            if made.path == (inner.kinds.self_name,) or made not in inner.flow.defs.values():
+                continue
+            if not is_method or not isinstance(function, NamedFunction):
+                return True
+            if may_be_handed_unseen(project, unit, function, made.path[0]):
+                return True
+        for caller, value in _handed_in(project, view, made):
+            pending += tracer.value(caller, value).defs
     return False
 
 
