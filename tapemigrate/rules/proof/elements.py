@@ -19,6 +19,7 @@ from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.enclosing import enclosing, outer_definitions
+from tapemigrate.rules.callgraph.handed_unseen import may_be_handed_unseen
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.proof.asked import Asked
@@ -412,6 +413,8 @@ class Elements:
             if apart is False:
                 return parts
             found = None if apart is None else found
+        if may_be_handed_unseen(self._project, view.unit, scope, made.path[0]):
+            return None
         return found
 
     def _is_one(self, node: ast.expr, view: View) -> bool:

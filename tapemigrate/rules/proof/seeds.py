@@ -10,6 +10,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.enclosing import enclosing
+from tapemigrate.rules.callgraph.handed_unseen import may_be_handed_unseen
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.nones import Nones, is_none
 from tapemigrate.tape.arguments import NONE_AMONG_SEEDS, lists_none, may_list_none
@@ -20,11 +21,14 @@ from tapemigrate.tape.symbols import short
 def none_among(project: Project, view: View, request: Request) -> list[str] | Refusal:
     """What is assumed of the seeds of a call, or that one of these may be None."""
     name, scope = _passed(view, request), view.scope
-    found: list[str] = []
-    if _is_one(project, view, request):
+    search = Nones(project)
+    if _is_one(search, view, request):
         return NONE_AMONG_SEEDS
+    found = [f"`{each}` is no None" for each in search.unseen]
     if not name or not isinstance(scope, ast.FunctionDef):
         return found
+    if may_be_handed_unseen(project, view.unit, scope, name, libraries=False):
+        found = [f"`{name}` holds no None"]
     for site in mentions_of(project, view.unit, scope).within(enclosing(view)).calls:
         given = argument_for(site.call, scope, name, view.cls is not None)
         if given is None:
@@ -39,14 +43,13 @@ def none_among(project: Project, view: View, request: Request) -> list[str] | Re
     return found
 
 
-def _is_one(project: Project, view: View, request: Request) -> bool:
+def _is_one(search: Nones, view: View, request: Request) -> bool:
     """Whether an element of the seeds is a name, or a choice, that may be None."""
     given = request.output_gradients
     if given is None:
         return False
     # What is written in the call itself is written anew.
     elements = given.elts if isinstance(given, ast.List | ast.Tuple) else [ast.Starred(given)]
-    search = Nones(project)
     return any(
         search.among(view, e.value) if isinstance(e, ast.Starred) else search.is_one(view, e)
         for e in elements

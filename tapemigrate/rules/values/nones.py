@@ -11,6 +11,8 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
+from tapemigrate.rules.callgraph.callers import constructions
+from tapemigrate.rules.callgraph.handed_unseen import may_be_handed_unseen
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.optional import default_of
 from tapemigrate.source.trees import walk
@@ -20,10 +22,14 @@ _DEEPEST = 6
 
 
 class Nones:
-    """Follows values through names, lists, attributes of ``self``, calls and callers."""
+    """Follows values through names, lists, attributes of ``self``, calls and callers.
+
+    ``unseen`` are the parameters met for which something may be handed in that no call shows.
+    """
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self.unseen: dict[str, None] = {}
 
     def among(self, view: View, node: ast.expr, depth: int = 0) -> bool:
         """Whether a None may be among the elements of a list."""
@@ -92,10 +98,16 @@ class Nones:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
-        mentions = mentions_of(self._project, view.unit, scope)
-        if mentions.others or not mentions.calls:
+        if may_be_handed_unseen(self._project, view.unit, scope, name, libraries=False):
+            self.unseen[name] = None
+        if scope.name == "__init__" and view.cls is not None:
+            calls, others = constructions(self._project, view.unit, view.cls), False
+        else:
+            mentions = mentions_of(self._project, view.unit, scope)
+            calls, others = mentions.calls, bool(mentions.others)
+        if others or not calls:
             return is_none(default_of(scope, name))
-        for site in mentions.calls:
+        for site in calls:
             given = argument_for(site.call, scope, name, view.cls is not None)
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
             if given is not None and (is_none(given) or self.is_one(caller, given, depth + 1)):
