@@ -43,7 +43,7 @@ from tapemigrate.rules.proof.made_with import made_with
 from tapemigrate.rules.proof.new_graph import opens_with_graph
 from tapemigrate.rules.proof.new_object import is_new
 from tapemigrate.rules.proof.one_object import comes_with
-from tapemigrate.rules.proof.other_names import aliased, passed_on, taken_out
+from tapemigrate.rules.proof.other_names import aliased, given_back, passed_on, taken_out
 from tapemigrate.rules.proof.own_graph import begins_here
 from tapemigrate.rules.proof.parts_held import PartsHeld
 from tapemigrate.rules.proof.steps import Steps
@@ -321,7 +321,7 @@ class Judge:
         own = {d for x in region.sources.leaves for d in x.defs if x.watch == leaf.watch}
         named = {
             d
-            for d in aliased(leaf, self._view) - {root}
+            for d in (aliased(leaf, self._view) | given_back(leaf, self._view)) - {root}
             if not is_plain(self._project, self._view, d)
         }
         if root not in own and named and (leaf.found or not leaf.variables):

@@ -10,7 +10,10 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.project import View
 from tapemigrate.rules.proof.aliases import with_aliases
+from tapemigrate.source.trees import calls_in
 from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.returned import gives_what_was
+from tapemigrate.tape.same import may_be
 from tapemigrate.tape.symbols import ANY_VARIABLE_LISTS, GETTERS, VARIABLE_LISTS
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
@@ -26,6 +29,30 @@ def passed_on(leaf: Leaf, view: View) -> frozenset[Def]:
     given = backward(u for d in unpacked for u in d.uses).made
     own = (view.kinds.self_name,)  # an object, and no tensor
     return frozenset(d for d in behind | given if d.kind is Kind.PARAM and d.path != own)
+
+
+def given_back(leaf: Leaf, view: View) -> frozenset[Def]:
+    """The parameters that a call which cannot be seen through may have given as the source."""
+    return frozenset(
+        each
+        for made in leaf.defs
+        if made.kind is Kind.ASSIGN and not _is_seen_through(made.value, view)
+        for each in may_be(made, view.flow, view.kinds)
+        if each.kind is Kind.PARAM and each.path != (view.kinds.self_name,)
+    )
+
+
+def _is_seen_through(value: ast.expr | None, view: View) -> bool:
+    """Whether other names of what it gives are known without this."""
+    while isinstance(value, ast.Subscript | ast.Attribute):
+        value = value.value
+    if not isinstance(value, ast.Call):
+        return True
+    function = view.kinds.called(value)
+    if function is not None and not gives_what_was(function):
+        if all(view.kinds.name(call.func) is not None for call in calls_in(function)):
+            return True
+    return view.kinds.gives_tensors(value)
 
 
 def _handed(made: Def, view: View) -> Collection[Use]:
