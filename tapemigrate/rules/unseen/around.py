@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from tapemigrate.flow.functions import NamedFunction
@@ -34,17 +34,17 @@ def called_under(
             why = next(filter(None, (ignored(user, n) for n in _opened(block))), None)
             if why is None:
                 continue
-            for call in _calls(user, block.body):
-                name = last_name(call.func)
-                if name in own and name not in found and _is_meant(project, unit, user, call.func):
-                    place = f"{os.path.basename(user.filename)}, line {call.lineno}"
+            for func in _run(project, user, block.body, own):
+                name = last_name(func)
+                if name in own and name not in found and _is_meant(project, unit, user, func):
+                    place = f"{os.path.basename(user.filename)}, line {func.lineno}"
                     reason = f"`{name}` is called in {place}, {why.reason}"
                     found[name] = replace(why, reason=reason)
     pending = list(found)
     while pending:
         name = pending.pop()
-        for call in _calls(unit, [own[name]]):
-            called = last_name(call.func)
+        for func in _run(project, unit, [own[name]], own):
+            called = last_name(func)
             if called in own and called not in found:
                 found[called] = found[name]
                 pending.append(called)
@@ -55,18 +55,33 @@ def _opened(block: ast.With) -> Iterator[ast.AST]:
     return (node for item in block.items for node in walk(item.context_expr))
 
 
-def _calls(user: Unit, roots: Iterable[ast.AST]) -> Iterator[ast.Call]:
-    """The calls below ``roots``, and in the functions of the file that these call by name."""
+def _run(
+    project: Project, user: Unit, roots: Iterable[ast.AST], wanted: Collection[str]
+) -> Iterator[ast.expr]:
+    """What is called below ``roots``, and in the functions of the file that run there.
+
+    Or, of the ``wanted`` and those of the file, handed on to what may call it: ``timed(attack)``.
+    """
     own = {f.name: f for f in user.definitions if isinstance(f, NamedFunction)}
     pending, seen = list(roots), set[str]()
     while pending:
         for node in walk(pending.pop()):
-            if isinstance(node, ast.Call):
-                yield node
-                name = last_name(node.func)
-                if name in own and name not in seen and name not in LIBRARY_METHODS:
-                    seen.add(name)
-                    pending.append(own[name])
+            func = node.func if isinstance(node, ast.Call) else node
+            name = last_name(func) if isinstance(func, ast.Name | ast.Attribute) else ""
+            if func is node and not (
+                (name in wanted or name in own) and _is_handed_on(project, name, node)
+            ):
+                continue
+            assert isinstance(func, ast.expr)
+            yield func
+            if name in own and name not in seen and name not in LIBRARY_METHODS:
+                seen.add(name)
+                pending.append(own[name])
+
+
+def _is_handed_on(project: Project, name: str, node: ast.AST) -> bool:
+    """Whether it may mean a function at hand, and is no call of that."""
+    return any(each is node for _, each in project.mentions(name).others)
 
 
 def _is_meant(project: Project, unit: Unit, user: Unit, func: ast.expr) -> bool:
