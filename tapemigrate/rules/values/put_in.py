@@ -463,6 +463,8 @@ def _put_by_name(unit: Unit, method: ast.Attribute) -> list[ast.expr]:
         above = unit.parents[above]
     if isinstance(above, ast.Call) and above.func is not method:
         return [each for each in arguments_of(above) if each is not method]
+    if isinstance(above, ast.List | ast.Tuple | ast.Set | ast.Dict):
+        return [method]  # who takes it out there hands it what is not seen
     named = unit.once(_methods_by_name).get(method, ())
     calls = [c for c in unit.nodes(ast.Call) if path_of(c.func) in named] if named else []
     return [each for call in calls for each in arguments_of(call)]
