@@ -203,3 +203,36 @@ def test_a_comment_of_many_parts_is_gone_through_once() -> None:
     comment = "# " * 200
     text = f"class A:\n    def __init__(self, x):\n        {comment}\n        self.x = [x]\n"
     assert not spell_out_calls(ast.parse(text), text)
+
+
+OWN = (
+    HEAD
+    + """
+class Net:
+    def build(self, x): ...
+
+def scaled(x): ...
+
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "last"),
+    [
+        ("build = self.build\n    return build(x)", "return self.build(x)"),
+        ("scale = scaled\n    return scale(x)", "return scaled(x)"),
+        ("build = self.build\n    if x:\n        build = print\n    return build(x)", None),
+        ("build = self.other\n    return build(x)", None),
+        ("build = self.build\n    self.build = print\n    return build(x)", None),
+        ("build = self.build\n    return map(build, x)", None),
+    ],
+)
+def test_a_name_for_a_function_is_read_as_that(body: str, last: str | None) -> None:
+    text = f"{OWN}def run(self, x):\n    {body}\n"
+    tree = ast.parse(text)
+    before = ast.unparse(tree.body[-1])
+    spell_out_calls(tree, text)
+    run = tree.body[-1]
+    assert isinstance(run, ast.FunctionDef)
+    assert ast.unparse(run.body[-1]) == (last or before.splitlines()[-1].strip())

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Set
 from typing import TypeGuard
 
 from tapemigrate.patterns import late
-from tapemigrate.source.carried import root_of
+from tapemigrate.source.carriers import root_of
 from tapemigrate.source.trees import calls_in, statements, walk
 
 _LOOKED_UP = late(r"""\bgetattr\([^()]*,\s*["']([A-Za-z]\w*)["']\s*\)\s*\(""")

@@ -2,7 +2,8 @@
 
 ``given = [x, ends]`` and then ``f(*given)``; ``given = SimpleNamespace(x=x)``, ``f(given.x)``;
 ``later = partial(f, x)``, ``later(y)``: these are ``f(x, ends)``, ``f(x)`` and ``f(x, y)`` in all
-but the text, as long as the name is given nothing else and nothing is put into what it names.
+but the text, as long as the name is given nothing else and nothing is put into what it names. So is
+``later = self.f``, ``later(x)``.
 
 What is carried goes by its own name where that means the same in both places; otherwise by one that
 is an expression in the text, ``given[0]``, and is given to it in the display.
@@ -46,10 +47,11 @@ def spell_out_carried(
     of displays may be asked for, or called. Returns whether anything is another now.
     """
     holding = bool(known or imports.partials or imports.namespaces)
+    names = None if holding or taken or imports.functions else starred
     changed = (holding or taken) and _take_out(tree, imports, known)
     found = [
         (scope, each)
-        for scope, each in carriers(tree, imports, known, None if holding or taken else starred)
+        for scope, each in carriers(tree, imports, known, names)
         if each.name in starred or each.parts or each.func is not None or (each.items and taken)
     ]
     if not found:

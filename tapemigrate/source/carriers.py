@@ -12,11 +12,15 @@ from tapemigrate.source.trees import blocks, walk
 
 @dataclass(frozen=True)
 class Imports:
-    """Names of modules and of what libraries give, and names that two of their functions go by."""
+    """Names of modules and of what libraries give, and names that two of their functions go by.
+
+    ``functions`` are those of the file, and its methods, that may be given another name.
+    """
 
     libraries: frozenset[str]
     partials: frozenset[str]
     namespaces: frozenset[str]
+    functions: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -94,6 +98,9 @@ def holds(found: Carrier, value: ast.expr, imports: Imports, known: dict[str, Re
             pairs = dict(zip((t for t in texts if isinstance(t, str)), values, strict=False))
             found.items, found.fixed = _by_key(name, pairs), False
             return len(pairs) == len(values)
+        case ast.Attribute(attr=called) | ast.Name(id=called) if called in imports.functions:
+            found.func = value
+            return root_of(value) not in imports.libraries | {"", name}
         case ast.Call(func=func, args=args, keywords=keywords) if not _unpacks(args):
             pairs = {k.arg: k.value for k in keywords if k.arg is not None}
             if len(pairs) < len(keywords):

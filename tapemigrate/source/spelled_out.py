@@ -9,6 +9,9 @@ stands.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 
 from tapemigrate.patterns import late
 from tapemigrate.source.carried import spell_out_carried
@@ -22,6 +25,8 @@ _UNPACKED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\s*[\[(]|\*\s*\{)"
 _STARRED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\*?)[ \t]*([^\W\d]\w*)")
 # One of these stands in a file with objects that hold what they are made with.
 _HOLDING = ("functools", "SimpleNamespace", "namedtuple", "NamedTuple", "dataclass", "def __init__")
+# A name of its own for what may be a function, or a method of an object.
+_RENAMED = late(r"(?m)^[ \t]+(\w+) = (?:\w+\.)*(\w+)[ \t]*(?:#|$)")
 # What is taken out of a display, or called out of a dict.
 _TAKEN = late(r"\[(?<![\w)\]}'\"]\[)[^\[\]\n]*\]\[")
 _CALLED = late(r"\](?<=['\"]\])\(")
@@ -38,12 +43,14 @@ def spell_out_calls(tree: ast.Module, text: str) -> bool:
     holding = any(word in text for word in _HOLDING)
     taken = _TAKEN.search(text) is not None or _CALLED.search(text) is not None
     starred = frozenset(_STARRED.findall(text))
-    if not (unpacked or holding or taken or starred):
+    functions = frozenset(_renamed(text))
+    if not (unpacked or holding or taken or starred or functions):
         return False
     for node in statements(tree) if starred else ():
         if isinstance(node, ast.Assign):
             _take_apart(node)
-    imports, known = _imported(tree), records(tree) if holding else {}
+    imports = replace(_imported(tree), functions=functions)
+    known = records(tree) if holding else {}
     carried = spell_out_carried(tree, imports, known, starred, taken)
     if not (unpacked or carried or imports.partials):
         return False
@@ -57,6 +64,16 @@ def spell_out_calls(tree: ast.Module, text: str) -> bool:
         elif _is_own(held, imports.libraries):
             _unpack(call)
     return True
+
+
+def _renamed(text: str) -> Iterator[str]:
+    """The functions of the file that are given a name by which something is called.
+
+    And to whose own name the file gives nothing else.
+    """
+    for _, name in {(m[1], m[2]) for m in _RENAMED.finditer(text) if f"{m[1]}(" in text}:
+        if f"def {name}(" in text and not re.search(rf"(?m)(?:\.|^){name}\s*=[^=]", text):
+            yield name
 
 
 def _take_apart(stmt: ast.Assign) -> None:
