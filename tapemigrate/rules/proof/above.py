@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.asked import Answers, Asked
+from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.kinds import Make
 
@@ -80,14 +81,25 @@ class Above:
 
         As parameters, of its callers; or of the function around.
         """
+        sources = list(sources)
         mine = [d for d in sources if d.kind in OUTSIDE and d.path[0] != view.kinds.self_name]
+        kept = [d for d in sources if _is_of_object(view, d)]
         theirs = [d for d in others if d.kind in OUTSIDE and d.path[0] != view.kinds.self_name]
         return all(
             self._is_apart(view, source, other, depth)
             for source in mine
             for other in theirs
             if other.kind is source.kind and other.path != source.path
-        )
+        ) and all(self._is_apart_around(view, kept, other) for other in theirs if kept)
+
+    def _is_apart_around(self, view: View, kept: list[Def], other: Def) -> bool:
+        """Whether the function around makes ``other`` of nothing of the object but the sources."""
+        found = outer_definitions(self._project, view, other.path)
+        if found is None or other.kind is not Kind.ENTRY:
+            return True
+        holder, made = found
+        behind = backward([u for d in made for u in (Use(d), *d.uses) if d.kind not in _CODE]).made
+        return self._are_kept_apart(holder, kept, behind)
 
     def _is_apart(self, view: View, source: Def, other: Def, depth: int) -> bool:
         if source.kind is Kind.PARAM:
@@ -105,7 +117,32 @@ class Above:
         )
         if (mine | perhaps(mine, holder)) & behind:
             return False
-        return self.apart(holder, mine, behind, depth)
+        if not mine and outer_definitions(self._project, view, source.path) is None:
+            # Of the module: those who call the function around may have made something of it.
+            me = (holder.kinds.self_name,)
+            passed = {d.path[0] for d in behind if d.kind is Kind.PARAM and d.path != me}
+            return all(
+                depth > 0
+                and self._at_all_calls(holder, Asked(source, name, computed=True), depth - 1)
+                is True
+                for name in sorted(passed)
+            )
+        return self._are_kept_apart(holder, mine, behind) and self.apart(
+            holder, mine, behind, depth
+        )
+
+    def _are_kept_apart(self, view: View, sources: Iterable[Def], others: Iterable[Def]) -> bool:
+        """The same of what both are of the object: ``h, x = self.h, self.x``."""
+        for name in {d.path[1].lstrip(".") for d in others if _is_of_object(view, d)}:
+            traced = self._tracer.attribute(view, name)
+            for mine in {d.path[1].lstrip(".") for d in sources if _is_of_object(view, d)}:
+                if mine == name:
+                    continue
+                if mine in traced.attributes or traced.blind:
+                    return False
+                if share(self._project, self._tracer, view, mine, traced):
+                    return False
+        return True
 
     def kept_apart(
         self, caller: View, asked: Asked, upward: list[Def], names: set[str], depth: int
@@ -123,3 +160,8 @@ class Above:
                 if further is not True:
                     return further
         return True
+
+
+def _is_of_object(view: View, made: Def) -> bool:
+    own = made.path[0] == view.kinds.self_name
+    return own and made.kind is Kind.ENTRY and len(made.path) > 1
