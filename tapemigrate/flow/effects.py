@@ -16,7 +16,7 @@ from tapemigrate.flow.members import Members
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.unpacking import all_given
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, calls_in, walk
 
 _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
 
@@ -296,10 +296,14 @@ class Effects(Members):
             for each in self._filling.defaults(function, self.sets_parts)
             if not self._harmless(ast.Call(each, [], []))  # ``nonlinearity=tf.nn.relu``
         ]
+        called = {call.func for call in calls_in(function)}
         for node in walk(function):
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load):
                     changed.append(node)
+                elif isinstance(node, ast.Attribute) and node not in called:
+                    # ``map(net.embed, xs)``: what it is handed to may call it.
+                    changed += [node.value] if self.sets_parts(node.attr) else []
             elif isinstance(node, ast.Call):
                 if isinstance(node.func, ast.Name):
                     found |= self.outside_names(node.func.id) - bound

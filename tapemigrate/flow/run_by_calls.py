@@ -19,6 +19,7 @@ _CALLING = frozenset(
     | {"map_fn", "vectorized_map", "scan", "foldl", "foldr"}
     | {"submit", "apply_async", "Thread", "Timer", "partial"}
 )
+_HOLDING = frozenset({"list", "tuple", "iter", "reversed"})
 _BY_NAME = frozenset({"key", "target", "fn", "func", "function"})
 _GIVEN = (Kind.ASSIGN, Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
 # Through how many names a function is followed.
@@ -87,7 +88,7 @@ def _values(value: ast.expr, reads: _Reads, depth: int) -> Iterator[ast.Attribut
             yield from _called_in(value)
         case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(name)), *_]):
             yield ast.Attribute(owner, name, ast.Load())
-        case ast.Call() if _last(value.func) == "partial":
+        case ast.Call() if (called := _last(value.func)) == "partial" or called in _HOLDING:
             for part in value.args[:1]:
                 yield from _values(part, reads, depth)
 

@@ -59,8 +59,11 @@ class CallEffects:
         library = short(qualified) is not None or (qualified or "").split(".")[0] in LIBRARIES
         if isinstance(call.func, ast.Name) and qualified is None:
             library = hasattr(builtins, call.func.id)
-        # What functions of the file do with methods of the file is known of them.
-        known = isinstance(call.func, ast.Name) and bool(self._effects.functions(call.func.id))
+        # What functions of the file do with methods of the file is known of them, if each of these
+        # comes by a name of its own.
+        own = self._effects.functions(call.func.id) if isinstance(call.func, ast.Name) else []
+        known = bool(own) and not any(function.args.vararg for function in own)
+        known = known and not any(isinstance(each, ast.Starred) for each in call.args)
 
         def is_method(name: str) -> bool:
             """Whether methods of the name change their objects, and nothing is kept by it."""
