@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.handed_unseen import may_be_handed_unseen
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -36,7 +37,7 @@ def may_be_tensors(project: Project, view: View, made: Iterable[Def]) -> bool:
 def _may_be_tensor(project: Project, unit: Unit, method: NamedFunction, made: Def) -> bool:
     if made not in project.view(unit, method).flow.defs.values():
         return False
-    if is_operator(method.name):
+    if is_operator(method.name) or may_be_handed_unseen(project, unit, method, made.path[0]):
         return True
     for site in project.mentions(method.name).calls:
         value = argument_for(site.call, method, made.path[0], True)
