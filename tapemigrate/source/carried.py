@@ -173,7 +173,15 @@ class _Places:
         followed = [use for use in uses if self._follows(use)]
         for use in followed:
             self._replace(use)
+        if carrier.func is carrier.stmt.value and not any(map(self._is_still_called, uses)):
+            nothing = ast.copy_location(ast.Constant(None), carrier.stmt.value)
+            carrier.stmt.value = nothing  # who has it by that name is seen now
         return bool(followed)
+
+    def _is_still_called(self, use: ast.Name) -> bool:
+        """Whether what calls it, or has it otherwise, does so by the name."""
+        parent = self._parents[use]
+        return not isinstance(parent, ast.Call) or parent.func is use or use in parent.args
 
     def _only_reads(self, use: ast.Name) -> bool:
         """Whether nothing is put there into what the carrier names, and it gets no other name."""

@@ -52,12 +52,18 @@ def _is_handed_unseen(
 
 
 def _is_for_library(unit: Unit, node: ast.AST) -> bool:
-    """``tf.map_fn(step, xs)``, ``@function.Defun(grad_func=backward)``, ``return y, backward``."""
+    """``tf.map_fn(step, xs)``, ``@Defun(grad_func=back)``, ``Defun(…)(back)``, ``return y, back``.
+
+    So is what ``map`` calls.
+    """
     parent = unit.parents.get(node)
     while isinstance(parent, ast.Tuple | ast.List | ast.keyword):
         parent = unit.parents.get(parent)
     if isinstance(parent, ast.Call):
-        return is_of_library(unit.names.qualified(parent.func))
+        func = parent.func
+        while isinstance(func, ast.Call):
+            func = func.func
+        return path_of(func) == ("map",) or is_of_library(unit.names.qualified(func))
     return isinstance(parent, ast.Return)
 
 

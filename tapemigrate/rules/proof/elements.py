@@ -413,7 +413,7 @@ class Elements:
             if apart is False:
                 return parts
             found = None if apart is None else found
-        if may_be_handed_unseen(self._project, view.unit, scope, made.path[0]):
+        if may_be_handed_unseen(self._project, view.unit, scope, made.path[0], libraries=False):
             return None
         return found
 
