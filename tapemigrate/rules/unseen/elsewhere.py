@@ -36,6 +36,8 @@ from tapemigrate.tape.symbols import gives_no_tensors
 
 # Through how many files such functions are followed.
 _MOST_STEPS = 3
+# The marks that are no words.
+_SIGNS = tuple(mark for mark in MARKS if not mark.isidentifier())
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
 
 
@@ -49,7 +51,7 @@ class Elsewhere:
         self._files = dict(files)
         self._names = {id(file): name for name, file in files}
         for name, file in files:
-            if words_among(file, MARKS):
+            if words_among(file, MARKS) or any(sign in file.text for sign in _SIGNS):
                 self._add(name, _HIDDEN.of(file) or {})
         new: Collection[str] = list(self._by_name)
         for _ in range(_MOST_STEPS if new else 0):
