@@ -9,7 +9,7 @@ from dataclasses import replace
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.slices import Backward
+from tapemigrate.flow.slices import Backward, backward
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.ops import Ops
@@ -17,6 +17,8 @@ from tapemigrate.tape.request import Request
 from tapemigrate.tape.syntax import holds
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+_TAKEN = (Kind.LOOP, Kind.ELEMENT)
+_NOTHING = object()
 
 
 class _Index:
@@ -84,7 +86,10 @@ class Between:
             if not leaf.outside and not _is_looked_up(leaf):
                 return True
             sliced = self._ops.cut(target, leaf.defs, frozenset(stops))
-            edges = [e for e in sliced.edges if not self._only_asks(*e, requests)]
+            beside = self._taken_beside(leaf)
+            edges = [
+                e for e in sliced.edges if e[0] not in beside and not self._only_asks(*e, requests)
+            ]
             joined = replace(sliced, edges=tuple(edges)).leading_to(leaf.defs.__contains__)
             if any(use.made in joined for use in target):
                 return True
@@ -97,6 +102,24 @@ class Between:
                 if self._ops.calls_unseen(request.target):
                     return True
         return False
+
+    def holder_of_both(self, sources: Sources, target: frozenset[Use]) -> ast.expr | None:
+        """What a source, and what the target is made of, were taken out of in one go."""
+        made = backward(target).made
+        taken = (d for leaf in sources.leaves for d in self._taken_beside(leaf))
+        return next((d.value for d in taken if d in made), None)
+
+    def _taken_beside(self, leaf: Leaf) -> frozenset[Def]:
+        """What is taken along with a source out of what holds both: ``g`` of ``for g, v in …``.
+
+        What it has to do with the source was computed before.
+        """
+        taken = {d.stmt: d.value for d in leaf.defs if d.kind in _TAKEN}
+        return frozenset(
+            d
+            for d in self._flow.defs.values()
+            if d.kind in _TAKEN and d.value is taken.get(d.stmt, _NOTHING) and d not in leaf.defs
+        )
 
     def _without_keys(self, sliced: Backward, target: Set[Use]) -> Set[Def]:
         """What the target is made of, without that by which something was merely looked up."""

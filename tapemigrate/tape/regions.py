@@ -22,7 +22,7 @@ from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Sources, assumed_of, taken_for_variables
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
-from tapemigrate.tape.outside import elsewhere, may_be_passed_in
+from tapemigrate.tape.outside import elsewhere, may_be_passed_in, together
 from tapemigrate.tape.putting_aside import PuttingAside
 from tapemigrate.tape.received import Received
 from tapemigrate.tape.recipes import SOURCE, THREAD
@@ -163,6 +163,9 @@ class RegionFinder:
         if not (part.inline or recorded) and self._is_from_before(target, sources, nodes):
             return self._elsewhere(request, target)
         if not recorded and not self._between.connects(request, sources, stops, others):
+            holder = self._between.holder_of_both(sources, target)
+            if holder is not None:
+                return replace(together(ast.unparse(holder)), unwatched=False)
             cut = {d for leaf in sources.leaves for d in leaf.defs}
             asked = {u.made for q in lower for u in self._flow.uses_in(q.sources)}
             return self._elsewhere(request, target, cut | asked)
