@@ -11,6 +11,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.source.trees import children, walk
+from tapemigrate.tape.holders import held_with_others
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.not_imported import Imports
@@ -58,38 +59,8 @@ class Room:
         if region.lasting and (name := self._bound_later(region.request)):
             return Refusal(f"a generator asks later, when `{name}` may be another tensor", SOURCE)
         for leaf in region.sources.leaves:
-            for stmt in leaf.filled:
-                index = self._blocks.index_in(stmt, region.block)
-                if index is not None and region.first <= index <= region.last:
-                    return Refusal(
-                        f"`{leaf.watch}` is filled in place while the tape would record",
-                        SOURCE,
-                    )
-            if leaf.looked_up and self._calls_unknown(region):
-                return Refusal(
-                    f"the source is looked up in `{leaf.watch}`, where the forward pass may put "
-                    "others",
-                    SOURCE,
-                )
-            late = leaf.watch is not None and region.request.late
-            if late and not (leaf.watch or "").isidentifier():
-                return Refusal(
-                    f"`{leaf.watch}` may be another tensor by the time that the inner function "
-                    "asks",
-                    SOURCE,
-                )
-            late = late and any(d.stmt is region.request.stmt for d in leaf.defs)
-            if leaf.watch is not None and (late or not self._has_room(leaf, region)):
-                return Refusal(
-                    f"there is no place for a `watch` between the making of `{leaf.watch}` and its "
-                    "first use",
-                    SOURCE,
-                )
-            if leaf.watch is not None and (row := self._asks_late(leaf.watch, region)):
-                return Refusal(
-                    f"`{leaf.watch}` may be None, as line {row} asks, where a tape would watch it",
-                    SOURCE,
-                )
+            if (refusal := self._unwatchable(leaf, region)) is not None:
+                return refusal
         for stop in region.stops:
             index = self._blocks.index_in(stop.stmt, region.block) if stop.stmt else None
             if index is None or not region.first <= index <= region.last:
@@ -108,6 +79,43 @@ class Room:
                         "comes after it that a tape could record",
                         STOP,
                     )
+        return None
+
+    def _unwatchable(self, leaf: Leaf, region: Region) -> Refusal | None:
+        """Why a tape round the region cannot watch one of its sources."""
+        for stmt in leaf.filled:
+            index = self._blocks.index_in(stmt, region.block)
+            if index is not None and region.first <= index <= region.last:
+                return Refusal(
+                    f"`{leaf.watch}` is filled in place while the tape would record",
+                    SOURCE,
+                )
+        if leaf.looked_up and self._calls_unknown(region):
+            return Refusal(
+                f"the source is looked up in `{leaf.watch}`, where the forward pass may put others",
+                SOURCE,
+            )
+        together = held_with_others(leaf, region.block, self._blocks, self._flow)
+        if together is not None:
+            return together
+        late = leaf.watch is not None and region.request.late
+        if late and not (leaf.watch or "").isidentifier():
+            return Refusal(
+                f"`{leaf.watch}` may be another tensor by the time that the inner function asks",
+                SOURCE,
+            )
+        late = late and any(d.stmt is region.request.stmt for d in leaf.defs)
+        if leaf.watch is not None and (late or not self._has_room(leaf, region)):
+            return Refusal(
+                f"there is no place for a `watch` between the making of `{leaf.watch}` and its "
+                "first use",
+                SOURCE,
+            )
+        if leaf.watch is not None and (row := self._asks_late(leaf.watch, region)):
+            return Refusal(
+                f"`{leaf.watch}` may be None, as line {row} asks, where a tape would watch it",
+                SOURCE,
+            )
         return None
 
     def _first(self, region: Region) -> ast.stmt:

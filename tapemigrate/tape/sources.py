@@ -14,6 +14,7 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.asked_properties import given, is_beside
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
 from tapemigrate.tape.followed import Followed, listed_by
+from tapemigrate.tape.holders import LEFT_OUT, asks_whole
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import (
     Leaf,
@@ -163,14 +164,16 @@ class SourceReader:
 
     def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, depth: int) -> Sources:
         generator = node.generators[0]
-        same = (
+        if (
             len(node.generators) == 1
             and isinstance(node.elt, ast.Name)
             and isinstance(generator.target, ast.Name)
             and node.elt.id == generator.target.id
-        )
-        if same:
+        ):
             base = self.read(generator.iter, depth + 1)
+            left_out = next((t for t in generator.ifs if asks_whole(t, node.elt.id)), None)
+            if left_out is not None and any(_is_watched(x) for x in base.leaves):
+                return _some(generator.iter, left_out)
             return Sources(
                 base.leaves, False, base.refusal, True, nested=base.nested, used=base.used
             )
@@ -182,6 +185,8 @@ class SourceReader:
         func = node.func
         if (given := listed_by(self._kinds, node)) is not None:
             base = self.read(given, depth + 1)
+            if _drops_any(node) and any(_is_watched(x) for x in base.leaves):
+                return _some(given, node)
             listed = not isinstance(func, ast.Name) or func.id in ("list", "sorted")
             return Sources(
                 base.leaves, False, base.refusal, listed, nested=base.nested, used=base.used
@@ -414,6 +419,25 @@ class SourceReader:
         if made.kind is Kind.COMPREHENSION:
             return Sources(refusal=UNWATCHABLE.format(text))
         return Sources([Leaf(defs, text, outside=False, many=None)], True)
+
+
+def _drops_any(call: ast.Call) -> bool:
+    """Whether what ``filter(None, xs)``, or another function, leaves out need be no tensor."""
+    if not isinstance(call.func, ast.Name) or call.func.id != "filter":
+        return False
+    keeps = call.args[0]
+    if not isinstance(keeps, ast.Lambda) or len(keeps.args.args) != 1:
+        return True
+    return asks_whole(keeps.body, keeps.args.args[0].arg)
+
+
+def _is_watched(leaf: Leaf) -> bool:
+    return leaf.watch is not None and not leaf.variables
+
+
+def _some(holder: ast.expr, test: ast.expr) -> Sources:
+    """The elements of a list that a test leaves, where the others need be no tensors."""
+    return Sources(refusal=LEFT_OUT.format(ast.unparse(holder), ast.unparse(test)), used=True)
 
 
 def _changes(last: list[Def]) -> set[Def]:

@@ -6,6 +6,8 @@ A tape watches all of them where the list is there, too late for what one of the
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
@@ -26,7 +28,7 @@ from tapemigrate.rules.proof.asked import Asked
 from tapemigrate.rules.proof.independence import Independence
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE
@@ -35,6 +37,10 @@ from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.symbols import flattens
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME, giving
 
+_APART = "no element of `{}` was computed from another"
+_MADE_OF_ANOTHER = (
+    "of the sources in `{}`, one was made from another, before a tape could watch that one"
+)
 _DEPTH = 4
 _VARIABLES = (Make.VARIABLES, Make.ANY_VARIABLES, Make.VARIABLE, Make.FROZEN)
 _NEW = (*_VARIABLES, Make.TENSOR, Make.LEAF, Make.PYTHON)
@@ -42,6 +48,8 @@ _TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
 _FOLLOWED = (Kind.ASSIGN, *_TAKEN)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set", "dict", "OrderedDict"})
 _SAME = frozenset({"values", "copy"})
+_ADDING = frozenset({"append", "insert", "add"})
+_EXTENDING = frozenset({"extend", "update"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,7 @@ class Elements:
                 for x in region.sources.leaves
                 if x.watch is not None and any(self._may_give_list(d) for d in x.defs)
             }
+        lists |= {name for held in self._put_into(lists) for name in self._names(held, _DEPTH)}
         if region.sources.single is True and (path := path_of(sources)) is not None:
             lists.discard(text_of(path))
         for leaf in region.sources.leaves:
@@ -83,11 +92,7 @@ class Elements:
             verdicts = {d: self._is_list_of_others(d, single) for d in sorted(own, key=_path)}
             apart = list(verdicts.values())
             if False in apart or any(self._is_chain(d) for d in own):
-                return Refusal(
-                    f"of the sources in `{leaf.watch}`, one was made from another, before a tape "
-                    "could watch that one",
-                    SOURCE,
-                )
+                return Refusal(_MADE_OF_ANOTHER.format(leaf.watch), SOURCE)
             # What a call found and listed is variables; what it gave by name may be layers.
             listed = leaf.found and not any(map(_gives_values, self._values(sources)))
             several = region.sources.single is False
@@ -100,8 +105,58 @@ class Elements:
                     not leaf.defs & backward(self._view.flow.uses_in(region.request.target)).made
                 )
             if None in apart and ((several and not listed) or single):
-                found.append(f"no element of `{leaf.watch}` was computed from another")
+                found.append(_APART.format(leaf.watch))
+        for holder in (*self._unpacked(region.sources.leaves), *self._added(region.sources.leaves)):
+            apart = [self._is_list_of_others(d, single=True) for d in self._held(holder)]
+            if False in apart:
+                return Refusal(_MADE_OF_ANOTHER.format(ast.unparse(holder)), SOURCE)
+            if None in apart:
+                found.append(_APART.format(ast.unparse(holder)))
         return found
+
+    def _unpacked(self, leaves: list[Leaf]) -> list[ast.expr]:
+        """What several sources are taken out of in one statement: ``x, h = pair``."""
+        taken = {
+            id(d.value): d.value
+            for x in leaves
+            if x.watch is not None and not x.variables
+            for d in x.defs
+            if d.kind is Kind.ELEMENT and d.value is not None
+        }
+        counts = Counter(id(d.value) for x in leaves for d in x.defs if d.kind is Kind.ELEMENT)
+        return [value for key, value in taken.items() if counts[key] > 1 and path_of(value)]
+
+    def _added(self, leaves: list[Leaf]) -> Iterator[ast.expr]:
+        """The lists that are put as a whole into a list that is watched: ``xs.extend(others)``."""
+        filled = {x.watch for x in leaves if x.filled and x.watch is not None}
+        for call in calls_in(self._view.scope) if filled else ():
+            func = call.func
+            if isinstance(func, ast.Attribute) and func.attr in _EXTENDING and call.args:
+                path, put = path_of(func.value), call.args[0]
+                if path is not None and text_of(path) in filled and path_of(put) is not None:
+                    yield put
+
+    def _held(self, holder: ast.expr) -> list[Def]:
+        return sorted(origins(self._view.flow.uses_in(holder)), key=_path)
+
+    def _put_into(self, lists: Set[str]) -> Iterator[ast.expr]:
+        """What holds the elements that the scope puts into the lists of these names."""
+        for call in calls_in(self._view.scope):
+            func = call.func
+            if not isinstance(func, ast.Attribute) or not call.args:
+                continue
+            path = path_of(func.value)
+            if path is None or text_of(path) not in lists:
+                continue
+            put = call.args[-1]
+            if func.attr in _EXTENDING:
+                yield put
+            elif isinstance(put, ast.Subscript):
+                yield put.value
+            elif func.attr in _ADDING:
+                for made in origins(self._view.flow.reads.get(put, frozenset())):
+                    if made.kind in _TAKEN and made.value is not None:
+                        yield made.value
 
     def _under_all_names(self, leaf: Leaf) -> list[Def]:
         """What gives the list, by the name that it is watched under and those before it."""
@@ -190,6 +245,8 @@ class Elements:
             if isinstance(parent, ast.Attribute) and parent.attr in ("pop", "append", "insert"):
                 return True
             if isinstance(parent, ast.Subscript) and parent.value is node and _is_row(parent.slice):
+                return True
+            if isinstance(parent, ast.For | ast.comprehension) and parent.iter is node:
                 return True
         return False
 

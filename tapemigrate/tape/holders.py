@@ -1,0 +1,121 @@
+"""Sources that a tape could only watch together with what stands beside them, tensor or not.
+
+``tape.watch`` takes lists, but nothing in them that is no tensor: it raises.
+https://www.tensorflow.org/api_docs/python/tf/GradientTape#watch
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.flow.blocks import Block, Blocks
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.source.trees import parts_of_target, walk
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.recipes import SOURCE
+from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.rounds import of_this_round
+
+#: Why the elements of a list that a test leaves are not watched with the list.
+LEFT_OUT = (
+    "elements of `{}` that `{}` leaves out need be no tensors, and a tape cannot watch the others "
+    "by themselves"
+)
+_TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
+# They give what they are handed, element by element.
+_IN_ORDER = frozenset({"list", "tuple", "reversed", "sorted", "iter", "set"})
+
+
+def asks_whole(test: ast.expr, name: str) -> bool:
+    """Whether a test may be about what kind of thing an element is: ``x is not None``.
+
+    It is not about what all of them have, ``x.name``, nor about which one it is, ``x in others``.
+    """
+    nodes = list(walk(test))
+    known = {id(n.value) for n in nodes if isinstance(n, ast.Attribute)}
+    for node in nodes:
+        if isinstance(node, ast.Compare) and not any(map(_is_none, node.comparators)):
+            known |= {id(node.left), *map(id, node.comparators)}
+    return any(isinstance(n, ast.Name) and n.id == name and id(n) not in known for n in nodes)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def held_with_others(leaf: Leaf, block: Block, blocks: Blocks, flow: Flow) -> Refusal | None:
+    """Why what holds a source may hold what a tape cannot watch.
+
+    ``for name, w in pairs``, where the names are texts; ``for x in xs: if x is not None``.
+    """
+    if leaf.watch is None or of_this_round(leaf, block, blocks) is not None:
+        return None
+    for made in leaf.defs:
+        loop = _loop(made)
+        if loop is None:
+            continue
+        target, holder = _unpacked(loop.target, loop.iter, made)
+        if holder is None or not origins(flow.uses_in(holder)) & leaf.defs:
+            continue
+        whole = ast.unparse(holder)
+        if isinstance(target, ast.Tuple | ast.List):
+            return Refusal(
+                f"the source is a part of each element of `{whole}`, and a tape cannot watch the "
+                "other parts that are no tensors",
+                SOURCE,
+            )
+        for test in _tests(loop):
+            if len(made.path) == 1 and asks_whole(test, made.path[0]):
+                return Refusal(LEFT_OUT.format(whole, ast.unparse(test)), SOURCE)
+    return None
+
+
+def _loop(made: Def) -> ast.For | ast.AsyncFor | ast.comprehension | None:
+    """What gives the elements one by one, where ``made`` is one of them or a part of one."""
+    for node in walk(made.stmt) if made.stmt is not None and made.kind in _TAKEN else ():
+        if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            if node.iter is made.value and _binds(node.target, made):
+                return node
+    return None
+
+
+def _unpacked(target: ast.expr, over: ast.expr, made: Def) -> tuple[ast.expr, ast.expr | None]:
+    """What is gone through for ``made`` and its like, and what each element of it is given to."""
+    while isinstance(over, ast.Call):
+        match over:
+            case ast.Call(func=ast.Name(id="enumerate" | "zip" as name), args=args):
+                if not isinstance(target, ast.Tuple | ast.List):
+                    return target, None
+                number = next(i for i, each in enumerate(target.elts) if _binds(each, made))
+                place = number - (name == "enumerate")
+                if not 0 <= place < len(args):
+                    return target, None
+                target, over = target.elts[number], args[place]
+            case ast.Call(func=ast.Name(id=name), args=[inner, *_]) if name in _IN_ORDER:
+                over = inner
+            case ast.Call(func=ast.Attribute(value=inner, attr="items"), args=[]):
+                if not isinstance(target, ast.Tuple) or len(target.elts) != 2:
+                    return target, None
+                target, over = target.elts[1], inner
+            case ast.Call(func=ast.Attribute(value=inner, attr="values"), args=[]):
+                over = inner
+            case _:
+                return target, None
+    return target, over
+
+
+def _binds(target: ast.expr, made: Def) -> bool:
+    return any(path_of(each) == made.path for each in parts_of_target(target))
+
+
+def _tests(loop: ast.For | ast.AsyncFor | ast.comprehension) -> Iterator[ast.expr]:
+    """What decides which of the elements are taken."""
+    if isinstance(loop, ast.comprehension):
+        yield from loop.ifs
+    else:
+        inside = (node for stmt in loop.body for node in walk(stmt))
+        yield from (node.test for node in inside if isinstance(node, ast.If))
