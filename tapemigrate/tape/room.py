@@ -113,7 +113,8 @@ class Room:
             )
         if leaf.watch is not None and (row := self._asks_late(leaf.watch, region)):
             return Refusal(
-                f"`{leaf.watch}` may be None, as line {row} asks, where a tape would watch it",
+                f"`{leaf.watch}` may be None, or not there, as line {row} asks, where a tape "
+                "would watch it",
                 SOURCE,
             )
         return None
@@ -155,10 +156,15 @@ class Room:
         )
 
     def _asks_late(self, watch: str, region: Region) -> int:
-        """The line, behind the place of a watch, that asks whether the source is None, or 0."""
+        """The line, behind the place of a watch, that asks whether the source is there, or 0."""
         if self._asking is None:
-            found = ((_asked(n), s) for s in self._blocks.statements() for n in own_nodes(s))
-            self._asking = [(path, stmt) for path, stmt in found if path is not None]
+            self._asking = [
+                (path, stmt)
+                for stmt in self._blocks.statements()
+                for node in own_nodes(stmt)
+                for asked in _asked(node)
+                if (path := path_of(asked)) is not None
+            ]
         watched = (path_of(ast.parse(watch, mode="eval").body) if self._asking else None) or ()
         for path, stmt in self._asking:
             if path == watched[: len(path)]:
@@ -257,16 +263,27 @@ class Room:
             yield from self._by_path.get(path[:length], ())
 
 
-def _asked(node: ast.AST) -> Path | None:
-    """What a test, ``x is not None`` or ``not x``, asks about."""
+def _asked(node: ast.AST) -> Iterator[ast.expr]:
+    """What a test asks about, whether it is there: ``x is not None``, ``hasattr(net, "x")``."""
     match node:
         case ast.Compare(
-            left=asked, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]
+            left=asked,
+            ops=[ast.Is() | ast.IsNot() | ast.Eq() | ast.NotEq()],
+            comparators=[ast.Constant(value=None)],
         ):
-            return path_of(asked)
-        case ast.If(test=asked) | ast.UnaryOp(op=ast.Not(), operand=asked):
-            return path_of(asked)
-    return None
+            yield asked
+        case ast.Compare(
+            left=ast.Constant() as key, ops=[ast.In() | ast.NotIn()], comparators=[holder]
+        ):
+            yield ast.Subscript(holder, key, ast.Load())
+        case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value=str() as name)]):
+            yield ast.Attribute(owner, name, ast.Load())
+        case ast.If(test=asked) | ast.While(test=asked) | ast.IfExp(test=asked):
+            yield asked
+        case ast.UnaryOp(op=ast.Not(), operand=asked):
+            yield asked
+        case ast.BoolOp(values=values):
+            yield from values
 
 
 def behind_stop(

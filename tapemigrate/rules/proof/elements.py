@@ -89,6 +89,8 @@ class Elements:
                 continue
             own = [d for d in self._under_all_names(leaf) if d.kind not in _TAKEN]
             single = any(map(self._gives_one, own))
+            if region.sources.single is not True:
+                single = single or any(map(self._is_gone_through, own))
             verdicts = {d: self._is_list_of_others(d, single) for d in sorted(own, key=_path)}
             apart = list(verdicts.values())
             if False in apart or any(self._is_chain(d) for d in own):
@@ -246,6 +248,13 @@ class Elements:
                 return True
             if isinstance(parent, ast.Subscript) and parent.value is node and _is_row(parent.slice):
                 return True
+        return False
+
+    def _is_gone_through(self, made: Def) -> bool:
+        """Whether a loop takes its elements, which a tensor of a v1 graph has none of."""
+        view = self._view
+        for node in self._project.uses_of(view.unit, view.scope, made.path):
+            parent = view.unit.parents.get(node)
             if isinstance(parent, ast.For | ast.comprehension) and parent.iter is node:
                 return True
         return False
