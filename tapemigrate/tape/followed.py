@@ -38,6 +38,8 @@ class Followed:
         """A name given to something that is itself worth following; the call ends in ``row``."""
         value = made.value
         defs = frozenset({made})
+        if isinstance(value, ast.Set | ast.SetComp):
+            return Sources(refusal=f"`{text}` is a set, which a tape does not watch", used=True)
         if isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.Dict):
             found = self._read(value, depth + 1)
             if found.refusal and found.used:

@@ -23,6 +23,8 @@ from tapemigrate.tape.syntax import binds, is_walrus, makes_one, own_nodes
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _TAKEN = (Kind.LOOP, Kind.WITH)
+# What builtins make anew, of which a second one holds nothing that the forward pass uses.
+_MADE_ANEW = ("map(", "dict(")
 _NOT_ALWAYS = (ast.IfExp, ast.BoolOp, ast.Compare, ast.Lambda, *_COMPREHENSIONS)
 
 
@@ -94,6 +96,11 @@ class Room:
             return Refusal(
                 f"the source is looked up in `{leaf.watch}`, where the forward pass may put others",
                 SOURCE,
+            )
+        if leaf.watch is not None and leaf.watch.startswith(_MADE_ANEW):
+            made = leaf.watch.partition("(")[0]
+            return Refusal(
+                f"what `{made}(…)` gives is new, and has no name to be watched by", SOURCE
             )
         together = held_with_others(leaf, region.block, self._blocks, self._flow)
         if together is not None:

@@ -34,7 +34,7 @@ from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.symbols import flattens
+from tapemigrate.tape.symbols import flattens, short
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME, giving
 
 _APART = "no element of `{}` was computed from another"
@@ -50,6 +50,9 @@ _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set", "dict", "Ord
 _SAME = frozenset({"values", "copy"})
 _ADDING = frozenset({"append", "insert", "add"})
 _EXTENDING = frozenset({"extend", "update"})
+# Builtins and ops that take the elements of a list.
+_TAKING_EACH = frozenset({"sum", "zip", "enumerate"})
+_OF_LISTS = frozenset({"concat", "add_n", "accumulate_n", "math.add_n", "math.accumulate_n"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,12 +254,20 @@ class Elements:
         return False
 
     def _is_gone_through(self, made: Def) -> bool:
-        """Whether a loop takes its elements, which a tensor of a v1 graph has none of."""
+        """Whether the elements are taken of what comes from outside: no tensor of a v1 graph."""
         view = self._view
+        if made.kind is not Kind.PARAM and made.kind is not Kind.ENTRY:
+            return False
         for node in self._project.uses_of(view.unit, view.scope, made.path):
             parent = view.unit.parents.get(node)
             if isinstance(parent, ast.For | ast.comprehension) and parent.iter is node:
                 return True
+            if isinstance(parent, ast.Call) and node in parent.args:
+                func = parent.func
+                if isinstance(func, ast.Name) and func.id in _TAKING_EACH:
+                    return True
+                if short(view.kinds.name(func)) in _OF_LISTS:
+                    return True
         return False
 
     def _returns_list(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
