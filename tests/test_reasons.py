@@ -435,3 +435,34 @@ def test_another_thing_of_the_name_is_no_use_of_the_function() -> None:
     files = {"a.py": SourceFile("a.py", "\n".join(lines))}
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
     assert "passed on as a value" not in finding.message
+
+
+@pytest.mark.parametrize("between", [" ", "\n        "])
+def test_an_earlier_call_counts_in_the_same_row_as_well(between: str) -> None:
+    text = f"""
+import tensorflow as tf
+
+
+class Net(object):
+    def __init__(self, size):
+        self.scale = tf.constant(0.5) * size
+
+
+NETS = {{"plain": Net}}
+
+
+def put(net, x):
+    setattr(net, "scale", tf.cos(x))
+
+
+def slope(net, x):
+    return tf.gradients(tf.sin(x) * net.scale, x)[0]
+
+
+def run(x, tasks):
+    net = NETS["plain"](1)
+    return [tasks[0](net, x),{between}slope(net, x)]
+"""
+    files = {"a.py": SourceFile("a.py", text)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert "`net`, a parameter, was not computed from `x`" in finding.message

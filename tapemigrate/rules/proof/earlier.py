@@ -28,7 +28,7 @@ def handed_on_together(
         for d in origins(caller.flow.uses_in(other))
     )
     for node in walk(caller.scope) if held and cut else ():
-        if not isinstance(node, ast.Call) or node.lineno >= site.call.lineno:
+        if not isinstance(node, ast.Call) or not _runs_before(node, site.call):
             continue
         given = arguments_of(node)
         if kinds.make(node) is not Make.UNKNOWN or not any(path_of(g) == path for g in given):
@@ -36,6 +36,12 @@ def handed_on_together(
         if any(cut & tracer.behind(caller, g) for g in given if path_of(g) != path):
             return True
     return False
+
+
+def _runs_before(node: ast.Call, call: ast.Call) -> bool:
+    """Whether a call of the same scope runs first, where no loop runs both: by where it ends."""
+    ends = [(each.end_lineno or 0, each.end_col_offset or 0) for each in (node, call)]
+    return node is not call and ends[0] <= ends[1]
 
 
 def was_there(

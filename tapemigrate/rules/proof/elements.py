@@ -34,6 +34,7 @@ from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.rounds import of_this_round
 from tapemigrate.tape.symbols import flattens, short
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME, giving
 
@@ -92,7 +93,7 @@ class Elements:
                 continue
             own = [d for d in self._under_all_names(leaf) if d.kind not in _TAKEN]
             single = any(map(self._gives_one, own))
-            if region.sources.single is not True:
+            if region.sources.single is not True and not self._is_of_a_round(leaf, region):
                 single = single or any(map(self._is_gone_through, own))
             verdicts = {d: self._is_list_of_others(d, single) for d in sorted(own, key=_path)}
             apart = list(verdicts.values())
@@ -252,6 +253,10 @@ class Elements:
             if isinstance(parent, ast.Subscript) and parent.value is node and _is_row(parent.slice):
                 return True
         return False
+
+    def _is_of_a_round(self, leaf: Leaf, region: Region) -> bool:
+        """Whether what is watched is one element, in each round of a loop."""
+        return of_this_round(leaf, region.block, self._view.blocks) is not None
 
     def _is_gone_through(self, made: Def) -> bool:
         """Whether the elements are taken of what comes from outside: no tensor of a v1 graph."""
