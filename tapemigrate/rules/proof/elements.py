@@ -6,8 +6,6 @@ A tape watches all of them where the list is there, too late for what one of the
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
@@ -26,16 +24,22 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.rules.proof.asked import Asked
 from tapemigrate.rules.proof.independence import Independence
+from tapemigrate.rules.proof.source_lists import (
+    added_whole,
+    is_gone_through,
+    put_into,
+    unpacked_together,
+)
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence
-from tapemigrate.source.trees import calls_in, walk
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.rounds import of_this_round
-from tapemigrate.tape.symbols import flattens, short
+from tapemigrate.tape.symbols import flattens
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME, giving
 
 _APART = "no element of `{}` was computed from another"
@@ -49,11 +53,6 @@ _TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
 _FOLLOWED = (Kind.ASSIGN, *_TAKEN)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set", "dict", "OrderedDict"})
 _SAME = frozenset({"values", "copy"})
-_ADDING = frozenset({"append", "insert", "add"})
-_EXTENDING = frozenset({"extend", "update"})
-# Builtins and ops that take the elements of a list.
-_TAKING_EACH = frozenset({"sum", "zip", "enumerate"})
-_OF_LISTS = frozenset({"concat", "add_n", "accumulate_n", "math.add_n", "math.accumulate_n"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,9 @@ class Elements:
                 for x in region.sources.leaves
                 if x.watch is not None and any(self._may_give_list(d) for d in x.defs)
             }
-        lists |= {name for held in self._put_into(lists) for name in self._names(held, _DEPTH)}
+        lists |= {
+            name for held in put_into(self._view, lists) for name in self._names(held, _DEPTH)
+        }
         if region.sources.single is True and (path := path_of(sources)) is not None:
             lists.discard(text_of(path))
         for leaf in region.sources.leaves:
@@ -94,7 +95,7 @@ class Elements:
             own = [d for d in self._under_all_names(leaf) if d.kind not in _TAKEN]
             single = any(map(self._gives_one, own))
             if region.sources.single is not True and not self._is_of_a_round(leaf, region):
-                single = single or any(map(self._is_gone_through, own))
+                single = single or any(is_gone_through(self._project, self._view, d) for d in own)
             verdicts = {d: self._is_list_of_others(d, single) for d in sorted(own, key=_path)}
             apart = list(verdicts.values())
             if False in apart or any(self._is_chain(d) for d in own):
@@ -112,7 +113,8 @@ class Elements:
                 )
             if None in apart and ((several and not listed) or single):
                 found.append(_APART.format(leaf.watch))
-        for holder in (*self._unpacked(region.sources.leaves), *self._added(region.sources.leaves)):
+        leaves = region.sources.leaves
+        for holder in (*unpacked_together(leaves), *added_whole(self._view, leaves)):
             apart = [self._is_list_of_others(d, single=True) for d in self._held(holder)]
             if False in apart:
                 return Refusal(_MADE_OF_ANOTHER.format(ast.unparse(holder)), SOURCE)
@@ -120,49 +122,8 @@ class Elements:
                 found.append(_APART.format(ast.unparse(holder)))
         return found
 
-    def _unpacked(self, leaves: list[Leaf]) -> list[ast.expr]:
-        """What several sources are taken out of in one statement: ``x, h = pair``."""
-        taken = {
-            id(d.value): d.value
-            for x in leaves
-            if x.watch is not None and not x.variables
-            for d in x.defs
-            if d.kind is Kind.ELEMENT and d.value is not None
-        }
-        counts = Counter(id(d.value) for x in leaves for d in x.defs if d.kind is Kind.ELEMENT)
-        return [value for key, value in taken.items() if counts[key] > 1 and path_of(value)]
-
-    def _added(self, leaves: list[Leaf]) -> Iterator[ast.expr]:
-        """The lists that are put as a whole into a list that is watched: ``xs.extend(others)``."""
-        filled = {x.watch for x in leaves if x.filled and x.watch is not None}
-        for call in calls_in(self._view.scope) if filled else ():
-            func = call.func
-            if isinstance(func, ast.Attribute) and func.attr in _EXTENDING and call.args:
-                path, put = path_of(func.value), call.args[0]
-                if path is not None and text_of(path) in filled and path_of(put) is not None:
-                    yield put
-
     def _held(self, holder: ast.expr) -> list[Def]:
         return sorted(origins(self._view.flow.uses_in(holder)), key=_path)
-
-    def _put_into(self, lists: Set[str]) -> Iterator[ast.expr]:
-        """What holds the elements that the scope puts into the lists of these names."""
-        for call in calls_in(self._view.scope):
-            func = call.func
-            if not isinstance(func, ast.Attribute) or not call.args:
-                continue
-            path = path_of(func.value)
-            if path is None or text_of(path) not in lists:
-                continue
-            put = call.args[-1]
-            if func.attr in _EXTENDING:
-                yield put
-            elif isinstance(put, ast.Subscript):
-                yield put.value
-            elif func.attr in _ADDING:
-                for made in origins(self._view.flow.reads.get(put, frozenset())):
-                    if made.kind in _TAKEN and made.value is not None:
-                        yield made.value
 
     def _under_all_names(self, leaf: Leaf) -> list[Def]:
         """What gives the list, by the name that it is watched under and those before it."""
@@ -257,23 +218,6 @@ class Elements:
     def _is_of_a_round(self, leaf: Leaf, region: Region) -> bool:
         """Whether what is watched is one element, in each round of a loop."""
         return of_this_round(leaf, region.block, self._view.blocks) is not None
-
-    def _is_gone_through(self, made: Def) -> bool:
-        """Whether the elements are taken of what comes from outside: no tensor of a v1 graph."""
-        view = self._view
-        if made.kind is not Kind.PARAM and made.kind is not Kind.ENTRY:
-            return False
-        for node in self._project.uses_of(view.unit, view.scope, made.path):
-            parent = view.unit.parents.get(node)
-            if isinstance(parent, ast.For | ast.comprehension) and parent.iter is node:
-                return True
-            if isinstance(parent, ast.Call) and node in parent.args:
-                func = parent.func
-                if isinstance(func, ast.Name) and func.id in _TAKING_EACH:
-                    return True
-                if short(view.kinds.name(func)) in _OF_LISTS:
-                    return True
-        return False
 
     def _returns_list(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Whether the function gives a list that it has put together."""

@@ -1,0 +1,85 @@
+"""Lists that hold sources: what is put into them, and what tells that they are lists."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Set
+
+from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import calls_in
+from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.symbols import short
+
+_TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
+_ADDING = frozenset({"append", "insert", "add"})
+_EXTENDING = frozenset({"extend", "update"})
+# Builtins and ops that take the elements of a list.
+_TAKING_EACH = frozenset({"sum", "zip", "enumerate"})
+_OF_LISTS = frozenset({"concat", "add_n", "accumulate_n", "math.add_n", "math.accumulate_n"})
+
+
+def unpacked_together(leaves: list[Leaf]) -> list[ast.expr]:
+    """What several sources are taken out of in one statement: ``x, h = pair``."""
+    taken = {
+        id(d.value): d.value
+        for x in leaves
+        if x.watch is not None and not x.variables
+        for d in x.defs
+        if d.kind is Kind.ELEMENT and d.value is not None
+    }
+    counts = Counter(id(d.value) for x in leaves for d in x.defs if d.kind is Kind.ELEMENT)
+    return [value for key, value in taken.items() if counts[key] > 1 and path_of(value)]
+
+
+def added_whole(view: View, leaves: list[Leaf]) -> Iterator[ast.expr]:
+    """The lists that are put as a whole into a list that is watched: ``xs.extend(others)``."""
+    filled = {x.watch for x in leaves if x.filled and x.watch is not None}
+    for call in calls_in(view.scope) if filled else ():
+        func = call.func
+        if isinstance(func, ast.Attribute) and func.attr in _EXTENDING and call.args:
+            path, put = path_of(func.value), call.args[0]
+            if path is not None and text_of(path) in filled and path_of(put) is not None:
+                yield put
+
+
+def put_into(view: View, lists: Set[str]) -> Iterator[ast.expr]:
+    """What holds the elements that the scope puts into the lists of these names."""
+    for call in calls_in(view.scope):
+        func = call.func
+        if not isinstance(func, ast.Attribute) or not call.args:
+            continue
+        path = path_of(func.value)
+        if path is None or text_of(path) not in lists:
+            continue
+        put = call.args[-1]
+        if func.attr in _EXTENDING:
+            yield put
+        elif func.attr not in _ADDING:
+            continue
+        elif isinstance(put, ast.Subscript):
+            yield put.value
+        else:
+            for made in origins(view.flow.reads.get(put, frozenset())):
+                if made.kind in _TAKEN and made.value is not None:
+                    yield made.value
+
+
+def is_gone_through(project: Project, view: View, made: Def) -> bool:
+    """Whether the elements are taken of what comes from outside: no tensor of a v1 graph."""
+    if made.kind is not Kind.PARAM and made.kind is not Kind.ENTRY:
+        return False
+    for node in project.uses_of(view.unit, view.scope, made.path):
+        parent = view.unit.parents.get(node)
+        if isinstance(parent, ast.For | ast.comprehension) and parent.iter is node:
+            return True
+        if isinstance(parent, ast.Call) and node in parent.args:
+            func = parent.func
+            if isinstance(func, ast.Name) and func.id in _TAKING_EACH:
+                return True
+            if short(view.kinds.name(func)) in _OF_LISTS:
+                return True
+    return False
