@@ -18,7 +18,6 @@ from tapemigrate.tape.syntax import holds
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _TAKEN = (Kind.LOOP, Kind.ELEMENT)
-_NOTHING = object()
 
 
 class _Index:
@@ -42,6 +41,7 @@ class Between:
         self._ops = ops
         self._holds_variables = holds_variables
         self._indexed: _Index | None = None
+        self._taken: dict[ast.stmt | None, list[Def]] | None = None
 
     def definitions(
         self,
@@ -115,10 +115,16 @@ class Between:
         What it has to do with the source was computed before.
         """
         taken = {d.stmt: d.value for d in leaf.defs if d.kind in _TAKEN}
+        if taken and self._taken is None:
+            self._taken = {}
+            for made in self._flow.defs.values():
+                if made.kind in _TAKEN:
+                    self._taken.setdefault(made.stmt, []).append(made)
         return frozenset(
             d
-            for d in self._flow.defs.values()
-            if d.kind in _TAKEN and d.value is taken.get(d.stmt, _NOTHING) and d not in leaf.defs
+            for stmt, value in taken.items()
+            for d in (self._taken or {}).get(stmt, ())
+            if d.value is value and d not in leaf.defs
         )
 
     def _without_keys(self, sliced: Backward, target: Set[Use]) -> Set[Def]:

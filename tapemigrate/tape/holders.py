@@ -78,7 +78,8 @@ def _loop(made: Def) -> ast.For | ast.AsyncFor | ast.comprehension | None:
     """What gives the elements one by one, where ``made`` is one of them or a part of one."""
     for node in walk(made.stmt) if made.stmt is not None and made.kind in _TAKEN else ():
         if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
-            if node.iter is made.value and _binds(node.target, made):
+            # Of ``enumerate(xs)`` and the like, ``xs`` may be the value.
+            if any(n is made.value for n in walk(node.iter)) and _binds(node.target, made):
                 return node
     return None
 
@@ -88,6 +89,9 @@ def _unpacked(target: ast.expr, over: ast.expr, made: Def) -> tuple[ast.expr, as
     while isinstance(over, ast.Call):
         match over:
             case ast.Call(func=ast.Name(id="enumerate" | "zip" as name), args=args):
+                starred = next((each for each in args if isinstance(each, ast.Starred)), None)
+                if starred is not None:
+                    return ast.Tuple([target], ast.Store()), starred.value  # ``zip(*pairs)``
                 if not isinstance(target, ast.Tuple | ast.List):
                     return target, None
                 number = next(i for i, each in enumerate(target.elts) if _binds(each, made))

@@ -10,7 +10,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import calls_in
+from tapemigrate.source.trees import calls_in, kept
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.symbols import short
 
@@ -38,34 +38,39 @@ def unpacked_together(leaves: list[Leaf]) -> list[ast.expr]:
 def added_whole(view: View, leaves: list[Leaf]) -> Iterator[ast.expr]:
     """The lists that are put as a whole into a list that is watched: ``xs.extend(others)``."""
     filled = {x.watch for x in leaves if x.filled and x.watch is not None}
-    for call in calls_in(view.scope) if filled else ():
-        func = call.func
-        if isinstance(func, ast.Attribute) and func.attr in _EXTENDING and call.args:
-            path, put = path_of(func.value), call.args[0]
-            if path is not None and text_of(path) in filled and path_of(put) is not None:
-                yield put
+    for name, put in _put(view, filled):
+        if name in _EXTENDING and path_of(put) is not None:
+            yield put
 
 
 def put_into(view: View, lists: Set[str]) -> Iterator[ast.expr]:
     """What holds the elements that the scope puts into the lists of these names."""
-    for call in calls_in(view.scope):
-        func = call.func
-        if not isinstance(func, ast.Attribute) or not call.args:
-            continue
-        path = path_of(func.value)
-        if path is None or text_of(path) not in lists:
-            continue
-        put = call.args[-1]
-        if func.attr in _EXTENDING:
+    for name, put in _put(view, lists):
+        if name in _EXTENDING:
             yield put
-        elif func.attr not in _ADDING:
-            continue
         elif isinstance(put, ast.Subscript):
             yield put.value
         else:
             for made in origins(view.flow.reads.get(put, frozenset())):
                 if made.kind in _TAKEN and made.value is not None:
                     yield made.value
+
+
+def _put(view: View, lists: Set[str]) -> Iterator[tuple[str, ast.expr]]:
+    """The methods by which something is put into the lists of these names, and what."""
+    known = kept(view.scope, _fillings) if lists else {}
+    for name in sorted(known.keys() & lists):
+        yield from known[name]
+
+
+def _fillings(scope: ast.AST) -> dict[str, list[tuple[str, ast.expr]]]:
+    found: dict[str, list[tuple[str, ast.expr]]] = {}
+    for call in calls_in(scope):
+        func = call.func
+        if isinstance(func, ast.Attribute) and func.attr in _ADDING | _EXTENDING and call.args:
+            if (path := path_of(func.value)) is not None:
+                found.setdefault(text_of(path), []).append((func.attr, call.args[-1]))
+    return found
 
 
 def is_gone_through(project: Project, view: View, made: Def) -> bool:
