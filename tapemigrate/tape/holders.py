@@ -7,14 +7,15 @@ https://www.tensorflow.org/api_docs/python/tf/GradientTape#watch
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable
+from typing import TypeAlias
 
 from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.source.trees import parts_of_target, walk
+from tapemigrate.source.trees import children, kept, parts_of_target, walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.request import Refusal
@@ -26,6 +27,7 @@ LEFT_OUT = (
     "by themselves"
 )
 _TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
+_Loop: TypeAlias = ast.For | ast.AsyncFor | ast.comprehension
 # They give what they are handed, element by element.
 _IN_ORDER = frozenset({"list", "tuple", "reversed", "sorted", "iter", "set"})
 
@@ -68,15 +70,21 @@ def held_with_others(leaf: Leaf, block: Block, blocks: Blocks, flow: Flow) -> Re
                 "other parts that are no tensors",
                 SOURCE,
             )
-        for test in _tests(loop):
+        for test in kept(loop, _tests):
             if len(made.path) == 1 and asks_whole(test, made.path[0]):
                 return Refusal(LEFT_OUT.format(whole, ast.unparse(test)), SOURCE)
     return None
 
 
-def _loop(made: Def) -> ast.For | ast.AsyncFor | ast.comprehension | None:
+def _loop(made: Def) -> _Loop | None:
     """What gives the elements one by one, where ``made`` is one of them or a part of one."""
-    for node in walk(made.stmt) if made.stmt is not None and made.kind in _TAKEN else ():
+    if made.stmt is None or made.kind not in _TAKEN:
+        return None
+    loops: Iterable[ast.AST] = [made.stmt]
+    if made.kind is Kind.COMPREHENSION:
+        parts = (part for part in children(made.stmt) if not isinstance(part, ast.stmt))
+        loops = (node for part in parts for node in walk(part))
+    for node in loops:
         if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             # Of ``enumerate(xs)`` and the like, ``xs`` may be the value.
             if any(n is made.value for n in walk(node.iter)) and _binds(node.target, made):
@@ -116,10 +124,8 @@ def _binds(target: ast.expr, made: Def) -> bool:
     return any(path_of(each) == made.path for each in parts_of_target(target))
 
 
-def _tests(loop: ast.For | ast.AsyncFor | ast.comprehension) -> Iterator[ast.expr]:
+def _tests(loop: ast.AST) -> tuple[ast.expr, ...]:
     """What decides which of the elements are taken."""
     if isinstance(loop, ast.comprehension):
-        yield from loop.ifs
-    else:
-        inside = (node for stmt in loop.body for node in walk(stmt))
-        yield from (node.test for node in inside if isinstance(node, ast.If))
+        return tuple(loop.ifs)
+    return tuple(node.test for node in walk(loop) if isinstance(node, ast.If))
