@@ -35,11 +35,6 @@ class Carrier:
     func: ast.expr | None = None
     fixed: bool = True
 
-    @property
-    def is_list(self) -> bool:
-        """Whether what is carried has places, and nothing else."""
-        return not (self.items or self.parts or self.func is not None)
-
 
 def root_of(func: ast.expr) -> str:
     """The name that an access path begins with, or nothing."""

@@ -49,7 +49,6 @@ class Elsewhere:
         self._modules: dict[str, dict[str, None]] = {}
         files = project.units.files()
         self._files = dict(files)
-        self._names = {id(file): name for name, file in files}
         for name, file in files:
             if words_among(file, MARKS) or any(sign in file.text for sign in _SIGNS):
                 self._add(name, _HIDDEN.of(file) or {})
