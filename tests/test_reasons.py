@@ -466,3 +466,33 @@ def run(x, tasks):
     files = {"a.py": SourceFile("a.py", text)}
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
     assert "`net`, a parameter, was not computed from `x`" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("y = tf.concat(xs, 0)", "right if no element of `xs` was computed from another"),
+        ("y = sum(xs)", "right if no element of `xs` was computed from another"),
+        ("y = tf.sin(xs)", "the same"),
+    ],
+)
+def test_what_is_done_with_a_parameter_tells_that_it_is_a_list(lines: str, told: str) -> None:
+    text = f"import tensorflow as tf\n\n\ndef slopes(xs):\n    {lines}\n"
+    text += "    return tf.gradients(y, xs)\n"
+    files = {"a.py": SourceFile("a.py", text)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert finding.message.endswith(told)
+
+
+def test_a_set_is_nothing_to_watch() -> None:
+    text = """
+import tensorflow as tf
+
+
+def slopes(x, z):
+    xs = {x, z}
+    return tf.gradients(tf.reduce_sum(x * z), list(xs))
+"""
+    files = {"a.py": SourceFile("a.py", text)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert finding.message.endswith("`xs` is a set, which a tape does not watch")
