@@ -19,11 +19,11 @@ from tapemigrate.scopes import (
     Binding,
     Bound,
     Guard,
-    Place,
     Scope,
     Scopes,
     place_of,
 )
+from tapemigrate.source.points import Point, begin, end
 
 ReferenceKind = Literal["import", "alias", "getattr", "star", "uncertain", "either"]
 
@@ -274,7 +274,7 @@ class Names:
         scope: Scope | None = self._scopes.of_name.get(at)
         if scope is None:
             return None
-        place: Place | None = (at.lineno, at.col_offset)
+        place: Point | None = begin(at)
         first = True
         while scope is not None:
             declared = scope.escaping.get(name)
@@ -307,8 +307,7 @@ class Names:
                 scope = self._scopes.module
             bindings = scope.bindings.get(at.id)
             if bindings and (scope.kind != "class" or first):
-                end = (made.end_lineno or made.lineno, made.end_col_offset or 0)
-                return any(binding.place == end for binding in bindings)
+                return any(binding.place == end(made) for binding in bindings)
             scope, first = scope.parent, False
         return True
 
@@ -326,7 +325,7 @@ class Names:
         name: str,
         scope: Scope,
         bindings: Sequence[Binding],
-        place: Place | None,
+        place: Point | None,
         steps: int,
     ) -> _Meaning | None:
         """The meaning that ``bindings``, in the order of the file, give a use at ``place``.

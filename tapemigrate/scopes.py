@@ -19,6 +19,7 @@ from tapemigrate.indirect import (
     may_hand_on,
     names_tensorflow,
 )
+from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import children, declarations
 
 # What is asked of TensorFlow, and hardly of any other module that is called ``tf``.
@@ -29,8 +30,6 @@ _SIGNS = frozenset(
     | {"name_scope", "nn", "placeholder", "reduce_mean", "reduce_sum", "stop_gradient", "train"}
     | {"trainable_variables", "variable_scope", "zeros_like", "ones_like", "disable_v2_behavior"}
 )
-
-Place = tuple[int, int]
 
 
 class Guard(IntEnum):
@@ -54,7 +53,7 @@ class Binding:
     """One place where a name is bound. From ``place`` on it is in force."""
 
     what: str | ast.expr | Bound  # a dotted path, the assigned expression, or neither
-    place: Place
+    place: Point
     guard: Guard
 
 
@@ -96,7 +95,7 @@ class Scope:
         return scope
 
 
-def place_of(binding: Binding) -> Place:
+def place_of(binding: Binding) -> Point:
     """The place of ``binding``, as a key to search by."""
     return binding.place
 
@@ -187,7 +186,7 @@ class Scopes:
         self,
         name: str,
         what: str | ast.expr | Bound,
-        place: Place,
+        place: Point,
         scope: Scope,
         guard: Guard,
     ) -> None:
@@ -233,7 +232,7 @@ class Scopes:
     ) -> None:
         inner = self._open(node, "function", scope, node.body)
         self._parameters(node.args, inner)
-        self._bind(node.name, Bound.OTHER, _end(node), scope, guard)
+        self._bind(node.name, Bound.OTHER, end(node), scope, guard)
         self._push(node.body, inner, Guard.ALWAYS)
         if node.returns is not None:
             self._push([node.returns], scope, guard)
@@ -257,7 +256,7 @@ class Scopes:
 
     def _class(self, node: ast.ClassDef, scope: Scope, guard: Guard) -> None:
         inner = self._open(node, "class", scope, node.body)
-        self._bind(node.name, Bound.OTHER, _end(node), scope, guard)
+        self._bind(node.name, Bound.OTHER, end(node), scope, guard)
         self._push(node.body, inner, Guard.ALWAYS)
         self._push([*node.decorator_list, *node.bases, *node.keywords], scope, guard)
 
@@ -291,7 +290,7 @@ class Scopes:
             handed_on = may_hand_on(path, name)
             if handed_on:
                 self._handed_on.append((name, path, handed_on))
-            self._bind(name, path, _end(node), scope, guard)
+            self._bind(name, path, end(node), scope, guard)
             self.imports.append((alias, path, name))
 
     def _import_from(self, node: ast.ImportFrom, scope: Scope, guard: Guard) -> None:
@@ -306,7 +305,7 @@ class Scopes:
                 handed_on = may_hand_on(path, name, alias.name if node.module else "")
                 if handed_on:
                     self._handed_on.append((name, path, handed_on))
-                self._bind(name, path, _end(node), scope, guard)
+                self._bind(name, path, end(node), scope, guard)
                 self.imports.append((alias, path, name))
 
     def _assign(
@@ -314,7 +313,7 @@ class Scopes:
     ) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
-            self._assign_to(target, node.value, _end(node), scope, guard)
+            self._assign_to(target, node.value, end(node), scope, guard)
         read = [*([node.annotation] if isinstance(node, ast.AnnAssign) else []), node.value]
         self._push([*filter(None, read), *targets], scope, guard)
 
@@ -322,7 +321,7 @@ class Scopes:
         self,
         target: ast.expr,
         value: ast.expr | None,
-        place: Place,
+        place: Point,
         scope: Scope,
         guard: Guard,
     ) -> None:
@@ -369,7 +368,7 @@ class Scopes:
             and not already
             and not (scope.kind == "comprehension" and node.id in scope.bindings)
         ):
-            self._bind(node.id, Bound.OTHER, (node.lineno, node.col_offset), scope, guard)
+            self._bind(node.id, Bound.OTHER, begin(node), scope, guard)
 
     def _attribute(self, node: ast.Attribute, scope: Scope, guard: Guard) -> None:
         self.chains.append(node)
@@ -389,7 +388,7 @@ class Scopes:
 
     def _handler(self, node: ast.ExceptHandler, scope: Scope, guard: Guard) -> None:
         if node.name:
-            self._bind(node.name, Bound.OTHER, (node.lineno, node.col_offset), scope, Guard.PERHAPS)
+            self._bind(node.name, Bound.OTHER, begin(node), scope, Guard.PERHAPS)
         self._push(children(node), scope, guard)
 
     def _pattern(
@@ -397,7 +396,7 @@ class Scopes:
     ) -> None:
         name = node.rest if isinstance(node, ast.MatchMapping) else node.name
         if name:
-            place = (node.lineno, node.col_offset)
+            place = begin(node)
             self._bind(name, Bound.OTHER, place, scope, Guard.PERHAPS)
         self._push(children(node), scope, guard)
 
@@ -468,11 +467,6 @@ def _first_steps(chain: ast.expr) -> tuple[str, str, str]:
         else:
             return "", "", ""
     return chain.id, step, second
-
-
-def _end(node: ast.stmt | ast.expr) -> Place:
-    # The parser always sets the end; nodes built by hand may lack it.
-    return (node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
 
 def _evaluated_outside(arguments: ast.arguments) -> list[ast.expr]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
@@ -16,6 +15,7 @@ from tapemigrate.flow.members import Members
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.unpacking import all_given
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, calls_in, walk
 
 _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
@@ -264,13 +264,13 @@ class Effects(Members):
         me = made_by.args.args[0].arg
         nodes = walk(made_by)
         sets = [n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
-        first = min((n.lineno for n in sets), default=math.inf)
+        first = min(map(begin, sets), default=None)
         for node in nodes:
             if isinstance(node, ast.Call):
                 # The constructor of a class above knows no more than what it is handed.
                 above = isinstance(node.func, ast.Attribute) and node.func.attr == "__init__"
                 given = [a for a in arguments_of(node) if not (above and path_of(a) == (me,))]
-                if above and (given or node.lineno > first):
+                if above and (given or (first is not None and begin(node) > first)):
                     return None
                 if any(root_name(each) == me for each in (node.func, *given)):
                     return None

@@ -17,6 +17,7 @@ from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.source import Lines, SourceError, magics, parse
 from tapemigrate.source.decoding import is_notebook
+from tapemigrate.source.points import begin
 from tapemigrate.source.span import Span
 from tapemigrate.tape.plan import Insert, Op, Wrap
 from tapemigrate.tape.region import Region
@@ -178,9 +179,9 @@ def _made_later(region: Region, unit: Unit, notebook: Notebook) -> str | None:
         node = unit.parents.get(node)
     made = {d for leaf in region.sources.leaves for d in leaf.defs} | region.roots
     names = {d.path[0] for d in made if d.kind is Kind.ENTRY}
-    row = region.request.call.lineno
+    place = begin(region.request.call)
     for other in unit.nodes(ast.Name):
-        if other.id in names and other.lineno > row:
+        if other.id in names and begin(other) > place:
             if isinstance(other.ctx, ast.Store):
                 return (
                     f"`{other.id}` is made in cell {notebook.cell_of(other.lineno)}, further down, "

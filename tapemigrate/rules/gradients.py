@@ -30,6 +30,7 @@ from tapemigrate.rules.references import handed_on
 from tapemigrate.rules.tapes import Tapes
 from tapemigrate.rules.unseen.elsewhere import imported
 from tapemigrate.rules.values.estimators import builder_of, input_makers
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -69,7 +70,7 @@ def readings(project: Project, unit: Unit) -> list[tuple[View, Request, Region |
     for placed in tapes.placed.values():
         if placed.view.unit is unit:
             found += [(placed.view, r, placed.found[r]) for r in placed.requests]
-    return sorted(found, key=lambda each: each[1].call.lineno)
+    return sorted(found, key=lambda each: begin(each[1].call))
 
 
 def handed_by(project: Project, scope: Scope) -> list[tuple[View, Request, Region]]:
@@ -80,7 +81,7 @@ def handed_by(project: Project, scope: Scope) -> list[tuple[View, Request, Regio
             region = placed.found.get(request)
             if target is scope and isinstance(region, Region):
                 found.append((placed.view, request, region))
-    return sorted(found, key=lambda each: (each[0].unit.filename, each[1].stmt.lineno))
+    return sorted(found, key=lambda each: (each[0].unit.filename, begin(each[1].stmt)))
 
 
 def links(project: Project, unit: Unit) -> Links:

@@ -11,6 +11,7 @@ from tapemigrate.flow.paths import text_of
 from tapemigrate.rules import cells, gradients
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.source.points import begin
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
@@ -59,7 +60,7 @@ def _call(
     watched = [leaf.watch for leaf in leaves if leaf.watch]
     watched += [f"in `{leaf.lent.name}`, where it is made" for leaf in leaves if leaf.lent]
     lines.append(f"  watch    {', '.join(watched) or 'nothing: the tape watches variables itself'}")
-    for lower in sorted(outcome.lower, key=lambda r: r.call.lineno):
+    for lower in sorted(outcome.lower, key=lambda r: begin(r.call)):
         lines.append(f"  order    differentiates the gradient of line {lower.call.lineno}")
     for assumption in outcome.assumptions:
         lines.append(f"  assumes  {assumption}")

@@ -26,6 +26,7 @@ from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.rules.unseen.dangers import dangers
 from tapemigrate.rules.unseen.put_out import put_out
 from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.source.points import Point
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.emit import Emitter
 from tapemigrate.tape.plan import AddParameter, Insert, Op
@@ -295,7 +296,7 @@ def _joined(parts: list[_Part]) -> list[list[_Part]]:
 
 def _clusters(layout: Layout, blocks: Blocks) -> list[Layout]:
     """The tapes that belong together: nested, or one asked for what the other recorded."""
-    clusters: list[tuple[list[Tape], int, int]] = []
+    clusters: list[tuple[list[Tape], Point, Point]] = []
     for tape in sorted(layout.tapes, key=lambda t: life(t, blocks)):
         start, end = life(tape, blocks)
         if clusters and start <= clusters[-1][2]:

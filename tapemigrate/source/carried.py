@@ -23,6 +23,7 @@ from tapemigrate.source.carriers import (
     made_by_libraries,
     root_of,
 )
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.records import Record
 from tapemigrate.source.trees import children, put_for, statements, walk, with_parents
 
@@ -289,8 +290,8 @@ class _Places:
         # What an assignment sets, it sets after it has read.
         whole = [node.value] if isinstance(node, ast.Assign) else [node]
         here = [n for each in whole for n in walk(each) if _may_set(n) and n not in above]
-        begun = (place.lineno, place.col_offset)  # type: ignore[attr-defined]
-        return set(made) <= {stmt.value} and all(_end(each) > begun for each in here)
+        begun = begin(place)  # type: ignore[arg-type]
+        return set(made) <= {stmt.value} and all(end(each) > begun for each in here)  # type: ignore[arg-type]
 
     def _function(self, func: ast.expr, use: ast.AST) -> ast.expr | None:
         """What is called at ``use``, where it has the same meaning there."""
@@ -335,15 +336,15 @@ class _Places:
         """Whether a name is given nothing between the carrier and ``place``."""
         if not name or name in self._shared:
             return False
-        begin = self._carrier.stmt
+        first = self._carrier.stmt
         last = place
         node = place
         while node is not self._scope:
-            if isinstance(node, _LOOPS) and begin not in walk(node):
+            if isinstance(node, _LOOPS) and first not in walk(node):
                 last = node
             node = self._parents[node]
         return not any(
-            _end(begin) <= (each.lineno, each.col_offset) <= _end(last)  # type: ignore[attr-defined]
+            end(first) <= begin(each) <= end(last)  # type: ignore[arg-type]
             for each in self._uses.stores(self._scope, name)
             if not isinstance(each, ast.arg)
         )
@@ -366,10 +367,6 @@ def _placed(path: ast.expr, place: ast.AST) -> ast.expr:
 
 def _is_read(node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
     return isinstance(node.ctx, ast.Load)
-
-
-def _end(node: ast.AST) -> tuple[int, int]:
-    return node.end_lineno or 0, node.end_col_offset or 0  # type: ignore[attr-defined]
 
 
 def _block_of(holder: ast.AST, stmt: ast.stmt) -> list[ast.stmt]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tapemigrate.source.points import begin
 from tapemigrate.source.positions import Lines
 from tapemigrate.source.trees import statements, walk
 
@@ -47,12 +48,8 @@ def is_lambda(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return (
         isinstance(first, ast.Return)
         and first.value is not None
-        and _begin(first) == _begin(first.value)
+        and begin(first) == begin(first.value)
     )
-
-
-def _begin(node: ast.stmt | ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
 
 
 def _blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.source.brackets import with_argument
+from tapemigrate.source.points import Point, begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.asking import Asking, several
 from tapemigrate.tape.filled_sources import is_part
@@ -46,7 +47,7 @@ class Emitter:
             if tape.late or (not tape.empty and self._is_asked_elsewhere(tape)):
                 tape.persistent = True
         self._name_tapes()
-        for region in sorted(self._region_of.values(), key=lambda g: g.request.call.lineno):
+        for region in sorted(self._region_of.values(), key=lambda g: begin(g.request.call)):
             if region.hoist or region.request.ahead:
                 self._targets[region.request] = self._fresh(_target_names(region.request))
 
@@ -190,7 +191,7 @@ class Emitter:
 
     def _name_tapes(self) -> None:
         several = len({t.order for t in self._layout.tapes if not t.given}) > 1
-        lives: list[tuple[str, int, int]] = []
+        lives: list[tuple[str, Point, Point]] = []
         for tape in sorted(
             self._layout.tapes, key=lambda t: (t.order, life(t, self._around.blocks))
         ):
@@ -250,7 +251,7 @@ class Emitter:
                 # ``self.z = x; x = tf.exp(x)``
                 entry += [leaf.now] if leaf.now not in entry else []
                 continue
-            for made in sorted(named or leaf.defs, key=_row):
+            for made in sorted(named or leaf.defs, key=_place):
                 text = leaf.watch or ""
                 own = text_of(made.path)
                 if text.isidentifier() and own != text:
@@ -443,5 +444,5 @@ def _is_alias(made: Def) -> bool:
     return made.kind is Kind.ASSIGN and made.value is not None and path_of(made.value) is not None
 
 
-def _row(made: Def) -> int:
-    return made.stmt.lineno if made.stmt is not None else 0
+def _place(made: Def) -> Point:
+    return begin(made.stmt) if made.stmt is not None else (0, 0)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.paths import Path, text_of
+from tapemigrate.source.points import begin
 from tapemigrate.tape.filled_lists import Filling, Fills, added, is_empty, of_variables
 from tapemigrate.tape.leaf import Leaf, Sources, assuming, beside_variables, merged
 from tapemigrate.tape.made_sources import FRESH
@@ -175,4 +176,4 @@ def _changes_otherwise(call: ast.expr) -> bool:
 
 
 def _first_called(calls: list[ast.Call]) -> str:
-    return ast.unparse(min(calls, key=lambda c: (c.lineno, c.col_offset)).func)
+    return ast.unparse(min(calls, key=begin).func)

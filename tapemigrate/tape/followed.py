@@ -9,6 +9,7 @@ from dataclasses import replace
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
+from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, renamed
@@ -34,8 +35,8 @@ class Followed:
         self._made = made
         self._read = read
 
-    def through(self, made: Def, text: str, row: int, depth: int) -> Sources | None:
-        """A name given to something that is itself worth following; the call ends in ``row``."""
+    def through(self, made: Def, text: str, place: Point, depth: int) -> Sources | None:
+        """A name given to something that is itself worth following; the call ends at ``place``."""
         value = made.value
         defs = frozenset({made})
         if isinstance(value, ast.Set | ast.SetComp):
@@ -75,7 +76,7 @@ class Followed:
                     return found  # variables of which nothing here is the definition
                 shown = text if text.isidentifier() else leaf.watch
                 shown = shown if leaf.watch is not None else None
-                both = leaf.defs - self._from_before(made, value, row) | defs
+                both = leaf.defs - self._from_before(made, value, place) | defs
                 anew = shown not in (None, text) and (leaf.now or self._is_given_anew(value, both))
                 alias = replace(
                     renamed(leaf),
@@ -137,7 +138,7 @@ class Followed:
             if d not in known
         )
 
-    def _from_before(self, made: Def, value: ast.expr, row: int) -> frozenset[Def]:
+    def _from_before(self, made: Def, value: ast.expr, place: Point) -> frozenset[Def]:
         """What a loop gave the name the round before, and gives it again before the call.
 
         ``w = x; x = tf.sin(x)``: the target may be the next ``x``, and is made of this one. So it
@@ -147,19 +148,17 @@ class Followed:
         carried = [d for d in carried if d.stmt is not None and d.kind is not Kind.MUTATE]
         if not carried:
             return frozenset()
-        first = made.stmt.lineno if made.stmt is not None else 0
+        first = begin(made.stmt) if made.stmt is not None else (0, 0)
         last = max(
-            [loop.end_lineno or 0 for loop in self._loops(row) if first < loop.lineno <= row],
-            default=row,
+            [end(loop) for loop in self._loops(place) if first < begin(loop)],
+            default=place,
         )
-        return frozenset(
-            d for d in carried if d.stmt is not None and first <= d.stmt.lineno <= last
-        )
+        return frozenset(d for d in carried if d.stmt is not None and first <= begin(d.stmt) < last)
 
-    def _loops(self, row: int) -> list[ast.For | ast.While | ast.AsyncFor]:
-        """The loops round the call, which ends in ``row``."""
+    def _loops(self, place: Point) -> list[ast.For | ast.While | ast.AsyncFor]:
+        """The loops round the call, which ends at ``place``."""
         loops = kept(self._flow.scope, _loops_in)
-        return [n for n in loops if n.lineno <= row <= (n.end_lineno or 0)]
+        return [n for n in loops if begin(n) < place <= end(n)]
 
 
 def _loops_in(scope: ast.AST) -> list[ast.For | ast.While | ast.AsyncFor]:

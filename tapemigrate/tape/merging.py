@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from tapemigrate.flow.paths import path_of
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.planner import Tape
 from tapemigrate.tape.region import Region
@@ -24,7 +25,7 @@ class Merging:
         runs: list[list[Region]] = []
         for tape in self._tapes:
             ready = [] if tape.optional else [g for g in tape.regions if _mergeable(g)]
-            ready.sort(key=lambda g: (g.request.stmt.lineno, g.request.stmt.col_offset))
+            ready.sort(key=lambda g: begin(g.request.stmt))
             run: list[Region] = []
             for region in ready:
                 if run and self._follows(run, region):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of
+from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.leaf import Leaf
 
@@ -35,16 +36,16 @@ def is_watched_by_name(made: Def, leaf: Leaf, recorded: Sequence[ast.stmt]) -> b
     ]
     if not names or any(stmt in recorded for stmt in names):
         return False
-    last = max(stmt.lineno for stmt in names)
+    last = max(map(end, names))
     own = {n for stmt in names for n in walk(stmt)}
     return not any(_may_use(node, made, last) for node in nodes if node not in own)
 
 
-def _may_use(node: ast.AST, made: Def, last: int) -> bool:
+def _may_use(node: ast.AST, made: Def, last: Point) -> bool:
     """Whether the attribute is read there, or by what is called before it has a name of its own."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         return path_of(node) == made.path
-    if not isinstance(node, ast.Call) or node.lineno > last:
+    if not isinstance(node, ast.Call) or begin(node) >= last:
         return False
     if isinstance(node.func, ast.Name) and node.func.id in _ASKED:
         return False

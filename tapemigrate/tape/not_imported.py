@@ -8,22 +8,24 @@ from collections.abc import Iterator
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.names import TENSORFLOW_MODULES
+from tapemigrate.source.points import Point, begin
 
 
 class Imports:
     """The imports by which one scope reaches TensorFlow."""
 
     def __init__(self, flow: Flow) -> None:
-        self._lines: dict[str, int] = {}
+        self._places: dict[str, Point] = {}
         for made in flow.defs.values():
             if made.kind is Kind.IMPORT and isinstance(made.stmt, ast.Import | ast.ImportFrom):
                 for name in _of_tensorflow(made.stmt):
-                    line = min(made.stmt.lineno, self._lines.get(name, made.stmt.lineno))
-                    self._lines[name] = line
+                    place = begin(made.stmt)
+                    self._places[name] = min(place, self._places.get(name, place))
 
-    def missing_in(self, line: int) -> str:
-        """The name that TensorFlow gets in that line or later, where it has none before it."""
-        return "" if any(n < line for n in self._lines.values()) else next(iter(self._lines), "")
+    def missing_at(self, place: Point) -> str:
+        """The name that TensorFlow gets at that place or later, where it has none before it."""
+        known = any(each < place for each in self._places.values())
+        return "" if known else next(iter(self._places), "")
 
 
 def _of_tensorflow(stmt: ast.Import | ast.ImportFrom) -> Iterator[str]:

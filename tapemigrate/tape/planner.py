@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Block, Blocks, Place
+from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.graph_gradients import asking_graph
 from tapemigrate.tape.recipes import STOP
@@ -71,19 +72,19 @@ class Tape:
         return self.start <= other.start and other.end <= self.end
 
 
-def life(tape: Tape, blocks: Blocks) -> tuple[int, int]:
-    """The lines on which its name is needed, from where it opens to where it is last asked.
+def life(tape: Tape, blocks: Blocks) -> tuple[Point, Point]:
+    """The places between which its name is needed, from where it opens to where it is last asked.
 
     What a loop asks in every round is needed all through the loop.
     """
     body = tape.block.body
-    start = body[min(tape.start[0], len(body) - 1)].lineno
+    start = begin(body[min(tape.start[0], len(body) - 1)])
     last = body[min(max(tape.last_real, tape.first_real), len(body) - 1)]
     stmts = [last, *(g.request.stmt for g in tape.regions)]
     stmts += [loop for s in stmts for loop in blocks.loops_around(s, tape.block)]
     if any(g.request.late or g.lasting for g in tape.regions):
-        return start, sys.maxsize
-    return start, max(stmt.end_lineno or 0 for stmt in stmts)
+        return start, (sys.maxsize, 0)
+    return start, max(map(end, stmts))
 
 
 @dataclass(slots=True)
@@ -127,7 +128,7 @@ def lay_out(
     for tape in tapes:
         tape.persistent = _asked_often(tape, blocks, parents)
         tape.late = _asked_after(tape, left.get(tape.block, ()))
-    tapes.sort(key=lambda t: (_line(t), -t.end[0], -t.end[1], -t.order))
+    tapes.sort(key=lambda t: (_place(t), -t.end[0], -t.end[1], -t.order))
     layout.tapes = tapes
     return layout
 
@@ -158,7 +159,7 @@ def _refuse_dependents(regions: dict[Request, Region], layout: Layout) -> None:
             staying = [q.call for q in region.lower if q not in regions]
             if not staying:
                 continue
-            bad = min(staying, key=lambda call: (call.lineno, call.col_offset))
+            bad = min(staying, key=begin)
             del regions[request]
             changed = True
             layout.refused[request] = Refusal(
@@ -227,7 +228,7 @@ def _number_hoists(
     regions: dict[Request, Region], orders: dict[Request, int], layout: Layout
 ) -> None:
     hoists = [g for g in regions.values() if g.hoist]
-    hoists.sort(key=lambda g: (orders[g.request], g.request.call.lineno, g.request.call.col_offset))
+    hoists.sort(key=lambda g: (orders[g.request], begin(g.request.call)))
     for region in hoists:
         layout.hoisted.setdefault((id(region.block), region.call), []).append(region)
 
@@ -248,7 +249,7 @@ def _merge(tapes: list[Tape]) -> list[Tape]:
     """Tapes of one order whose statements overlap become one."""
     merged: list[Tape] = []
     alike: dict[tuple[object, ...], list[Tape]] = {}
-    for tape in sorted(tapes, key=lambda t: (t.order, _line(t), t.end)):
+    for tape in sorted(tapes, key=lambda t: (t.order, _place(t), t.end)):
         # What goes on cannot be entered again inside of itself, whatever it is asked for there.
         order = 0 if tape.resumes else tape.order
         others = alike.setdefault((id(tape.block), order, tape.kept, tape.resumes), [])
@@ -273,14 +274,14 @@ def _merge(tapes: list[Tape]) -> list[Tape]:
 def _opens_too_early(other: Tape, tape: Tape) -> bool:
     """Whether something of which ``tape`` watches a part is not there yet when ``other`` opens."""
     between = tape.block.body[other.start[0] : tape.start[0]]
-    first = between[0].lineno if between else sys.maxsize
+    first = begin(between[0]) if between else (sys.maxsize, 0)
     parts = {
         re.split(r"\W", leaf.watch)[0]
         for region in tape.regions
         for leaf in region.sources.leaves
         if leaf.watch and not leaf.watch.isidentifier()
         # It is watched where it is made, if that is shown.
-        if all(d.stmt is None or d.stmt.lineno < first for d in leaf.defs)
+        if all(d.stmt is None or begin(d.stmt) < first for d in leaf.defs)
     }
     return any(
         isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id in parts
@@ -330,14 +331,14 @@ def _asked_often(tape: Tape, blocks: Blocks, parents: dict[ast.AST, ast.AST]) ->
 
 def _asked_after(tape: Tape, calls: Iterable[ast.Call]) -> bool:
     """Whether one of ``calls`` stands between what it records and where it is asked."""
-    first = tape.block.body[min(tape.first_real, len(tape.block.body) - 1)].lineno
-    asked = max(g.request.call.lineno for g in tape.regions)
-    return any(first <= call.lineno < asked for call in calls)
+    first = begin(tape.block.body[min(tape.first_real, len(tape.block.body) - 1)])
+    asked = max(begin(g.request.call) for g in tape.regions)
+    return any(first <= begin(call) < asked for call in calls)
 
 
-def _line(tape: Tape) -> tuple[int, int, int]:
+def _place(tape: Tape) -> tuple[Point, int]:
     index = min(tape.start[0], len(tape.block.body) - 1)
-    return (tape.block.body[index].lineno, tape.block.body[index].col_offset, tape.start[1])
+    return begin(tape.block.body[index]), tape.start[1]
 
 
 def nested(tapes: Sequence[Tape]) -> bool:

@@ -10,6 +10,7 @@ from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.hooks import decorator_itself
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import declarations
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.leaf import Sources
@@ -30,12 +31,12 @@ class PuttingAside:
     def before(self, request: Request, statements: set[ast.stmt]) -> set[ast.stmt]:
         """What may have put something aside before ``statements`` ask for it, in the same loops."""
         loops = set(self._blocks.loops_around(request.stmt))
-        last = max(s.lineno for s in statements)
+        last = max(map(begin, statements))
         made = {d.stmt for d in self._flow.defs.values() if d.path == HIDDEN}
         return {
             s
             for s in made
-            if s is not None and s.lineno < last and loops <= set(self._blocks.loops_around(s))
+            if s is not None and begin(s) < last and loops <= set(self._blocks.loops_around(s))
         }
 
     def of_sources(self, sources: Sources, reading: set[ast.stmt]) -> Iterator[ast.stmt]:
@@ -45,8 +46,8 @@ class PuttingAside:
         key = (cut, variables, self._flow.version)
         if key not in self._putting:
             self._putting[key] = self._putting_aside(cut, variables)
-        last = max(s.lineno for s in reading)
-        yield from (stmt for stmt in self._putting[key] if stmt.lineno < last)
+        last = max(map(begin, reading))
+        yield from (stmt for stmt in self._putting[key] if begin(stmt) < last)
 
     def read_by(self, stmt: ast.stmt) -> set[Use]:
         """What a statement reads, or the function that it defines."""
@@ -74,7 +75,7 @@ class PuttingAside:
             if stmt is not None
             and (stmt in seeing or any(_comes_of(use, made) for use in self.read_by(stmt)))
         }
-        return sorted(found, key=lambda stmt: stmt.lineno)
+        return sorted(found, key=begin)
 
     def _is_kept(self, made: Def) -> bool:
         """Whether a decorator of the user's may keep the function: ``@register("loss")``."""

@@ -12,6 +12,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.arguments import sources_of, stopped_at
 from tapemigrate.tape.beside import Beside
@@ -456,8 +457,8 @@ class RegionFinder:
             return statements
         if any(d.stmt is None or self._blocks.loops_around(d.stmt) for d in made):
             return statements
-        first = min(d.stmt.lineno for d in made if d.stmt is not None)
-        later = {s for s in statements if (s.end_lineno or s.lineno) >= first}
+        first = min(begin(d.stmt) for d in made if d.stmt is not None)
+        later = {s for s in statements if end(s) > first}
         return later or statements
 
     def _lift(

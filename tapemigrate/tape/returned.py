@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import children, kept
 
 # What gives the elements of its arguments one after the other, as they are asked for.
@@ -87,8 +88,8 @@ def gives_what_was(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 def _gives_what_was(function: ast.AST) -> bool:
     assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
     nodes = list(_own(function))
-    first = min((n.lineno for n in nodes if isinstance(n, ast.Return)), default=0)
-    always = {stmt for stmt in _always(function.body) if stmt.lineno < first}
+    first = min((begin(n) for n in nodes if isinstance(n, ast.Return)), default=(0, 0))
+    always = {stmt for stmt in _always(function.body) if begin(stmt) < first}
     values: dict[Path, list[ast.expr]] = {}
     bound = {(a.arg,) for a in parameters(function.args)}
     for node in nodes:

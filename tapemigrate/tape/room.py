@@ -10,6 +10,7 @@ from tapemigrate.flow.blocks import Block, Blocks
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.holders import held_with_others
 from tapemigrate.tape.kinds import Kinds, Make
@@ -134,7 +135,7 @@ class Room:
         """The name by which TensorFlow is imported in this scope, if only further down."""
         if self._imports is None:
             self._imports = Imports(self._flow)
-        return self._imports.missing_in(self._first(region).lineno)
+        return self._imports.missing_at(begin(self._first(region)))
 
     def _bound_later(self, request: Request) -> str:
         """A name that the call reads, and that gets another value after its statement."""
@@ -143,7 +144,7 @@ class Room:
             if isinstance(node, ast.Name):
                 for made in self._flow.given(node.id):
                     inside = made.kind is Kind.COMPREHENSION
-                    late = made.stmt is not None and made.stmt.lineno > request.stmt.lineno
+                    late = made.stmt is not None and begin(made.stmt) > begin(request.stmt)
                     if (again or late) and not inside:
                         return node.id
         return ""

@@ -11,6 +11,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.aliases import Aliases
 from tapemigrate.tape.kinds import Kinds, Make
@@ -200,7 +201,7 @@ class SecondNames:
 
     def _is_recorded_after(self, user: Def, made: Def, region: Region) -> bool:
         """Whether the tape records ``user``, after it was told of the source ``made``."""
-        if user.stmt is None or made.stmt is None or user.stmt.lineno <= made.stmt.lineno:
+        if user.stmt is None or made.stmt is None or begin(user.stmt) <= begin(made.stmt):
             return False
         row = self._blocks.index_in(user.stmt, region.block)
         return row is not None and region.first <= row <= region.last
@@ -238,12 +239,12 @@ class SecondNames:
 
     def _is_used_before(self, given: Def, made: Def, behind: frozenset[Def]) -> bool:
         """Whether something was made of it before the other definition, which is ``made`` of it."""
-        line = made.stmt.lineno if made.stmt is not None else 0
+        first = begin(made.stmt) if made.stmt is not None else (0, 0)
         return any(
             user.stmt is not None
             and user is not made
             and (
-                user.stmt.lineno < line
+                begin(user.stmt) < first
                 or (user.stmt is made.stmt and user.kind is Kind.MUTATE)
                 or bool(self._blocks.loops_around(user.stmt))
             )

@@ -10,6 +10,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.asked_properties import given, is_beside
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
@@ -57,7 +58,7 @@ class SourceReader:
         self._plains: dict[Def, Plain | None] = {}
         self._parts = ObjectParts(flow, kinds, self._made, evidence.making, evidence.by_name)
         self._named: dict[tuple[ast.expr, int], Sources] = {}
-        self._row = 0
+        self._place: Point = (0, 0)
 
     @property
     def _followed(self) -> Followed:
@@ -76,9 +77,9 @@ class SourceReader:
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
         """What ``node`` stands for at its place."""
         if depth == 0:
-            # A list that is put together for a helper has no row of its own.
-            rows = [getattr(n, "lineno", 0) for n in walk(node)]
-            self._row = max(rows)
+            # A list that is put together for a helper has no place of its own.
+            parts = (n for n in walk(node) if isinstance(n, ast.expr) and hasattr(n, "lineno"))
+            self._place = max(map(end, parts), default=(0, 0))
             self._named.clear()  # what is known of classes may have grown since
         if depth > 12:
             return Sources(refusal="the sources pass through too many names to follow")
@@ -337,7 +338,7 @@ class SourceReader:
         if made.kind in _OUTSIDE:
             return self._from_outside(made, text)
         if made.kind is Kind.ASSIGN and made.value is not None:
-            inner = self._followed.through(made, text, self._row, depth)
+            inner = self._followed.through(made, text, self._place, depth)
             if inner is not None:
                 return inner
             return self._made.of(
@@ -458,8 +459,8 @@ def _watched(leaf: Leaf, text: str) -> Leaf:
     return replace(leaf, watch=text, assumption=None)
 
 
-def _place(made: Def) -> tuple[int, int]:
-    return (made.stmt.lineno, made.stmt.col_offset) if made.stmt is not None else (0, 0)
+def _place(made: Def) -> Point:
+    return begin(made.stmt) if made.stmt is not None else (0, 0)
 
 
 def _is_made_here(made: Def) -> bool:

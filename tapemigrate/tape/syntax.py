@@ -13,6 +13,7 @@ from tapemigrate.flow.functions import is_static, parameters
 from tapemigrate.flow.memory import stores_beyond
 from tapemigrate.flow.paths import names_class, path_of, text_of
 from tapemigrate.patterns import late
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import arguments_of, children, kept, walk
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.symbols import GIVES_BACK, short
@@ -277,8 +278,7 @@ def runs_ahead(made: Def, call: ast.Call) -> bool:
     value = made.value
     if made.kind is not Kind.MUTATE or value is None:
         return False
-    end = (value.end_lineno or value.lineno, value.end_col_offset or value.col_offset)
-    return end <= (call.lineno, call.col_offset)
+    return end(value) <= begin(call)
 
 
 def own_nodes(stmt: ast.stmt) -> list[ast.AST]:

@@ -18,6 +18,7 @@ from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.source.named_lambdas import may_define
+from tapemigrate.source.points import begin
 
 # Objects of programs for these are not handed to programs for TensorFlow.
 _OTHER_FRAMEWORKS = frozenset({"theano", "lasagne", "torch", "chainer", "mxnet", "jax", "autograd"})
@@ -48,7 +49,7 @@ class Namesakes:
         if function in self.functions:
             return None
         self.members.append((unit, function))
-        self.members.sort(key=lambda m: (m[0].filename, m[1].lineno))
+        self.members.sort(key=lambda m: (m[0].filename, begin(m[1])))
         return callers(project, unit, function)
 
 

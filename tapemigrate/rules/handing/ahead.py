@@ -12,6 +12,7 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import View
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.region import Region
@@ -86,7 +87,7 @@ def _always_runs(inner: View, stmt: ast.stmt) -> bool:
         if not isinstance(parent, ast.With):
             return False
         parent = inner.unit.parents[parent]
-    return not any(isinstance(n, _LEAVES) and n.lineno < stmt.lineno for n in walk(inner.scope))
+    return not any(isinstance(n, _LEAVES) and begin(n) < begin(stmt) for n in walk(inner.scope))
 
 
 def names_of(value: ast.expr, kinds: Kinds) -> set[str]:

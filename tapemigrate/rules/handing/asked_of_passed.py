@@ -18,6 +18,7 @@ from tapemigrate.rules.calls import APIS
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
 from tapemigrate.rules.reading import read
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.syntax import base
@@ -51,7 +52,7 @@ def is_passed_on_from_outside(region: Region, view: View) -> bool:
 
 def _runs(region: Region, call: ast.Call) -> bool:
     """Whether the call stands in what the target is made of, or in the target itself."""
-    if any(s.lineno <= call.lineno <= (s.end_lineno or s.lineno) for s in region.needed):
+    if any(begin(s) <= begin(call) < end(s) for s in region.needed):
         return True
     return any(node is call for node in walk(region.request.target))
 

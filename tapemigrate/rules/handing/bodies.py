@@ -6,6 +6,7 @@ import ast
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
 
@@ -26,7 +27,7 @@ def run_at_once(outer: View, scope: ast.FunctionDef | ast.Lambda) -> ast.stmt | 
     names = [n for n in walk(outer.scope) if isinstance(n, ast.Name) and n.id == scope.name]
     loops = [_loop(outer, name) for name in names]
     found = [loop for loop in loops if loop is not None]
-    if not found or len(found) < len(loops) or min(x.lineno for x in found) < scope.lineno:
+    if not found or len(found) < len(loops) or min(map(begin, found)) < begin(scope):
         return None
     return _around(unit, found)
 

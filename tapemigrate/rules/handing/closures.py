@@ -23,6 +23,7 @@ from tapemigrate.rules.handing.ahead import early_value, may_be_missing, names_o
 from tapemigrate.rules.handing.bodies import component_of, run_at_once
 from tapemigrate.rules.handing.placed import TAPE
 from tapemigrate.rules.project import Project, View
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.request import Ahead, Request
 
@@ -188,7 +189,7 @@ class _Mover:
         return all(
             d.kind in _BOUND
             and (not d.loops or d.kind is Kind.MUTATE)
-            and (d.stmt is None or d.stmt.lineno < self._stmt.lineno)
+            and (d.stmt is None or begin(d.stmt) < begin(self._stmt))
             for d in made
         )
 

@@ -21,6 +21,7 @@ from tapemigrate.rules.indexes import set_attributes
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.variable_lists import listed_as
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Sources
@@ -183,7 +184,7 @@ def is_filled(project: Project, producer: View, stmt: ast.Assign, name: str) -> 
         and (d.kind is Kind.MUTATE or len(d.path) > len(path))
         and d.kind is not Kind.ENTRY
         and d.stmt is not None
-        and d.stmt.lineno > stmt.lineno
+        and begin(d.stmt) > begin(stmt)
         for path in names
         for d in producer.flow.defs.values()
     )
@@ -263,7 +264,7 @@ def known_sources(
             continue
         if any(isinstance(d.value, ast.List | ast.Dict | ast.Set) for d in own):
             return refused(f"the elements of `self.{name}` go by other names there")
-        if len(own) > 1 or any(d.stmt is None or d.stmt.lineno > stmt.lineno for d in own):
+        if len(own) > 1 or any(d.stmt is None or begin(d.stmt) > begin(stmt) for d in own):
             return refused(f"`self.{name}` is set after the target")
         if not own and (late := set_too_late(project, producer, name)):
             return refused(late)
@@ -284,8 +285,8 @@ def precede(producer: View, stmt: ast.Assign, wanted: list[str]) -> bool:
     for name in wanted:
         path = (producer.kinds.self_name or "self", f".{name}")
         made = [d for d in producer.flow.defs.values() if d.path == path]
-        rows = [d.stmt.lineno for d in made if d.kind is Kind.ASSIGN and d.stmt is not None]
-        if not rows or max(rows) >= stmt.lineno:
+        places = [begin(d.stmt) for d in made if d.kind is Kind.ASSIGN and d.stmt is not None]
+        if not places or max(places) >= begin(stmt):
             return False
     return True
 

@@ -28,6 +28,7 @@ from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import contents
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.request import Refusal, Request
@@ -61,7 +62,7 @@ def keep_branches(
     changed = [changed_elsewhere(project, producer, stmt, name, but=puts) for stmt in made]
     if any(changed):
         return refused(max(changed))
-    made = sorted([*made, *puts], key=lambda stmt: stmt.lineno)
+    made = sorted([*made, *puts], key=begin)
     loops = [set(producer.blocks.loops_around(stmt)) for stmt in made]
     if producer.flow.yields or set.intersection(*loops):
         return refused(f"`self.{name}` is set in a loop, or by a generator")

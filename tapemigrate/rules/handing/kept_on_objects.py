@@ -34,6 +34,7 @@ from tapemigrate.rules.handing.made_here import MadeHere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import certain_paths, names_outside
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Sources
@@ -253,7 +254,7 @@ class Producer:
 
     def kept(self, names: frozenset[str], request: Request) -> Kept | str:
         """Where a tape that is kept records all these attributes, or why none can."""
-        places = sorted(((self._made(n)[0], n) for n in names), key=lambda p: p[0].lineno)
+        places = sorted(((self._made(n)[0], n) for n in names), key=lambda p: begin(p[0]))
         scopes = {self._project.scope_of(self._unit, stmt) for stmt, _ in places}
         if len(scopes) > 1:
             return f"several methods of `{self._cls.name}` compute what the target is made of"
@@ -317,4 +318,4 @@ class Producer:
             if not isinstance(node, ast.With | ast.FunctionDef):
                 return False
         first = [n for n in walk(scope) if isinstance(n, ast.Return)]
-        return not any(n.lineno < stmt.lineno for n in first)
+        return not any(begin(n) < begin(stmt) for n in first)

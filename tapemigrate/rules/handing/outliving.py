@@ -9,6 +9,7 @@ from tapemigrate.flow.functions import Scope
 from tapemigrate.rules.callgraph.setters import runs_once
 from tapemigrate.rules.handing.placed import Placed
 from tapemigrate.rules.project import Project
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.planner import Layout, Tape
 from tapemigrate.tape.region import Region
@@ -45,9 +46,9 @@ def _always_given(tape: Tape, region: Region) -> bool:
             stores.setdefault(name, set()).add(stmt)
     if not all(_sets(rows, stmts) for stmts in (stores or {"": set(made)}).values()):
         return False
-    last = region.request.stmt.lineno
+    last = begin(region.request.stmt)
     return not any(
-        isinstance(n, _LEAVES) and n.lineno < last
+        isinstance(n, _LEAVES) and begin(n) < last
         for row in rows
         for n in walk(row)
         if n is not region.request.stmt

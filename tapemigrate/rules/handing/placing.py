@@ -31,6 +31,7 @@ from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.other_code import runs_other_code
 from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.asking import several
 from tapemigrate.tape.handed import own_attribute
@@ -321,7 +322,7 @@ class Places:
     def _made_since(self, region: Region) -> list[ast.expr]:
         """What the target is made of beside the sources, where these were made in the scope."""
         sources = frozenset(d for x in region.sources.leaves for d in x.defs)
-        first = min((d.stmt.lineno for d in sources if d.stmt is not None), default=None)
+        first = min((begin(d.stmt) for d in sources if d.stmt is not None), default=None)
         if first is None:
             return []
         made = backward(self._view.flow.uses_in(region.request.target), sources).made - sources
@@ -331,7 +332,7 @@ class Places:
             if d.value is not None
             and d.stmt is not None
             and not self._view.kinds.is_barren(d.value)
-            and (d.stmt.lineno >= first or self._view.blocks.loops_around(d.stmt))
+            and (begin(d.stmt) >= first or self._view.blocks.loops_around(d.stmt))
         ]
 
     def _uncached(self, region: Region, run: Sequence[ast.AST]) -> Region | Refusal:

@@ -6,8 +6,12 @@ import ast
 
 from tapemigrate.rules.project import View
 from tapemigrate.rules.values.captured import captured_functions
+from tapemigrate.source.points import Point, begin
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.region import Region
+
+# Where a function begins, ahead of all its statements.
+_AHEAD = (0, 0)
 
 
 def run_by(region: Region, view: View) -> list[ast.AST]:
@@ -21,7 +25,7 @@ def run_by(region: Region, view: View) -> list[ast.AST]:
     uses = view.flow.uses_in(region.request.target) | view.flow.uses_in(region.request.sources)
     made = [u.made for u in uses if u.made.value is not None]
     made += [d for leaf in region.sources.leaves for d in leaf.defs if d not in made]
-    row = _row_of_new(region.sources)
+    first = _place_of_new(region.sources)
     # The blocks around it may change what its ops are.
     node = view.unit.parents.get(region.request.stmt)
     while node is not None and node is not view.scope:
@@ -29,7 +33,7 @@ def run_by(region: Region, view: View) -> list[ast.AST]:
             found += [item.context_expr for item in node.items]
         node = view.unit.parents.get(node)
     # What was there before its sources were made cannot come from them.
-    found += [d.value for d in made if d.value and (d.stmt is None or d.stmt.lineno >= row)]
+    found += [d.value for d in made if d.value and (d.stmt is None or begin(d.stmt) >= first)]
     return found
 
 
@@ -48,9 +52,10 @@ def run_before(stmt: ast.stmt, top: ast.AST, view: View) -> list[ast.stmt]:
     return found
 
 
-def _row_of_new(sources: Sources) -> int:
-    """The row in which the first source is made, if all of them are new tensors; else 0."""
+def _place_of_new(sources: Sources) -> Point:
+    """Where the first source is made, if all of them are new tensors; else ahead of everything."""
     if any(leaf.outside and not leaf.fresh for leaf in sources.leaves):
-        return 0
+        return _AHEAD
     made = [d for leaf in sources.leaves for d in leaf.defs]
-    return min((d.stmt.lineno if d.stmt is not None else 0 for d in made), default=0)
+    places = (begin(d.stmt) if d.stmt is not None else _AHEAD for d in made)
+    return min(places, default=_AHEAD)

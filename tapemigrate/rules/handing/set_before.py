@@ -15,6 +15,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.not_set_yet import of_class
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 
 # Through how many methods it is followed what runs, and what reads.
@@ -43,7 +44,7 @@ def set_too_late(project: Project, producer: View, name: str) -> str:
         if not isinstance(setter, ast.FunctionDef) or project.class_of(unit, setter) not in family:
             continue
         setting = runs.of(setter)
-        setting[setter, _OWN] = (node.lineno, node.col_offset)
+        setting[setter, _OWN] = begin(node)
         for where in computing.keys() & setting.keys():
             if setting[where] > computing[where]:
                 return f"`{setter.name}` sets `self.{name}` after `{scope.name}` has run"
@@ -81,7 +82,7 @@ class _Order:
                 continue
             scope = self._project.scope_of(site.unit, site.call)
             owner = path_of(func.value)
-            place = (site.call.lineno, site.call.col_offset)
+            place = begin(site.call)
             own = owner == (self._project.view(site.unit, scope).kinds.self_name,)
             if own or is_super(func.value):
                 if self._project.class_of(site.unit, scope) in self._family:

@@ -24,6 +24,7 @@ from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.handing.sites import Sites
 from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.proof.verdicts import NOTHING_PASSED
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.planner import Layout, lay_out
 from tapemigrate.tape.region import Region
@@ -319,7 +320,7 @@ def _is_filled_later(caller: Placed, request: Request) -> bool:
         d.kind is Kind.MUTATE
         and d.path in given
         and d.stmt is not None
-        and (d.stmt.lineno > request.stmt.lineno or caller.view.blocks.loops_around(d.stmt))
+        and (begin(d.stmt) > begin(request.stmt) or caller.view.blocks.loops_around(d.stmt))
         for d in caller.view.flow.defs.values()
     )
 

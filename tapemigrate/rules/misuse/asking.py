@@ -12,6 +12,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.misuse.uses import Ask, Tape, around, comes_after
 from tapemigrate.rules.misuse.values import Value, Values
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.graph_gradients import asking_graph
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement
@@ -133,8 +134,8 @@ def _needlessly_persistent(tape: Tape) -> list[Finding]:
         return []  # a Jacobian without pfor needs a persistent tape
     if any(isinstance(n, _COMPREHENSIONS) for n in around(tape.view.unit, ask.call)):
         return []
-    first, asked = tape.stmt.lineno, ask.call.lineno
-    if any(first <= call.lineno < asked for call in asking_graph(children(tape.view.scope))):
+    first, asked = begin(tape.stmt), begin(ask.call)
+    if any(first <= begin(call) < asked for call in asking_graph(children(tape.view.scope))):
         return []  # in a graph, a branch keeps more for its gradient once that was asked for
     unit = tape.view.unit
     if unit.notebook is not None:

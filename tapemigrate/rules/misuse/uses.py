@@ -16,6 +16,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.reading import statement_of
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 
 ASKING = frozenset({"gradient", "jacobian", "batch_jacobian"})
@@ -113,7 +114,7 @@ def tapes(project: Project, unit: Unit) -> list[Tape]:
         tape = _tape(project, unit, call)
         if tape is not None and _read_uses(tape):
             found.append(tape)
-    return sorted(found, key=lambda t: (t.made.lineno, t.made.col_offset))
+    return sorted(found, key=lambda t: begin(t.made))
 
 
 def gives_gradient(view: View, node: ast.expr) -> bool:
@@ -215,7 +216,7 @@ def _read_uses(tape: Tape) -> bool:
             continue
         if len(made) > 1 or not _read_use(tape, unit, node):
             return False
-    tape.asks.sort(key=lambda a: (a.call.lineno, a.call.col_offset))
+    tape.asks.sort(key=lambda a: begin(a.call))
     return not any(_expects_failure(unit, a.call, tape) for a in tape.asks)
 
 

@@ -16,6 +16,7 @@ from tapemigrate.rules.misuse.targets import expects_none
 from tapemigrate.rules.misuse.uses import Ask, Tape, comes_after
 from tapemigrate.rules.misuse.values import Leaf, Value, Values
 from tapemigrate.rules.reading import statement_of
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
 from tapemigrate.tape.symbols import short
@@ -194,7 +195,7 @@ def _watched_late(tape: Tape, values: Values) -> list[Finding]:
 
 def _watched_earlier(tape: Tape, leaf: Leaf, call: ast.Call, values: Values) -> bool:
     for other in tape.watches:
-        if other is call or other.lineno > call.lineno:
+        if other is call or begin(other) > begin(call):
             continue
         leaves = values.leaves(Value(tape.view, other.args[0])) if other.args else None
         if leaves is None or any(each.defs & leaf.defs or not each.known for each in leaves):
@@ -222,7 +223,7 @@ def _first_use(tape: Tape, leaf: Leaf, watch: ast.stmt, values: Values) -> ast.s
                 and _differentiates(tape, each.value, leaf.defs, values)
             ):
                 found.append(each.stmt)
-    return min(found, key=lambda s: s.lineno, default=None)
+    return min(found, key=begin, default=None)
 
 
 def _body(tape: Tape) -> Block:
@@ -313,7 +314,7 @@ def _is_untouched(tape: Tape, layer: ast.Name) -> bool:
             return False
         if not isinstance(node, ast.Name) or node.id != layer.id or node is layer:
             continue
-        early = (node.lineno, node.col_offset) < (layer.lineno, layer.col_offset)
+        early = begin(node) < begin(layer)
         if early and isinstance(node.ctx, ast.Load):
             return False
     place = tape.view.blocks

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.rules.project import Project, View
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 
@@ -17,11 +18,11 @@ def tape_among_names(project: Project, view: View, region: Region) -> list[str]:
     unit, scope = view.unit, view.scope
     if not any(f"{name}()" in unit.text for name in _LISTING):
         return []
-    first = region.block.body[region.first].lineno
+    first = begin(region.block.body[region.first])
     return [
         f"`{ast.unparse(call)}` in line {call.lineno} may hold the tape as well"
         for call in _lists(scope)
-        if (region.given or call.lineno >= first) and project.scope_of(unit, call) is scope
+        if (region.given or begin(call) >= first) and project.scope_of(unit, call) is scope
         if not all(_asks_by_name(use, unit.parents) for use in _uses(call, scope, unit.parents))
     ]
 

@@ -21,6 +21,7 @@ from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.traces import Provenance
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, calls_in, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import short
@@ -225,7 +226,7 @@ class Construction:
         for node in walk(caller.scope):
             if not isinstance(node, ast.Call) or node is site.call:
                 continue
-            if node.lineno > site.call.lineno and not again:
+            if begin(node) > begin(site.call) and not again:
                 continue
             given = arguments_of(node)
             if caller.kinds.make(node) is Make.UNKNOWN and any(

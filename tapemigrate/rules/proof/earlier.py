@@ -11,6 +11,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import CallSite, View
 from tapemigrate.rules.proof.passed import PLAIN
 from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 
@@ -40,8 +41,7 @@ def handed_on_together(
 
 def _runs_before(node: ast.Call, call: ast.Call) -> bool:
     """Whether a call of the same scope runs first, where no loop runs both: by where it ends."""
-    ends = [(each.end_lineno or 0, each.end_col_offset or 0) for each in (node, call)]
-    return node is not call and ends[0] <= ends[1]
+    return node is not call and end(node) <= end(call)
 
 
 def was_there(
@@ -61,7 +61,7 @@ def was_there(
     if max(before) >= min(sources):
         return False
     inside = set(walk(site.call))
-    since = [n for s in body[min(sources) :] if s.lineno <= site.call.lineno for n in walk(s)]
+    since = [n for s in body[min(sources) :] if begin(s) <= begin(site.call) for n in walk(s)]
     return not any(isinstance(n, ast.Name) and n.id == path[0] and n not in inside for n in since)
 
 

@@ -13,6 +13,7 @@ import ast
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.graph_around import graph_around, is_plain_context
 from tapemigrate.rules.values.variable_lists import given_list
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
@@ -28,7 +29,7 @@ def opens_with_graph(project: Project, region: Region, view: View) -> bool:
         return False
     start = _start(view, graph.body)
     first = region.block.body[min(region.first, region.call)]
-    return first.lineno <= start.lineno and _are_of(project, view, graph, region)
+    return begin(first) <= begin(start) and _are_of(project, view, graph, region)
 
 
 def _start(view: View, body: list[ast.stmt]) -> ast.stmt:
@@ -62,7 +63,7 @@ def _are_of(project: Project, view: View, graph: ast.With, region: Region) -> bo
             (region.request.stmt, region.request.sources)
         ]
         for stmt, value in made:
-            inside = stmt is not None and graph.lineno <= stmt.lineno <= _last(graph)
+            inside = stmt is not None and begin(graph) <= begin(stmt) < end(graph)
             if not inside or not _asks(project, view, value):
                 return False
     return bool(region.sources.leaves)
@@ -75,7 +76,3 @@ def _asks(project: Project, view: View, value: ast.expr | None) -> bool:
     if view.kinds.tensorflow(value.func) is not None:
         return view.kinds.make(value) is Make.VARIABLES
     return given_list(project, view, value) is Make.VARIABLES
-
-
-def _last(stmt: ast.stmt) -> int:
-    return stmt.end_lineno or stmt.lineno

@@ -10,6 +10,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.patterns import late
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names, effects_of
+from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.source_arithmetic import DISPLAYS
 from tapemigrate.tape.symbols import short
@@ -100,7 +101,7 @@ def is_part_of_part(node: ast.Attribute) -> bool:
 
 def set_before(unit: Unit, function: ast.AST) -> frozenset[ast.Attribute]:
     """The parts of its own object that a function reads below where it, or a method, sets them."""
-    first: dict[str, int] = {}
+    first: dict[str, Point] = {}
     for stmt in getattr(function, "body", []):
         match stmt:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=own, attr=name))) if is_own(own):
@@ -110,6 +111,6 @@ def set_before(unit: Unit, function: ast.AST) -> frozenset[ast.Attribute]:
                 inner = [stmt]
         for target in (t for s in inner if isinstance(s, ast.Assign) for t in s.targets):
             if isinstance(target, ast.Attribute) and is_own(target.value):
-                first.setdefault(target.attr, stmt.lineno)
+                first.setdefault(target.attr, end(stmt))
     parts = (n for n in walk(function) if isinstance(n, ast.Attribute) and is_own(n.value))
-    return frozenset(n for n in parts if n.lineno > first.get(n.attr, n.lineno))
+    return frozenset(n for n in parts if begin(n) >= first.get(n.attr, end(n)))

@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import named_by, with_aliases
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import given, place_of
@@ -152,7 +153,7 @@ def _stays(caller: View, made: frozenset[Def], named: ast.stmt, node: ast.expr) 
         return False
     further = inner - outer
     for stmt in (d.stmt for d in made if d.stmt is not None):
-        if outer and named.lineno < stmt.lineno < node.lineno:
+        if outer and begin(named) < begin(stmt) < begin(node):
             return False
         if further & _loops(caller, stmt):
             return False
@@ -161,7 +162,7 @@ def _stays(caller: View, made: frozenset[Def], named: ast.stmt, node: ast.expr) 
 
 def _leads_to(caller: View, named: ast.stmt, node: ast.expr) -> bool:
     """Whether ``named`` runs before ``node`` whenever that does."""
-    block, inside = caller.unit.parents[named], named.lineno < node.lineno
+    block, inside = caller.unit.parents[named], begin(named) < begin(node)
     above: ast.AST = node
     while inside and above is not caller.scope:
         below, above = above, caller.unit.parents[above]

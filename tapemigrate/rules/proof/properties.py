@@ -6,6 +6,7 @@ import ast
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import Project, View
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region
 
@@ -29,7 +30,7 @@ def asked_for_within(project: Project, view: View, region: Region) -> frozenset[
         for n in walk(view.scope)
         if isinstance(n, ast.Attribute)
         and n not in inside
-        and (again or n.lineno < start.lineno)
+        and (again or begin(n) < begin(start))
         and path_of(n.value) == (me,)
     }
     return frozenset(names - before)

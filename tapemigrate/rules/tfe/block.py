@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.definitions import Kind as DefKind
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.tfe.scopes import COMPREHENSIONS, Scopes, targets_of
+from tapemigrate.source.points import begin, end
 
 _PLAIN = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Assert)
 # Calls that neither change anything nor see what a forward pass changes.
@@ -76,11 +77,10 @@ class Naming:
                 return False
             if not isinstance(node.ctx, ast.Load) or self._scopes.comprehension_of(node):
                 continue
-            if node.lineno < stmt.lineno:
+            if begin(node) < begin(stmt):
                 continue
             reaching = origins(self._scopes.flow(scope).reads.get(node, ()))
-            last = stmt.end_lineno or stmt.lineno
-            if not reaching or any(d.stmt is None or d.stmt.lineno <= last for d in reaching):
+            if not reaching or any(d.stmt is None or begin(d.stmt) < end(stmt) for d in reaching):
                 return False
         return True
 
@@ -164,7 +164,7 @@ def _within(node: ast.AST, holder: ast.AST) -> bool:
 
 
 def _acts_before(root: ast.AST, node: ast.expr, sites: Set[ast.AST]) -> bool:
-    start = (node.lineno, node.col_offset)
+    start = begin(node)
     stack: list[ast.AST] = [root]
     while stack:
         current = stack.pop()
@@ -180,8 +180,7 @@ def _acts_before(root: ast.AST, node: ast.expr, sites: Set[ast.AST]) -> bool:
         if isinstance(current, ast.stmt) and current is not root:
             continue
         if isinstance(current, ast.Call | ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr):
-            end = (current.end_lineno or 0, current.end_col_offset or 0)
-            if end <= start and not _quiet(current):
+            if end(current) <= start and not _quiet(current):
                 return True
         stack.extend(ast.iter_child_nodes(current))
     return False

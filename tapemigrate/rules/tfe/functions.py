@@ -15,6 +15,7 @@ from tapemigrate.rules.tfe.forms import Tape, apart, converted_list, factory, fu
 from tapemigrate.rules.tfe.parameters import Listing, Parameters, of_variables
 from tapemigrate.rules.tfe.sites import SUFFIX, Kind, Site
 from tapemigrate.rules.tfe.text import assignments, fresh
+from tapemigrate.source.points import begin
 
 if TYPE_CHECKING:
     from tapemigrate.rules.tfe.writer import Writer
@@ -110,7 +111,7 @@ def _stays(writer: Writer, name: str, stmt: ast.stmt, callers: Callers) -> bool:
     loops = set(scopes.loops(stmt))
     for other in made:
         shared = loops & {*scopes.loops(other), other}
-        if (shared and not callers.local) or other.lineno > stmt.lineno:
+        if (shared and not callers.local) or begin(other) > begin(stmt):
             return False
     return True
 

@@ -14,6 +14,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.catalog import lookup
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.source.points import begin
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -206,7 +207,7 @@ class Scopes:
                 found.nested.append(node)
             elif isinstance(node.ctx, ast.Del):
                 found.others.append(node)
-        found.calls.sort(key=lambda call: (call.lineno, call.col_offset))
+        found.calls.sort(key=begin)
         return found
 
     def unchanged(self, name: str, first: ast.stmt, last: ast.stmt) -> bool:
@@ -222,7 +223,7 @@ class Scopes:
         for made in self.definitions(name, binder):
             if made.stmt is None:
                 continue
-            if first.lineno < made.stmt.lineno <= last.lineno:
+            if begin(first) < begin(made.stmt) <= begin(last):
                 return False
             if loops & {*self.loops(made.stmt), made.stmt}:
                 return False

@@ -10,6 +10,7 @@ from tapemigrate.rules.tfe.block import hoistable
 from tapemigrate.rules.tfe.callers import Callers
 from tapemigrate.rules.tfe.scopes import NameUses, Scopes
 from tapemigrate.rules.tfe.sites import Kind, Site
+from tapemigrate.source.points import begin, end
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def callers_of(scopes: Scopes, name: str, stmt: ast.stmt, uses: NameUses) -> Cal
     local = not others and not uses.nested
     for call in uses.calls:
         inside = loops <= set(scopes.loops(scopes.statement(call)))
-        local = local and inside and call.lineno >= stmt.lineno
+        local = local and inside and begin(call) >= begin(stmt)
     return Callers(seen, calls, local)
 
 
@@ -99,7 +100,7 @@ def _replaceable(
     if uses.others or uses.nested or uses.mixed or site.kind is Kind.VJP:
         return False
     target = scopes.statement(call)
-    if call.lineno <= stmt.lineno:
+    if begin(call) < end(stmt):
         return False
     if not set(scopes.loops(stmt)) <= set(scopes.loops(target)):
         return False

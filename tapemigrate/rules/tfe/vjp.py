@@ -9,6 +9,7 @@ from tapemigrate.rules.tfe.block import Block, host
 from tapemigrate.rules.tfe.inline import CannotInline, forward
 from tapemigrate.rules.tfe.results import settle
 from tapemigrate.rules.tfe.sites import Site
+from tapemigrate.source.points import begin
 
 if TYPE_CHECKING:
     from tapemigrate.rules.tfe.writer import Writer
@@ -60,6 +61,6 @@ def _one_call(writer: Writer, stmt: ast.Assign, vjp: str) -> ast.Call:
     plain = len(product.args) + len(product.keywords) <= 1
     if not plain or any(isinstance(a, ast.Starred) for a in product.args):
         raise CannotInline
-    if any(k.arg != "dy" for k in product.keywords) or later.lineno <= stmt.lineno:
+    if any(k.arg != "dy" for k in product.keywords) or begin(later) <= begin(stmt):
         raise CannotInline
     return product

@@ -18,6 +18,7 @@ from tapemigrate.rules.unseen.made_in_loops import loop_round, run_by_a_loop_too
 from tapemigrate.rules.unseen.new_cells import are_new
 from tapemigrate.rules.unseen.recurrent import direct, run_by, runs_in
 from tapemigrate.rules.unseen.words import last_of
+from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
@@ -49,7 +50,7 @@ def settle(
     name = _first(nodes, unit, project)
     if name is None:
         return _found_again(region, nodes, view, project)
-    before = _before(view.scope, region.block.body[region.first].lineno)
+    before = _before(view.scope, begin(region.block.body[region.first]))
     if _stands(project, _SCOPES_OF_THEIR_OWN) or _may_have_made_them(before, nodes, unit, project):
         return _made_in(name)
     if any(_enters_a_graph(n) for node in nodes for n in walk(node)):
@@ -84,8 +85,8 @@ def _found_again(
     if found is None:
         return region
     function, name = found
-    row = region.block.body[region.first].lineno
-    if any(direct(n, view.unit) for node in _before(view.scope, row) for n in ast.walk(node)):
+    first = begin(region.block.body[region.first])
+    if any(direct(n, view.unit) for node in _before(view.scope, first) for n in ast.walk(node)):
         return _made_in(name)
     if not any(direct(n, view.unit) for n in ast.walk(view.scope)):
         region.assumptions.append(
@@ -164,17 +165,17 @@ def _stands(project: Project, words: Sequence[str]) -> bool:
     return any(word in file.text for _, file in project.units.files() for word in words)
 
 
-def _before(node: ast.AST, row: int) -> list[ast.AST]:
-    """What runs in a scope before the statement in ``row``: not what is in the other branch."""
+def _before(node: ast.AST, place: Point) -> list[ast.AST]:
+    """What runs in a scope before the statement at ``place``: not what is in the other branch."""
     found: list[ast.AST] = []
     children = ast.iter_child_nodes(node)
     if isinstance(node, ast.If):
-        children = iter(node.orelse if (node.body[-1].end_lineno or 0) < row else node.body)
+        children = iter(node.orelse if end(node.body[-1]) <= place else node.body)
     for child in children:
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.arguments):
             continue
-        end = getattr(child, "end_lineno", None)
-        found += [child] if end is not None and end < row else _before(child, row)
+        is_before = isinstance(child, ast.stmt | ast.expr) and end(child) <= place
+        found += [child] if is_before else _before(child, place)
     return found
 
 

@@ -14,6 +14,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
 from tapemigrate.rules.unseen.graph_around import graph_around
 from tapemigrate.rules.unseen.hazards import Hazards
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import arguments_of, top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
@@ -81,7 +82,7 @@ def _is_of_new_ops(danger: Hazards, view: View, request: Request) -> bool:
     body = view.blocks.top.body
     if not _are_made_in(view, body, request.sources):
         return False
-    before = [stmt for stmt in body if stmt.lineno <= request.stmt.lineno]
+    before = [stmt for stmt in body if begin(stmt) <= begin(request.stmt)]
     for node in (n for stmt in before for n in walk(stmt) if isinstance(n, ast.Call)):
         path = path_of(node.func)
         if path is None or path[0] == view.kinds.self_name:
@@ -130,7 +131,7 @@ def _is_filled_in(view: View, inside: Sequence[ast.stmt], made: Def, depth: int)
     """The same of one definition, or of what it puts into a list."""
     stmt, value = made.stmt, made.value
     first, last = inside[0], inside[-1]
-    if stmt is None or not first.lineno <= stmt.lineno <= (last.end_lineno or stmt.lineno):
+    if stmt is None or not begin(first) <= begin(stmt) < end(last):
         return False
     if made.kind is Kind.ASSIGN and value is not None:
         return _is_made_in(view, inside, value, depth)

@@ -13,6 +13,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
+from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import children
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -23,18 +24,21 @@ _MAKING_NONE = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 #: In a file without one of these pieces nothing of the kind runs.
 _PIECES = ("exec", "runpy", "import *", "globals(", "locals(", "vars(")
 
+# Where a function begins, ahead of all its statements.
+_AHEAD = (0, 0)
+
 
 def runs_other_code(view: View, region: Region) -> Refusal | None:
     """Why the scope may compute with the sources where nothing shows it."""
     if not view.unit.once(_may_run):
         return None
     made = [d.stmt for leaf in region.sources.leaves for d in leaf.defs]
-    first = min((s.lineno if s is not None else 0 for s in made), default=_begin(view))
-    last = region.request.stmt.end_lineno or region.request.stmt.lineno
+    first = min((begin(s) if s is not None else _AHEAD for s in made), default=_begin(view))
+    last = end(region.request.stmt)
     loops = view.blocks.loops_around(region.request.stmt)
     for node, what in _running(view):
-        if not first <= node.lineno <= last and not any(
-            loop.lineno <= node.lineno <= (loop.end_lineno or 0) for loop in loops
+        if not first <= begin(node) < last and not any(
+            begin(loop) <= begin(node) < end(loop) for loop in loops
         ):
             continue
         return Refusal(
@@ -45,11 +49,11 @@ def runs_other_code(view: View, region: Region) -> Refusal | None:
     return None
 
 
-def _begin(view: View) -> int:
-    """The line before which the scope has made no variables: it does nothing but import."""
+def _begin(view: View) -> Point:
+    """The place before which the scope has made no variables: it does nothing but import."""
     body = getattr(view.scope, "body", None)
     rest = (s for s in body if not isinstance(s, _MAKING_NONE)) if isinstance(body, list) else ()
-    return next((stmt.lineno for stmt in rest), 0)
+    return next(map(begin, rest), _AHEAD)
 
 
 def _may_run(unit: Unit) -> bool:

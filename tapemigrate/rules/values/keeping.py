@@ -13,6 +13,7 @@ from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import kinds_of
 from tapemigrate.rules.project import Project
+from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 
@@ -107,13 +108,14 @@ def _is_load(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
 
 
-def _set(method: ast.FunctionDef, kinds: Kinds) -> Iterator[tuple[str, int]]:
-    """The parts of its object that it sets to what may be a tensor, and the first line it does."""
+def _set(method: ast.FunctionDef, kinds: Kinds) -> Iterator[tuple[str, Point]]:
+    """The parts of its object that it sets to what may be a tensor, and where it first has."""
     me = method.args.args[0].arg
-    found: list[tuple[str, int]] = []
+    found: list[tuple[str, Point]] = []
     for node in walk(method):
-        owner: ast.expr | None = None
-        values: list[ast.expr] = []
+        if not isinstance(node, ast.Assign | ast.AugAssign | ast.Call):
+            continue
+        owner: ast.expr | None
         match node:
             case ast.Assign(targets=targets, value=value):
                 owner, values = targets[0], [value]
@@ -128,15 +130,17 @@ def _set(method: ast.FunctionDef, kinds: Kinds) -> Iterator[tuple[str, int]]:
         if path is None or len(path) < 2 or path[0] != me or owner is None:
             continue
         if not all(kinds.make(value) in INDEPENDENT for value in values):
-            found.append((path[1].lstrip("."), owner.lineno))
-    return iter(sorted(found, key=lambda each: -each[1]))
+            # What it is given is read first.
+            found.append((path[1].lstrip("."), end(node)))
+    return iter(sorted(found, key=lambda each: each[1], reverse=True))
 
 
-def _is_read_before(method: ast.FunctionDef, set_here: dict[str, int]) -> bool:
+def _is_read_before(method: ast.FunctionDef, set_here: dict[str, Point]) -> bool:
     me = method.args.args[0].arg
     return any(
         _is_load(node)
         and path_of(node.value) == (me,)
-        and node.lineno <= set_here.get(node.attr, 0)
+        and node.attr in set_here
+        and begin(node) < set_here[node.attr]
         for node in walk(method)
     )

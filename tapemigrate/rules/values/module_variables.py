@@ -14,6 +14,7 @@ from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.filled_state import is_own_module
 from tapemigrate.rules.values.variable_values import is_variable, parts
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.plain_calls import makes_container
@@ -79,8 +80,8 @@ def values_of(project: Project, unit: Unit, name: str) -> list[ast.expr]:
     if name in unit.once(_bound_otherwise):
         return []
     stars = [alias for alias in unit.nodes(ast.alias) if alias.name == "*"]
-    first = min((value.lineno for value in values), default=0)
-    if any(star.lineno > first for star in stars):
+    first = min(map(begin, values), default=None)
+    if first is not None and any(begin(star) > first for star in stars):
         return []
     return values if values and not may_be_set_unseen(project, unit, name) else []
 
