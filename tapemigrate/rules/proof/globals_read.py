@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tapemigrate.flow.changers import CHANGERS
@@ -160,7 +160,7 @@ def _run(project: Project, region: Region, view: View) -> _Ran:
                 theirs = _functions_around(view, each)
                 if view.scope not in theirs:
                     outer |= free
-                past = past.union(*(free & bound for a, bound in around.items() if a not in theirs))
+                past |= _past(around, theirs, free)
                 pending += [(stmt, free) for stmt in each.body]
                 made = [*each.decorator_list, *each.args.defaults, *each.args.kw_defaults]
                 names = [
@@ -171,9 +171,13 @@ def _run(project: Project, region: Region, view: View) -> _Ran:
         for name in (runs.names & outside) - named:
             named.add(name)
             for value in below.may_hold_functions(project, view, name):
-                inner = below.runs(project, view.unit, value).names
-                pending.append((value, inner))
-                read |= inner
+                held = below.runs(project, view.unit, value)
+                pending.append((value, held.names))
+                read |= held.names
+                theirs = _functions_around(view, value)
+                if view.scope not in theirs:
+                    outer |= held.read
+                past |= _past(around, theirs, held.read)
     outer &= view.flow.own_names
     if (outer or past) and not isinstance(view.scope, ast.Module):
         given = project.view(view.unit, view.unit.tree).flow.given
@@ -243,6 +247,13 @@ def _seen_from(view: View, module: View, function: NamedFunction) -> frozenset[s
     for around in ours - theirs - {view.scope}:
         free -= {name for name in _bound_in(around) if not module.flow.given(name)}
     return free
+
+
+def _past(
+    around: Mapping[ast.AST, set[str]], theirs: set[ast.AST], names: frozenset[str]
+) -> set[str]:
+    """Those of the names that functions ``around`` bind, which are not among ``theirs``."""
+    return {name for a, bound in around.items() if a not in theirs for name in names & bound}
 
 
 def _functions_around(view: View, node: ast.AST) -> set[ast.AST]:
