@@ -26,7 +26,7 @@ _STARRED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\*?)[ \t]*([^\W\d]\
 # One of these stands in a file with objects that hold what they are made with.
 _HOLDING = ("functools", "SimpleNamespace", "namedtuple", "NamedTuple", "dataclass", "def __init__")
 # A name of its own for what may be a function, or a method of an object.
-_RENAMED = late(r"(?m)^[ \t]+(\w+) = (?:\w+\.)*(\w+)[ \t]*(?:#|$)")
+_RENAMED = late(r"(?m)(?:^[ \t]+|;[ \t]*)(\w+)[ \t]*=[\s(]*(?:\w+\.)*(\w+)\s*(?:[#;)]|$)")
 # What is taken out of a display, or called out of a dict.
 _TAKEN = late(r"\[(?<![\w)\]}'\"]\[)[^\[\]\n]*\]\[")
 _CALLED = late(r"\](?<=['\"]\])\(")

@@ -13,7 +13,7 @@ from tapemigrate.rules.units import Units
 # What a pattern begins with letter by letter is looked for many times as fast.
 _AS = late(r" as (_*[A-Z]\w*)")
 _BEFORE = late(r"\w+\Z")
-_ASSIGNED = late(r"\n(_*[A-Z]\w*) = (?:\w+\.)*(_*[A-Z]\w*)[ \t]*(?:#.*)?(?=\n|\Z)")
+_ASSIGNED = late(r"\n(_*[A-Z]\w*)[ \t]*=[\s(]*(?:\w+\.)*(_*[A-Z]\w*)\s*(?=[\n#;)]|\Z)")
 
 # What no name is longer than.
 _LONGEST = 200
