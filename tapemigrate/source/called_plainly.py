@@ -15,8 +15,8 @@ from tapemigrate.patterns import late
 from tapemigrate.source.carriers import root_of
 from tapemigrate.source.trees import calls_in, statements, walk
 
-_LOOKED_UP = late(r"""\bgetattr\([^()]*,\s*["']([A-Za-z]\w*)["']\s*\)\s*\(""")
-_HANDED_ON = late(r"\breturn \w+\(\*\w+, ?\*\*\w+\)")
+_LOOKED_UP = late(r"""\bgetattr\([^()]*,\s*["']([A-Za-z]\w*)["']\s*,?\s*\)\s*\(""")
+_HANDED_ON = late(r"\breturn\b[\s(]*\w+\(\s*\*\w+,\s*\*\*\w+\s*,?\s*\)")
 
 
 def call_plainly(tree: ast.Module, text: str) -> bool:
