@@ -343,9 +343,15 @@ class Project:
         return "*" not in bound and made <= plain - named - bound
 
     def family(self, unit: Unit, cls: ast.ClassDef) -> list[ast.ClassDef]:
-        """``cls``, its bases and its subclasses, as far as this file shows them."""
-        found = list(self.effects(unit).lineage(cls))
-        return found + [each for each in unit.once(extending).get(cls, ()) if each not in found]
+        """``cls``, its bases and its subclasses with all of theirs, as far as this file shows them.
+
+        What a class is mixed with has a share in the same objects.
+        """
+        effects = self.effects(unit)
+        related = dict.fromkeys(effects.lineage(cls))
+        for below in unit.once(extending).get(cls, ()):
+            related |= dict.fromkeys([below, *effects.lineage(below)])
+        return list(related)
 
     def _means_something_else(self, unit: Unit, node: ast.Name | ast.Attribute) -> bool:
         """Whether the name is a local variable here, or belongs to a library."""

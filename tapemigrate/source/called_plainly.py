@@ -26,7 +26,7 @@ def call_plainly(tree: ast.Module, text: str) -> bool:
     if not names and not hands_on:
         return False
     methods = names & set(_methods(tree)) if names else names
-    imported = _imported(tree)
+    imported = imported_names(tree)
     helpers = frozenset(_helpers(tree)) if hands_on else frozenset[str]()
     for call in calls_in(tree):
         call.func = _looked_up(call.func, methods, imported)
@@ -57,7 +57,7 @@ def _methods(tree: ast.Module) -> Iterator[str]:
                 yield stmt.name
 
 
-def _imported(tree: ast.Module) -> frozenset[str]:
+def imported_names(tree: ast.Module) -> frozenset[str]:
     """The names that import statements give."""
     return frozenset(
         (alias.asname or alias.name).split(".")[0]

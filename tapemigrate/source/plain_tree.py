@@ -8,6 +8,7 @@ from tapemigrate.source.called_plainly import call_plainly
 from tapemigrate.source.choices import settle_choices
 from tapemigrate.source.decoding import SourceFile
 from tapemigrate.source.named_lambdas import name_lambdas
+from tapemigrate.source.named_parts import name_parts
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.spelled_out import spell_out_calls
 from tapemigrate.source.trees import forget
@@ -22,7 +23,7 @@ def plain_tree(file: SourceFile) -> ast.Module:
         SourceError: where it does not parse.
     """
     tree = parse(file.text, file.filename)
-    for change in (settle_choices, name_lambdas, call_plainly, spell_out_calls):
+    for change in (settle_choices, name_parts, name_lambdas, call_plainly, spell_out_calls):
         if change(tree, file.text):
             forget(tree)
     return tree

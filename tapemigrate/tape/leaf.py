@@ -76,12 +76,14 @@ class Making:
     """What the making of an object did with the variables that it holds.
 
     ``quiet``: nothing was computed with them. ``new``: no other object has had them before.
-    ``seen``: a class of the user's is known to be that of the object.
+    ``seen``: a class of the user's is known to be that of the object. ``computed``: the parts that
+    it is seen to compute, or to make anew, so that they are nothing that it was handed.
     """
 
     quiet: bool
     new: bool
     seen: bool
+    computed: frozenset[str] = frozenset()
 
 
 def taken_for_variables(text: str) -> str:

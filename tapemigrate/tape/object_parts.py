@@ -11,7 +11,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import names_class, path_of, text_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.built_late import BuiltLate
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.leaf import (
@@ -78,7 +78,8 @@ class ObjectParts:
             leaf = Leaf(frozenset(), None, True, True, variables=True, found=True)
             return Sources([assuming(leaf, taken_for_variables(text))], None)
         if late is None:
-            leaf = Leaf(frozenset({made}), text, True, None, True, fresh=new, found=not new)
+            fresh = new and not (attribute and self._may_be_handed(made, text))
+            leaf = Leaf(frozenset({made}), text, True, None, True, fresh=fresh, found=not new)
             if made.value is not None and self._holds_old(made.value):
                 parts = _has_parts(made.value)
                 leaf = Leaf(frozenset({made}), text, True, None, parts, found=parts)
@@ -104,6 +105,15 @@ class ObjectParts:
             d.value is None or d.kind is not Kind.ASSIGN or self._made.may_find(d.value)
             for d in held
         )
+
+    def _may_be_handed(self, made: Def, text: str) -> bool:
+        """Whether an object is made with what was there before, which may be that part of it."""
+        if not isinstance(made.value, ast.Call):
+            return False
+        part = re.split(r"[.\[]", text[len(text_of(made.path)) :])[1]
+        if part in self._making(made).computed:
+            return False
+        return any(map(self._may_be_old, arguments_of(made.value)))
 
     def _part_built_late(self, made: Def, text: str, known: Trainable | None) -> Sources | None:
         """A part of an object that is there only once the object was called, after the watching."""

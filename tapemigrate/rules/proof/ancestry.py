@@ -71,7 +71,7 @@ class Ancestry:
     def __init__(self, project: Project, tracer: Tracer) -> None:
         self._project = project
         self._tracer = tracer
-        self._met: dict[tuple[ast.AST, Def, _Way, bool], set[_Met]] = {}
+        self._met: dict[tuple[ast.AST, Def | ast.expr, _Way, bool], set[_Met]] = {}
         self._related: dict[ast.ClassDef, set[str]] = {}
 
     def leads_to(self, view: View, root: Def, sources: Iterable[Def]) -> bool | None:
@@ -92,6 +92,31 @@ class Ancestry:
             return None
         return None if self._are_imported(view, root, followed) else False
 
+    def made_of(self, view: View, value: ast.expr, sources: Iterable[Def]) -> bool | None:
+        """Whether ``value`` was made of a source, a part of the scope's object."""
+        sources = list(sources)
+        named = self._back(view, value, _Way.NAMES)
+        behind = self._back(view, value, _Way.MADE) - named
+        simple = (d for d in sources if _is_simple(d, view, frozenset()))
+        if any(behind & self._back(view, each, _Way.SAME) for each in simple):
+            return True
+        return None if any(behind & self._back(view, d, _Way.PERHAPS) for d in sources) else False
+
+    def made_with(self, view: View, value: ast.expr, objects: Iterable[Def]) -> bool:
+        """Whether ``value`` may be made of what an object was, one that the scope's object keeps.
+
+        Or be a part of it: which, it does not tell.
+        """
+        behind = {step.made or step.value for step in self._steps_from(view, value)}
+        return any(
+            _is_tensor(step) and (step.made or step.value) in behind
+            for each in objects
+            for step in self._steps_from(view, each)
+        )
+
+    def _steps_from(self, view: View, start: Def | ast.expr) -> Iterator[_Step]:
+        return self._steps(_begun(view, start), _Way.MADE, across=False)
+
     def _are_imported(self, view: View, root: Def, sources: Iterable[Def]) -> bool:
         """Whether value and source are imported, and the file of the value is not at hand."""
         path = self._imported(view, root)
@@ -104,13 +129,13 @@ class Ancestry:
             isinstance(met, str) for each in sources for met in self._back(view, each, _Way.PERHAPS)
         )
 
-    def _back(self, view: View, start: Def, way: _Way, across: bool = True) -> set[_Met]:
+    def _back(self, view: View, start: Def | ast.expr, way: _Way, across: bool = True) -> set[_Met]:
         """All that is met on the way back, without what only stands for something else."""
         known = self._met.get((view.scope, start, way, across))
         if known is not None:
             return known
         found: set[_Met] = set()
-        for step in self._steps(_Step(view, start, None, False), way, across):
+        for step in self._steps(_begun(view, start), way, across):
             if step.made is not None:
                 if not _is_outside(step):
                     found.add(step.made)
@@ -413,6 +438,20 @@ def _elements_of(value: ast.expr) -> list[ast.expr]:
     if isinstance(value, ast.List | ast.Tuple):
         return value.elts
     return value.values if isinstance(value, ast.Dict) else []
+
+
+def _begun(view: View, start: Def | ast.expr) -> _Step:
+    if isinstance(start, Def):
+        return _Step(view, start, None, False)
+    return _Step(view, None, start, False)
+
+
+def _is_tensor(step: _Step) -> bool:
+    """Whether it is a tensor, or handed in."""
+    if step.made is not None and step.made.kind is Kind.PARAM:
+        return not _is_outside(step)
+    value = step.value if step.made is None else step.made.value
+    return value is not None and step.view.kinds.make(value) in (Make.LEAF, Make.TENSOR)
 
 
 def _is_outside(step: _Step) -> bool:

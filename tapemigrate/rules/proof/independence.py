@@ -414,7 +414,11 @@ class Independence:
                 self._project, self._tracer, caller, attribute, passed.value
             ):
                 return False
-        return True
+        kept = [d for d in cut if attribute_of(d, caller) is not None]
+        if kept and asked.part and self._ancestry.made_with(caller, other, kept):
+            return None
+        made = self._ancestry.made_of(caller, other, kept) if kept else False
+        return None if made is None else not made
 
     def _by_those_above(
         self, passed: _Passed, asked: Asked, upward: list[Def]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.finding import Unit
@@ -53,10 +53,14 @@ class ListSigns:
                 return any(self.gives(view, each, depth) for each in node.values)
             case ast.BinOp(op=ast.Add()):
                 return any(self.gives(view, each, depth) for each in (node.left, node.right))
+            case ast.BinOp(op=ast.Mult()):  # ``[None] * n``
+                return any(isinstance(each, ast.List) for each in (node.left, node.right))
             case ast.Call():
                 return self._call(view, node, depth)
             case ast.Attribute() if depth <= _DEPTH:
                 return self.kept(view, node.attr, depth)
+            case ast.Subscript(slice=ast.Constant(value=str(key))) if depth <= _DEPTH:
+                return self.under(key, depth)
             case ast.Name() if depth <= _DEPTH:
                 made = {use.made for use in view.flow.reads.get(node, frozenset())}
                 return any(self.made(view, each, depth + 1) for each in made)
@@ -120,6 +124,14 @@ class ListSigns:
             if function.decorator_list
         )
 
+    def under(self, key: str, depth: int = 0) -> bool:
+        """Whether some dict at hand holds a list by that name: ``ends["layers"]``."""
+        return any(
+            self.gives(self._project.view(unit, self._project.scope_of(unit, value)), value, depth)
+            for unit in self._project.units.having(key)
+            for value in unit.once(_by_key).get(key, ())
+        )
+
     def _returns(
         self, view: View, function: ast.FunctionDef | ast.AsyncFunctionDef, depth: int
     ) -> bool:
@@ -154,7 +166,10 @@ class ListSigns:
         if made.kind is Kind.PARAM:
             return self.given(view, made.path[0], depth)
         if made.kind is Kind.ENTRY:
-            return self.global_may_be(view, made.path[0])
+            key = key_of(made.path)
+            return self.global_may_be(view, made.path[0]) or (
+                key is not None and self.under(key, depth + 1)
+            )
         if made.kind is Kind.MUTATE:
             return any(self.made(view, use.made, depth + 1) for use in made.before)
         if value is None:
@@ -196,6 +211,33 @@ def _put_in(unit: Unit) -> dict[str, list[ast.expr]]:
                 case ast.Subscript(value=ast.Attribute(attr=name)):
                     found[name].append(stmt.value)
     return found
+
+
+def _by_key(unit: Unit) -> dict[str, list[ast.expr]]:
+    """What dicts of the file hold, by the texts that are its keys."""
+    found: dict[str, list[ast.expr]] = defaultdict(list)
+    for shown in unit.nodes(ast.Dict):
+        for name, value in zip(shown.keys, shown.values, strict=True):
+            if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                found[name.value].append(value)
+    for stmt in unit.nodes(ast.Assign):
+        for target in stmt.targets:
+            match target:
+                case ast.Subscript(slice=ast.Constant(value=str(key))):
+                    found[key].append(stmt.value)
+    for call in unit.nodes(ast.Call):
+        match call.func:
+            case ast.Name(id="dict") | ast.Attribute(attr="update"):
+                for each in call.keywords:
+                    if each.arg is not None:
+                        found[each.arg].append(each.value)
+    return found
+
+
+def key_of(path: Path) -> str | None:
+    """The text by which the last part of a path is looked up."""
+    is_text = path[-1].startswith(("['", '["'))
+    return str(ast.literal_eval(path[-1])[0]) if is_text else None
 
 
 def is_zipped(value: ast.expr) -> bool:

@@ -14,6 +14,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.instances import Instances, instances_of
 from tapemigrate.rules.finding import Unit
@@ -21,6 +22,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import arguments_of, children, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Making
+from tapemigrate.tape.same import value_may_be
 from tapemigrate.tape.symbols import QUIET
 from tapemigrate.tape.syntax import SETTINGS
 
@@ -53,7 +55,28 @@ def making(project: Project, view: View, made: Def) -> Making:
         return Making(quiet=False, new=False, seen=False)
     found = instances_of(project, view, made.value)
     new = not _looks_up(project, view, found) and not _is_given(view, made)
-    return Making(_Quiet(project).call(view, made.value), new, bool(found.classes))
+    quiet = _Quiet(project).call(view, made.value)
+    return Making(quiet, new, bool(found.classes), _computed(project, found))
+
+
+def _computed(project: Project, found: Instances) -> frozenset[str]:
+    """The attributes that every class which it may be of gives what an op has made there."""
+    if not found.classes or found.stray or found.other or found.unseen:
+        return frozenset()
+    parts: list[set[str]] = []
+    for made in found.classes:
+        given: dict[str, list[bool]] = {}
+        for unit, cls in _lineage(project, made):
+            for name, values in assigned_in(unit, cls).items():
+                given.setdefault(name, []).extend(_is_computed(project, unit, v) for v in values)
+        parts.append({name for name, computed in given.items() if all(computed)})
+    return frozenset(set.intersection(*parts))
+
+
+def _is_computed(project: Project, unit: Unit, value: ast.expr) -> bool:
+    inner = project.view(unit, project.scope_of(unit, value))
+    new = inner.kinds.make(value) in (Make.TENSOR, Make.LEAF, *_VARIABLES)
+    return new and not value_may_be(value, inner.flow, inner.kinds)
 
 
 class _Quiet:

@@ -216,6 +216,8 @@ def calls_of(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[C
     known = classes(project)
     below = known.extending(view.cls.name)
     for name in sorted({view.cls.name, *below}):
+        if name != view.cls.name and all(map(_has_own, known.named(name))):
+            continue  # its constructor calls this one, if at all
         # Other files may have a class of that name for themselves, if it does not extend this one.
         others = known.named(name) if name not in below else ()
         own = {unit.filename for unit, _ in others} - {view.unit.filename}
@@ -227,6 +229,12 @@ def calls_of(project: Project, view: View, scope: ast.FunctionDef) -> Iterator[C
         cls = project.class_of(site.unit, project.scope_of(site.unit, site.call))
         if cls is not None and cls.name in below:
             yield site
+
+
+def _has_own(named: tuple[Unit, ast.ClassDef]) -> bool:
+    return any(
+        isinstance(stmt, ast.FunctionDef) and stmt.name == "__init__" for stmt in named[1].body
+    )
 
 
 def _put_into(project: Project, view: View, node: ast.expr) -> Sequence[ast.expr]:
