@@ -91,6 +91,31 @@ def test_files_are_not_looked_at_without_end(
     assert ("one of more files than are looked at may call it" in messages[0]) == told
 
 
+@pytest.mark.parametrize("folder", ["", "others"])
+def test_of_too_many_callers_those_beside_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    """``get`` may be of anything; who hands in what a network gave is seen all the same."""
+    monkeypatch.setattr(context, "_MOST_MENTIONS", 3)
+    head = "import tensorflow as tf\n\n\n"
+    objective = "class Objective:\n    def get(self, probs):\n"
+    objective += '        scale = tf.compat.v1.get_variable("scale", [])\n'
+    objective += "        loss = tf.reduce_mean(probs) * scale\n"
+    objective += "        return tf.gradients(loss, tf.compat.v1.trainable_variables())\n"
+    model = "class Model:\n    def __init__(self, objective, x):\n"
+    model += "        self.objective = objective\n        w = tf.Variable([1.0])\n"
+    model += "        self.probs = tf.nn.softmax(x * w)\n\n    def setup(self):\n"
+    model += "        return self.objective.get(self.probs)\n"
+    texts = {"objective.py": objective, f"{folder}/model.py".lstrip("/"): model}
+    texts |= {f"far/use_{k}.py": "def f(d):\n    return d.get(1)\n" for k in range(4)}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(head + text)
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    (found,) = [d for r in outcome.results for d in r.diagnostics if d.code == "TM101"]
+    assert (found.fix is None) == (not folder), found.message
+
+
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [

@@ -40,6 +40,13 @@ _TOP = late(rb"^(?:def|class)[\s\\]+([^\s(:\\\[]+)", re.MULTILINE)
 _LAMBDA = late(rb"^(\w+)[ \t\f]*=[\s\\(]*lambda\b", re.MULTILINE)
 
 
+def _beside(filename: str, paths: Collection[str]) -> list[str]:
+    """Those of ``paths`` in the same folder, if these are few."""
+    folder = os.path.dirname(filename)
+    found = [path for path in paths if os.path.dirname(path) == folder]
+    return found if len(found) <= _MOST_MENTIONS else []
+
+
 def words(links: Iterable[Links]) -> frozenset[str]:
     """What has to be looked for to know the files that concern files with these links."""
     links = list(links)
@@ -135,8 +142,9 @@ class Choice:
                 paths = self._meaning(filename, name, links, paths)
             if len(paths) > _MOST_MENTIONS:
                 yield ""
-            else:
-                yield from (path for path in paths if path in chosen[name])
+                # What those beside it hand in still tells where an assumption would be false.
+                paths = _beside(filename, paths)
+            yield from (path for path in paths if path in chosen[name])
 
     def _meaning(self, filename: str, name: str, links: Links, paths: list[str]) -> list[str]:
         """Those of ``paths`` that have the name from ``filename``, as far as imports tell."""

@@ -19,6 +19,7 @@ from tapemigrate.rules.proof.constructor_above import constructors_elsewhere
 from tapemigrate.rules.proof.globals_read import given_late, read_outside
 from tapemigrate.rules.proof.handed_later import may_be_tensors
 from tapemigrate.rules.proof.held import means_above, own_methods, reads_state
+from tapemigrate.rules.proof.kept_below import kept_below
 from tapemigrate.rules.proof.kept_results import KeptResults, method_of
 from tapemigrate.rules.proof.kept_results import above as above_of
 from tapemigrate.rules.proof.kept_values import KeptValues
@@ -27,6 +28,7 @@ from tapemigrate.rules.proof.replacements import is_written_below, replacements
 from tapemigrate.rules.proof.state_read import state_read
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import names_of, wrong
+from tapemigrate.rules.values.attributes import filled_by
 from tapemigrate.rules.values.captured import captured_functions
 from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.computed import Computed, makes_objects
@@ -157,7 +159,7 @@ class HiddenReads:
             if used is not node and path_of(used) == (view.kinds.self_name,):
                 if (itself := self._own_call()) is not None:
                     found += self._read_by(region, node, itself.name, leaves)
-                    found += self._read_below(itself.name, leaves)
+                    found += self._read_below(region, itself.name, leaves)
                 continue
             if not isinstance(used, ast.Attribute) or not isinstance(used.ctx, ast.Load):
                 continue
@@ -172,7 +174,7 @@ class HiddenReads:
             if node in called and method is not None and has_plain_decorators(method):
                 continue
             if method is None:
-                found += self._held_function(used.attr, leaves)
+                found += self._held_function(region, used.attr, leaves)
                 values = attribute_values(self._project, view, used.attr)
                 if any(isinstance(value, ast.Lambda) for value in values):
                     found += self._read_by(region, node, used.attr, leaves)
@@ -184,7 +186,7 @@ class HiddenReads:
                 found += self._remembered(used.attr, leaves)
             else:
                 found += self._read_by(region, node, used.attr, leaves)
-                found += self._read_below(used.attr, leaves)
+                found += self._read_below(region, used.attr, leaves)
         return found
 
     def _read_above(
@@ -256,8 +258,13 @@ class HiddenReads:
         methods = (effects.method(self._view.cls, name) for name in RUN_WHEN_CALLED)
         return next((m for m in methods if m is not None), None)
 
-    def _read_below(self, name: str, leaves: list[Leaf]) -> list[str]:
+    def _read_below(self, region: Region, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
         """What else may run in place of the method, on objects of subclasses or on some."""
+        if any(x.variables for x in leaves):
+            kept = kept_below(self._project, self._results, self._view, region, name)
+            if kept is not None:
+                text = f"self.{kept[0]}` of `{kept[1]}"
+                return [wrong(text, "computed in another method", "the variables")]
         found = replacements(self._project, self._tracer, self._view, name)
         return [f"{each} reads nothing that was computed from {names_of(leaves)}" for each in found]
 
@@ -296,8 +303,9 @@ class HiddenReads:
             found.append(sentence)
         # An object that is called may have been made of the source, as one that is called here.
         for each in sorted(called - functions):
-            found += self._held_function(each, leaves)
+            found += self._held_function(region, each, leaves)
         looked_up_there = self._looked_up_by(name) - traced.attributes
+        filled = {each for method in self._run_by(name) for each in filled_by(method)}
         for attribute in sorted(traced.attributes | looked_up_there):
             if self._kept.is_module(attribute) or self._is_set_before(region, where, attribute):
                 continue
@@ -318,7 +326,8 @@ class HiddenReads:
             verdict = self._kept.judge(f"self.{attribute}", attribute, inner, leaves)
             if isinstance(verdict, Refusal) and self._steps is not None:
                 verdict = self._steps.left_over(attribute) or verdict
-            if isinstance(verdict, Refusal) and variables and not self._is_computed(attribute):
+            there = attribute in filled or not self._is_computed(attribute)
+            if isinstance(verdict, Refusal) and variables and there:
                 verdict = sentence
             if verdict:
                 found.append(sentence if attribute in looked_up_there else verdict)
@@ -411,11 +420,11 @@ class HiddenReads:
             for d in self._view.flow.defs.values()
         )
 
-    def _held_function(self, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
+    def _held_function(self, region: Region, name: str, leaves: list[Leaf]) -> list[str | Refusal]:
         """What is called of ``self`` and is no method of the class: one of subclasses, or kept."""
         values = attribute_values(self._project, self._view, name)
         if not values and is_written_below(self._project, self._view, name):
-            return [*self._read_below(name, leaves)]
+            return [*self._read_below(region, name, leaves)]
         verdict = self._kept_function(name, values, leaves)
         return [verdict] if verdict is not None else []
 

@@ -21,6 +21,7 @@ from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.instances import instances, instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.attributes import filled_by, put_by_class
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
@@ -110,6 +111,7 @@ class KeptResults:
                 if method in met:
                     continue
                 met.add(method)
+                given |= filled_by(method)
                 me = self.project.view(home, method).kinds.self_name
                 for node in (looked_up(n) or n for n in walk(method)):
                     if not isinstance(node, ast.Attribute):
@@ -148,7 +150,7 @@ class KeptResults:
             known[key] = any(
                 self._is_result(self.project.view(home, self.project.scope_of(home, v)), v, d)
                 for home, cls in lineage
-                for v in assigned_in(home, cls).get(name, ())
+                for v in (*assigned_in(home, cls).get(name, ()), *_put(home, cls, name))
                 if (d := depth - 1) > 0
             )
         return known[key]
@@ -277,6 +279,11 @@ def above(project: Project, unit: Unit, cls: ast.ClassDef) -> Iterator[Class]:
             found = [each for each in classes(project).named(base) if each[1] not in seen]
             seen |= {each for _, each in found}
             pending += found
+
+
+def _put(unit: Unit, cls: ast.ClassDef, name: str) -> list[ast.expr]:
+    """What methods put into a dict or list by a key: ``self.layers["out"] = self.decode(z)``."""
+    return put_by_class(unit, cls).get(name, [])
 
 
 def _elements(value: ast.expr) -> list[ast.expr]:

@@ -12,9 +12,11 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import named_by, with_aliases
+from tapemigrate.rules.values.plain_objects import is_plain_object
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.returned import given, place_of
 
 #: What is computed from no tensor that is handed in.
@@ -24,6 +26,8 @@ _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 
 # Through how many methods it is followed what a call gives.
 _DEPTH = 3
+# Methods that are handed the texts of a command line, and give what these say.
+_PARSING = frozenset({"parse_args", "parse_known_args"})
 
 
 def another_name(value: ast.expr, view: View) -> frozenset[Def]:
@@ -227,7 +231,7 @@ def is_output_of_object(
     for call, place in found:
         if not isinstance(call, ast.Call):
             continue
-        if _is_of_object(caller, call):
+        if _is_of_object(project, caller, call):
             return True
         function = caller.kinds.called(call) if depth > 0 else None
         if function is None:
@@ -240,13 +244,28 @@ def is_output_of_object(
     return False
 
 
-def _is_of_object(caller: View, call: ast.Call) -> bool:
+def _is_of_object(project: Project, caller: View, call: ast.Call) -> bool:
     if not isinstance(call.func, ast.Attribute) or caller.kinds.name(call.func) is not None:
         return False
     effects, name = caller.kinds.effects, call.func.attr
+    if name in _PARSING and _is_parser(project, caller, call.func.value):
+        return False  # ``parser.parse_args(argv)``
     own = path_of(call.func.value) == (caller.kinds.self_name,)
     if own and (effects.functions(name) or not effects.kept(name)):
         return False  # a method
     return caller.kinds.make(call) is Make.UNKNOWN and any(
         caller.kinds.make(a) not in PLAIN for a in call.args
+    )
+
+
+def _is_parser(project: Project, caller: View, owner: ast.expr) -> bool:
+    """Whether it is an object of a library without tensors that is made in sight."""
+    made = origins(caller.flow.uses_in(owner)) if isinstance(owner, ast.Name) else frozenset[Def]()
+    return bool(made) and all(
+        is_plain_object(project, caller.unit, d.path[0])
+        if d.kind is Kind.ENTRY
+        else d.kind is Kind.ASSIGN
+        and isinstance(d.value, ast.Call)
+        and makes_none(caller.unit.names.qualified(d.value.func) or "", d.value)
+        for d in made
     )

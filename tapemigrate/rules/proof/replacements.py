@@ -47,7 +47,7 @@ def is_written_below(project: Project, view: View, name: str) -> bool:
     cls = view.cls
     if cls is None or any(True for _ in classes(project).unseen_bases(view.unit, cls)):
         return False
-    below = {each for _, each in _beside(project, cls)}
+    below = {each for _, each in beside(project, cls)}
     written: list[NamedFunction] = []
     for _, each in of_one_object(project, cls):
         members = [stmt for stmt in each.body if isinstance(stmt, NamedFunction)]
@@ -60,7 +60,7 @@ def is_written_below(project: Project, view: View, name: str) -> bool:
 
 def in_its_place(project: Project, home: Unit, cls: ast.ClassDef, name: str) -> str:
     """What may run in place of the method, whatever it reads; empty if nothing in sight."""
-    for _, other in _beside(project, cls):
+    for _, other in beside(project, cls):
         for member in other.body:
             named = isinstance(member, ast.FunctionDef) and member.name == name
             if named or _is_callable(member, name):
@@ -90,7 +90,7 @@ def _called_for(project: Project, view: View, cls: ast.ClassDef, name: str) -> s
 def _replacements_of(
     project: Project, tracer: Tracer, view: View, cls: ast.ClassDef, name: str
 ) -> Iterator[str]:
-    for unit, other in _beside(project, cls):
+    for unit, other in beside(project, cls):
         for member in other.body:
             if isinstance(member, ast.FunctionDef) and member.name == name:
                 if _reads_tensors(project, tracer, project.view(unit, member), member):
@@ -116,7 +116,7 @@ def _replacements_of(
         yield f"what is set as `{name}`"
 
 
-def _beside(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef]]:
+def beside(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef]]:
     """The subclasses, and what else these extend, which may come before ``cls``."""
     known = classes(project)
     below = known.extending(cls.name)

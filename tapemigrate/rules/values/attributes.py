@@ -83,13 +83,18 @@ def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.ex
     classes = [(view.unit, cls) for cls in project.family(view.unit, view.cls)]
     found: list[tuple[Unit, ast.expr]] = []
     for unit, cls in [*classes, *bases_elsewhere(project, view)]:
-        filled = unit.once(_filled)
-        if cls not in filled:
-            filled[cls] = {}
-            for attribute, value in _filled_in(cls):
-                filled[cls].setdefault(attribute, []).append(value)
-        found += [(unit, value) for value in filled[cls].get(name, ())]
+        found += [(unit, value) for value in put_by_class(unit, cls).get(name, ())]
     return found
+
+
+def put_by_class(unit: Unit, cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
+    """What methods of ``cls``, a class of ``unit``, put into attributes, by the names of these."""
+    filled = unit.once(_filled)
+    if cls not in filled:
+        filled[cls] = {}
+        for attribute, value in _filled_in(cls):
+            filled[cls].setdefault(attribute, []).append(value)
+    return filled[cls]
 
 
 def bases_elsewhere(project: Project, view: View) -> list[tuple[Unit, ast.ClassDef]]:
@@ -113,8 +118,13 @@ def _filled(unit: Unit) -> dict[ast.ClassDef, dict[str, list[ast.expr]]]:
     return {}
 
 
-def _filled_in(cls: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
-    for node in walk(cls):
+def filled_by(method: ast.AST) -> set[str]:
+    """The attributes into which the method itself puts something."""
+    return {attribute for attribute, _ in _filled_in(method)}
+
+
+def _filled_in(code: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    for node in walk(code):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Subscript) and _is_own(target.value):
