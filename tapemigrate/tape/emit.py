@@ -395,8 +395,12 @@ class Emitter:
         code = self._asking.render(request.target)
         if request.ahead:
             return self._moved(code, request.target)
-        if self._region_of[request].itself:
-            return f"{self._around.tensorflow(request.call)}.identity({code})"
+        region = self._region_of[request]
+        if region.itself:
+            tf = self._around.tensorflow(request.call)
+            if region.sources.single:
+                return f"{tf}.identity({code})"
+            return f"{tf}.nest.map_structure({tf}.identity, {code})"
         wrapped = "\n" in code or isinstance(request.target, ast.NamedExpr)
         return f"({code})" if wrapped else code
 
