@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
@@ -19,6 +19,7 @@ from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.returned import place_of
 from tapemigrate.tape.symbols import short
 
 _FUNCTIONS = frozenset({"list", "tuple", "sorted"})
@@ -175,7 +176,7 @@ class ListSigns:
         if value is None:
             return False
         if made.kind is Kind.ELEMENT:
-            return is_zipped(value)
+            return _is_zipped(value) or self._element(view, made, value, depth)
         if made.kind in _TAKEN_OUT:
             return self.among(view, value, depth)
         return made.kind in _PUT_IN and self.gives(view, value, depth)
@@ -190,12 +191,34 @@ class ListSigns:
             return True
         if view.kinds.keeps_arguments(call):
             return True  # a named tuple
+        return depth <= _DEPTH and any(
+            self._returns(view, function, depth) for function in self._run_by(view, call)
+        )
+
+    def _element(self, view: View, made: Def, value: ast.expr, depth: int) -> bool:
+        """Whether what is unpacked, of a function too, may have a list in that place."""
+        place = place_of(made)
+        if place is None or depth > _DEPTH:
+            return False
+        shown = [(view, value)]
+        if isinstance(value, ast.Call):
+            run = self._run_by(view, value)
+            shown = [(self._project.view(view.unit, f), v) for f in run for v in _returned(f)]
+        return any(
+            isinstance(each, ast.Tuple | ast.List)
+            and place < len(each.elts)
+            and self.gives(here, each.elts[place], depth + 1)
+            for here, each in shown
+        )
+
+    def _run_by(
+        self, view: View, call: ast.Call
+    ) -> Sequence[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """The functions of the file that a call may run."""
         functions = view.kinds.may_run(call)
         if isinstance(call.func, ast.Attribute) and not functions:
             functions = self._project.effects(view.unit).functions(call.func.attr)
-        return depth <= _DEPTH and any(
-            self._returns(view, function, depth) for function in functions[:_MOST_FUNCTIONS]
-        )
+        return functions[:_MOST_FUNCTIONS]
 
 
 def _put_in(unit: Unit) -> dict[str, list[ast.expr]]:
@@ -240,7 +263,7 @@ def key_of(path: Path) -> str | None:
     return str(ast.literal_eval(path[-1])[0]) if is_text else None
 
 
-def is_zipped(value: ast.expr) -> bool:
+def _is_zipped(value: ast.expr) -> bool:
     """``xs, ys = zip(*pairs)``: tuples are unpacked from it."""
     return isinstance(value, ast.Call) and path_of(value.func) == ("zip",)
 

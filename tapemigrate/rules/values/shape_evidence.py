@@ -14,7 +14,7 @@ from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.callgraph.converted import may_be_converted
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.list_signs import ListSigns, is_parameter, is_zipped
+from tapemigrate.rules.values.list_signs import ListSigns, is_parameter
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.made_sources import may_give_list, summands
@@ -85,7 +85,8 @@ class ShapeEvidence:
         if len(path) == 1:
             made = [d for d in view.flow.defs.values() if d.path == path]
             values = [d.value for d in made if d.kind in _GIVEN and d.value is not None]
-            if one and any(d.value and is_zipped(d.value) for d in made if d.kind is Kind.ELEMENT):
+            lists = ListSigns(self._project)
+            if one and any(lists.made(view, d) for d in made if d.kind is Kind.ELEMENT):
                 return True
         else:
             given = attribute_values(self._project, view, path[-1].lstrip("."))
