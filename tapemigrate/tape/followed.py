@@ -57,7 +57,8 @@ class Followed:
                 leaf = Leaf(defs, text, outside, True, found=self._made.may_find(value))
                 # Those that have names may have been used by them before.
                 named = [x for x in found.leaves if x.defs]
-                return Sources([*named, leaf], False, None, not isinstance(value, ast.Tuple))
+                listed = not isinstance(value, ast.Tuple)
+                return Sources([*named, leaf], False, None, listed, nested=found.nested)
             # Variables that are made in the list are read by its name, and so from there on.
             found.leaves = [
                 replace(x, defs=defs) if x.fresh and not x.defs else x for x in found.leaves

@@ -10,10 +10,10 @@ from tapemigrate.flow.slices import meant
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.list_signs import may_be_container
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
-_LISTS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
 # Functions that only read a list, whatever is done with what they give.
 _READERS = frozenset(
     {"len", "enumerate", "zip", "list", "tuple", "dict", "sum", "range", "sorted", "reversed"}
@@ -47,7 +47,7 @@ def changed_elsewhere(
     value = stmt.value if isinstance(stmt, ast.Assign) else None
     if value is None or producer.kinds.make(value) in (Make.TENSOR, Make.LEAF):
         return ""
-    is_list = _is_list(producer, value)
+    is_list = _is_list(project, producer, value)
     for user, node in project.mentions(name).others:
         if node in known or not isinstance(node, ast.Attribute):
             continue
@@ -104,9 +104,10 @@ def _is_own(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _is_list(view: View, value: ast.expr) -> bool:
+def _is_list(project: Project, view: View, value: ast.expr) -> bool:
     made = meant(view.flow.reads.get(value, frozenset()), view.flow.reads)
-    return isinstance(value, _LISTS) or any(isinstance(d.value, _LISTS) for d in made)
+    values = [value, *(d.value for d in made if d.value is not None)]
+    return any(may_be_container(project, view, each) for each in values)
 
 
 def _changes(unit: Unit, node: ast.Attribute) -> bool:

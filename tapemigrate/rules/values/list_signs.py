@@ -8,24 +8,33 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import constructions
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
-from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import walk
+from tapemigrate.rules.project import Project, View, self_name
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.plain_calls import makes_container
 from tapemigrate.tape.returned import place_of
+from tapemigrate.tape.source_arithmetic import lineage
 from tapemigrate.tape.symbols import short
 
 _FUNCTIONS = frozenset({"list", "tuple", "sorted"})
 _OPS = frozenset({"split", "unstack", "unpack", "gradients", "hessians", "meshgrid", "tuple"})
 _HANDING_ON = frozenset({"map_fn", "vectorized_map", "scan", "foldl", "foldr"})
 _PARTS = frozenset({"values", "keys", "items"})
+_GOING_THROUGH = frozenset(
+    {"sorted", "list", "tuple", "reversed", "enumerate", "zip", "iter", "next"}
+)
+_SETTING = ("__dict__", "setattr(", "vars(")
+_LOOKING = frozenset({"get", "pop", "setdefault"})
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _PUT_IN = (Kind.ASSIGN, Kind.AUGMENT)
 _TAKEN_OUT = (Kind.LOOP, Kind.COMPREHENSION)
@@ -60,8 +69,10 @@ class ListSigns:
                 return self._call(view, node, depth)
             case ast.Attribute() if depth <= _DEPTH:
                 return self.kept(view, node.attr, depth)
-            case ast.Subscript(slice=ast.Constant(value=str(key))) if depth <= _DEPTH:
-                return self.under(key, depth)
+            case ast.Subscript(slice=ast.Slice()):
+                return self.gives(view, node.value, depth)  # a part of a list is a list
+            case ast.Subscript() if depth <= _DEPTH:
+                return self._looked_up(view, node.value, node.slice, depth)
             case ast.Name() if depth <= _DEPTH:
                 made = {use.made for use in view.flow.reads.get(node, frozenset())}
                 return any(self.made(view, each, depth + 1) for each in made)
@@ -74,8 +85,20 @@ class ListSigns:
                 return any(self.gives(view, each, depth) for each in value.elts)
             case ast.Dict():
                 return any(self.gives(view, each, depth) for each in value.values)
+            case ast.ListComp(elt=each) | ast.GeneratorExp(elt=each) | ast.DictComp(value=each):
+                return self.gives(view, each, depth)
             case ast.Call(func=ast.Attribute(value=owner, attr=how)) if how in _PARTS:
                 return self.among(view, owner, depth)
+            case ast.Call(func=ast.Name(id=name)) if name in _GOING_THROUGH:
+                return any(self.among(view, each, depth) for each in value.args)
+            case ast.Call() if depth <= _DEPTH:
+                run = self._run_by(view, value)
+                inner = [(self._project.view(view.unit, f), f) for f in run]
+                given = [(i, each) for i, f in inner for each in _yielded(f)]
+                if any(self.gives(i, each, depth + 1) for i, each in given):
+                    return True
+                shown = [(i, each) for i, f in inner for each in _returned(f)]
+                return any(self.among(i, each, depth + 1) for i, each in shown)
             case ast.Attribute() if depth <= _DEPTH:
                 kept = self._project.effects(view.unit).kept(value.attr)
                 put = view.unit.once(_put_in).get(value.attr, ())
@@ -85,6 +108,12 @@ class ListSigns:
             case ast.Name() if depth <= _DEPTH:
                 made = {use.made for use in view.flow.reads.get(value, frozenset())}
                 values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+                changed = [c for d in made if d.kind is Kind.MUTATE for c in lineage(d)]
+                if any(self._is_put_in(view, each, depth) for each in changed):
+                    return True
+                values += [
+                    d.value for d in changed if d.kind is Kind.ASSIGN and d.value is not None
+                ]
                 if any(d.kind is Kind.ENTRY for d in made):
                     values += view.unit.once(given_at_top).get(value.id, ())
                 return any(self.among(view, each, depth + 1) for each in values)
@@ -114,16 +143,58 @@ class ListSigns:
                 return True
         return False
 
+    def _is_put_in(self, view: View, made: Def, depth: int) -> bool:
+        """Whether a change puts one into what it changes: ``groups.append([x, y])``."""
+        if made.kind is not Kind.MUTATE or made.value is None:
+            return False
+        given = arguments_of(made.value) if isinstance(made.value, ast.Call) else [made.value]
+        return any(self.gives(view, each, depth + 1) for each in given)
+
     def kept(self, view: View, attribute: str, depth: int = 0) -> bool:
-        """Whether some object of the file keeps a list by that name, or has a property give one."""
-        effects = self._project.effects(view.unit)
-        if any(isinstance(v, ast.List | ast.ListComp | ast.Tuple) for v in effects.kept(attribute)):
+        """Whether some object keeps a list by that name, or has a property give one."""
+        return self._is_set(attribute, depth) or self._is_given_unseen(view, attribute, depth)
+
+    def kept_beside(self, view: View, attribute: str, depth: int = 0) -> bool:
+        """The same, without what methods give that attribute of their own object by itself."""
+        return self._is_set(attribute, depth, by_itself=False) or self._is_given_unseen(
+            view, attribute, depth
+        )
+
+    def _is_set(self, attribute: str, depth: int, by_itself: bool = True) -> bool:
+        """Whether an attribute of the name is given one."""
+        for unit, node in islice(self._project.stores(attribute), _MOST_CALLS):
+            parent, scope = unit.parents[node], self._project.scope_of(unit, node)
+            if isinstance(parent, ast.Assign):
+                if not by_itself and path_of(node.value) == (self_name(unit, scope),):
+                    continue
+                if self.gives(self._project.view(unit, scope), parent.value, depth + 1):
+                    return True
+            above = unit.parents[parent]
+            if isinstance(parent, ast.Tuple | ast.List) and isinstance(above, ast.Assign):
+                here, place = self._project.view(unit, scope), parent.elts.index(node)
+                if self._in_place(here, above.value, place, depth + 1):
+                    return True
+        return False
+
+    def _is_given_unseen(self, view: View, attribute: str, depth: int) -> bool:
+        """Whether a property gives it, or what sets attributes under names that are not seen."""
+        if self.computed(view, attribute, depth):
             return True
+        return any(word in view.unit.text for word in _SETTING) and self.under(attribute, depth)
+
+    def computed(self, view: View, attribute: str, depth: int = 0) -> bool:
+        """Whether a property of that name gives one."""
         return any(
             self._returns(view, function, depth)
-            for function in effects.functions(attribute)
+            for function in self._project.effects(view.unit).functions(attribute)
             if function.decorator_list
         )
+
+    def _looked_up(self, view: View, owner: ast.expr, key: ast.expr, depth: int) -> bool:
+        """Whether what is looked up in a dict or list may be one."""
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            return self.under(key.value, depth)
+        return self.among(view, owner, depth)
 
     def under(self, key: str, depth: int = 0) -> bool:
         """Whether some dict at hand holds a list by that name: ``ends["layers"]``."""
@@ -165,21 +236,38 @@ class ListSigns:
             return False
         self._seen.add(made)
         if made.kind is Kind.PARAM:
-            return self.given(view, made.path[0], depth)
+            return _takes_several(view, made.path[0]) or self.given(view, made.path[0], depth)
         if made.kind is Kind.ENTRY:
-            key = key_of(made.path)
-            return self.global_may_be(view, made.path[0]) or (
-                key is not None and self.under(key, depth + 1)
-            )
+            return self._from_outside(view, made.path, depth)
         if made.kind is Kind.MUTATE:
             return any(self.made(view, use.made, depth + 1) for use in made.before)
         if value is None:
             return False
         if made.kind is Kind.ELEMENT:
-            return _is_zipped(value) or self._element(view, made, value, depth)
+            return (
+                _is_zipped(value)
+                or self._element(view, made, value, depth)
+                or self._unpacked(view, made, value, depth)
+            )
         if made.kind in _TAKEN_OUT:
-            return self.among(view, value, depth)
+            return self.among(view, value, depth) or self._unpacked(view, made, value, depth)
         return made.kind in _PUT_IN and self.gives(view, value, depth)
+
+    def _from_outside(self, view: View, path: Path, depth: int) -> bool:
+        """Whether a function around, or the module, gives a list by that name."""
+        key = key_of(path)
+        if key is not None and self.under(key, depth + 1):
+            return True
+        around = outer_definitions(self._project, view, path[:1])
+        if around is None:
+            return self.global_may_be(view, path[0])
+        return any(self.made(around[0], each, depth + 1) for each in around[1])
+
+    def _unpacked(self, view: View, made: Def, value: ast.expr, depth: int) -> bool:
+        """``for name, parts in [("a", [x, y])]``: whether a list is among what has its place."""
+        rows = value.elts if isinstance(value, ast.List | ast.Tuple) else []
+        shown = [each for row in rows if isinstance(row, ast.List | ast.Tuple) for each in row.elts]
+        return len(made.path) == 1 and any(self.gives(view, each, depth) for each in shown)
 
     def _call(self, view: View, call: ast.Call, depth: int) -> bool:
         name = short(view.unit.names.qualified(call.func))
@@ -189,6 +277,11 @@ class ListSigns:
             return True
         if isinstance(call.func, ast.Attribute) and call.func.attr in _PARTS and not call.args:
             return True
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _LOOKING and call.args:
+            if any(self.gives(view, each, depth) for each in call.args[1:]):
+                return True
+            if self._looked_up(view, call.func.value, call.args[0], depth):
+                return True
         if view.kinds.keeps_arguments(call):
             return True  # a named tuple
         return depth <= _DEPTH and any(
@@ -196,9 +289,12 @@ class ListSigns:
         )
 
     def _element(self, view: View, made: Def, value: ast.expr, depth: int) -> bool:
-        """Whether what is unpacked, of a function too, may have a list in that place."""
+        """Whether what is unpacked may have a list in that place, of what a function gives too."""
         place = place_of(made)
-        if place is None or depth > _DEPTH:
+        return place is not None and self._in_place(view, value, place, depth)
+
+    def _in_place(self, view: View, value: ast.expr, place: int, depth: int) -> bool:
+        if depth > _DEPTH:
             return False
         shown = [(view, value)]
         if isinstance(value, ast.Call):
@@ -250,11 +346,31 @@ def _by_key(unit: Unit) -> dict[str, list[ast.expr]]:
                     found[key].append(stmt.value)
     for call in unit.nodes(ast.Call):
         match call.func:
-            case ast.Name(id="dict") | ast.Attribute(attr="update"):
+            case ast.Name() | ast.Attribute():
                 for each in call.keywords:
-                    if each.arg is not None:
+                    if each.arg is not None and not isinstance(each.value, ast.Constant):
                         found[each.arg].append(each.value)
     return found
+
+
+def may_be_container(project: Project, view: View, value: ast.expr) -> bool:
+    """Whether a value may be a list, dict or set, into which others may put more."""
+    if isinstance(value, ast.Call):
+        if isinstance(value.func, ast.Name) and value.func.id in ("dict", "set"):
+            return True
+        if view.kinds.tensorflow(value.func) is not None:
+            return False  # nobody else has what an op gives
+        called = view.kinds.name(value.func)
+        if called is not None and makes_container(called):
+            return True
+    shown = isinstance(value, ast.Dict | ast.DictComp | ast.Set | ast.SetComp)
+    return shown or ListSigns(project).gives(view, value)
+
+
+def _takes_several(view: View, name: str) -> bool:
+    """Whether the parameter takes all further arguments: ``*parts``."""
+    args = getattr(view.scope, "args", None)
+    return isinstance(args, ast.arguments) and args.vararg is not None and args.vararg.arg == name
 
 
 def key_of(path: Path) -> str | None:
@@ -272,6 +388,10 @@ def is_parameter(view: View, name: str) -> bool:
     """Whether the function of ``view`` is handed something by that name."""
     scope = view.scope
     return not isinstance(scope, ast.Module) and name in {a.arg for a in parameters(scope.args)}
+
+
+def _yielded(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
+    return (n.value for n in walk(function) if isinstance(n, ast.Yield) and n.value is not None)
 
 
 def _returned(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:

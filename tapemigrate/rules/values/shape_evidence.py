@@ -14,7 +14,7 @@ from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.callgraph.converted import may_be_converted
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.list_signs import ListSigns, is_parameter
+from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.made_sources import may_give_list, summands
@@ -86,7 +86,7 @@ class ShapeEvidence:
             made = [d for d in view.flow.defs.values() if d.path == path]
             values = [d.value for d in made if d.kind in _GIVEN and d.value is not None]
             lists = ListSigns(self._project)
-            if one and any(lists.made(view, d) for d in made if d.kind is Kind.ELEMENT):
+            if one and any(lists.made(view, d) for d in made if d.kind is not Kind.ASSIGN):
                 return True
         else:
             given = attribute_values(self._project, view, path[-1].lstrip("."))
@@ -98,13 +98,11 @@ class ShapeEvidence:
     def _may_be_list(self, view: View, path: Path, values: list[ast.expr]) -> bool:
         """Whether one of ``values``, or what a caller hands in, shows itself to be a list."""
         lists = ListSigns(self._project)
-        if len(path) == 1:
-            passed = is_parameter(view, path[0])
-            known = lists.given if passed else lists.global_may_be
-            if (passed or not values) and known(view, path[0]):
+        if len(path) > 1:
+            attribute = path[-1].lstrip(".")
+            known = lists.kept_beside if path[0] == view.kinds.self_name else lists.kept
+            if known(view, attribute):
                 return True
-        elif path[0] != view.kinds.self_name and lists.kept(view, path[-1].lstrip(".")):
-            return True
         for value in values:
             parent = view.unit.parents.get(value)
             taken = isinstance(parent, ast.For | ast.comprehension) and parent.iter is value
