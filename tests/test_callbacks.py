@@ -96,7 +96,7 @@ def _edited(text: str, old: str, new: str) -> str:
         (
             "net = Net(slope)",
             "net = Net(slope)\nsetattr(net, 'operator', abs)",
-            "`operator` is set anew in line 11",
+            "`abs` may be called in its place, as line 11 has it",
         ),
         (
             "net = Net(slope)",
@@ -106,7 +106,7 @@ def _edited(text: str, old: str, new: str) -> str:
         (
             "net = Net(slope)",
             "net = Net(slope)\nvars(net)['operator'] = abs",
-            "line 11 may put another",
+            "`abs` may be called in its place, as line 11 has it",
         ),
         (
             "net = Net(slope)",
@@ -176,7 +176,8 @@ def test_what_hides_the_calls_in_the_script(old: str, new: str, reason: str) -> 
         ("Net(object)", "Net(Base)", "not all of `Net` in model.py, line 4 is seen"),
         ("operator, scale", "operator=abs, scale", None),
         ("self.operator(u, x)", "tf.map_fn(self.operator, u)", "does not call it itself"),
-        ("self.operator(u, x)", "getattr(self, 'operator')(u, x)", "does not call it itself"),
+        ("self.operator(u, x)", "getattr(self, 'operator')(u, x)", None),
+        ("self.operator(u, x)", "getattr(self, name)(u, x)", "does not call it itself"),
         (
             "self.operator(u, x)",
             "self.operator(u, x)\n\n    def op(self):\n        return self.operator",

@@ -127,7 +127,7 @@ def _constructions(
         found.problem = f"`{cls.name}` is made by more than its own `__init__`"
     for each in sorted(classes(project).extending(cls.name)):
         found.unseen.append(f"`{each}` extends `{cls.name}`")
-    if any(_makes_its_like(node) for node in walk(cls)):
+    if any(makes_its_like(node) for node in walk(cls)):
         found.unseen.append(f"`{cls.name}` makes objects of its own class, whichever that is")
     found.unseen += by_another_name(
         project, unit, cls.name, lambda user, path: leads_to(project, path, user, unit, cls.name)
@@ -149,7 +149,7 @@ def _constructions(
     return found
 
 
-def _makes_its_like(node: ast.AST) -> bool:
+def makes_its_like(node: ast.AST) -> bool:
     """``cls(…)``, ``type(self)(…)``, ``self.__class__(…)``."""
     func = node.func if isinstance(node, ast.Call) else None
     if isinstance(func, ast.Call):

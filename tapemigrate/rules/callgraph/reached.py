@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.callers import makes_its_like
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import (
     LOOKING_UP,
@@ -30,6 +31,10 @@ def is_reached_otherwise(project: Project, view: View) -> bool:
         return False
     made = scope.name == "__init__" and view.cls is not None
     name = view.cls.name if made and view.cls is not None else scope.name
+    if made and view.cls is not None:
+        related = project.family(view.unit, view.cls)
+        if any(makes_its_like(node) for cls in related for node in walk(cls)):
+            return True
     return any(
         _is_looked_up(unit, name)
         or (_is_renamed(project, view, unit, name) if made or view.cls is None else False)

@@ -6,6 +6,7 @@ A tape watches all of them where the list is there, too late for what one of the
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
@@ -82,7 +83,7 @@ class Elements:
             lists |= {
                 x.watch
                 for x in region.sources.leaves
-                if x.watch is not None and any(self._may_give_list(d) for d in x.defs)
+                if x.watch is not None and self._may_be_several(x.watch, x.defs, region.request)
             }
         lists |= {
             name for held in put_into(self._view, lists) for name in self._names(held, _DEPTH)
@@ -146,6 +147,13 @@ class Elements:
             return True
         calls = (v for v in map(giving, values) if isinstance(v, ast.Call))
         return any(view.kinds.make(call) is Make.UNKNOWN for call in calls)
+
+    def _may_be_several(self, watch: str, defs: Iterable[Def], request: Request) -> bool:
+        """The same of what is watched, unless it is used as one tensor."""
+        if any(map(self._may_give_list, defs)):
+            return True
+        one = self._is_one(ast.parse(watch, mode="eval").body, self._view)
+        return not one and any(self._may_give_several(d, request) for d in defs)
 
     def _may_give_list(self, made: Def) -> bool:
         """Whether the code shows that it may be a list, if that is what is put there."""

@@ -10,8 +10,9 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.evaluation import reads_all
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import is_called_by_python, of_class
 from tapemigrate.rules.callgraph.classes import classes
@@ -418,7 +419,34 @@ class Independence:
         if kept and asked.part and self._ancestry.made_with(caller, other, kept):
             return None
         made = self._ancestry.made_of(caller, other, kept) if kept else False
-        return None if made is None else not made
+        if made is not False:
+            return None if made is None else False
+        for attribute in {path[1].lstrip(".") for path in _own_paths(caller, given, cut)}:
+            if not self._are_handed_in_apart(passed, asked, attribute):
+                return None
+        return True
+
+    def _are_handed_in_apart(self, passed: _Passed, asked: Asked, attribute: str) -> bool:
+        """Whether nobody makes what a method keeps of the object of what it is to keep as well.
+
+        A constructor that is handed both ``x`` and ``h`` may be called where no name shows it.
+        """
+        caller, other, value = passed.caller, passed.other, passed.value
+        theirs = {d for d in value.defs if d.kind is Kind.PARAM}
+        computed = asked.computed or any(path_of(v) is None for v in (other, *value.values))
+        for given in attribute_values(self._project, caller, attribute) if theirs else ():
+            inner = self._project.view(caller.unit, self._project.scope_of(caller.unit, given))
+            me, own = (inner.kinds.self_name,), set(inner.flow.defs.values())
+            behind = backward(inner.flow.uses_in(given)).made
+            for mine in sorted((d for d in behind if d.kind is Kind.PARAM), key=lambda d: d.path):
+                for each in sorted((theirs & own) - {mine}, key=lambda d: d.path):
+                    if me in (mine.path, each.path):
+                        continue
+                    pair = Asked(mine, each.path[0], linear=asked.linear, computed=computed)
+                    depth = passed.depth - 1
+                    if depth < 0 or self.at_all_calls(inner, pair, depth) is not True:
+                        return False
+        return True
 
     def _by_those_above(
         self, passed: _Passed, asked: Asked, upward: list[Def]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tapemigrate.flow.components import components
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
+from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Function, NamedFunction
 from tapemigrate.flow.paths import looked_up, names_class, path_of
 from tapemigrate.flow.slices import backward, origins
@@ -250,6 +251,8 @@ class Tracer:
                 if isinstance(node, ast.Call):
                     self._call(view, node, steps)
                 elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
+                    if is_super(node.value) and view.cls is not None:
+                        self._above(view, node.attr, steps)
                     # ``Holder().net``: what an object made while it was made itself.
                     steps.own.calls |= view.kinds.makes_object(node.value)
 
@@ -284,6 +287,8 @@ class Tracer:
             return
         if isinstance(func, ast.Attribute) and owner == (view.kinds.self_name,) and view.cls:
             self._look_up(Traced.METHOD, view, func.attr, steps)
+        elif isinstance(func, ast.Attribute) and is_super(func.value) and view.cls:
+            return  # told where what is called is read
         elif isinstance(func, ast.Name) and names_class(func.id):
             return
         elif isinstance(func, ast.Name) and self._project.effects(view.unit).functions(func.id):
@@ -293,6 +298,25 @@ class Tracer:
         else:
             steps.own.calls = True
             self._imported(view, func, steps)
+
+    def _above(self, view: View, name: str, steps: Steps) -> None:
+        """What ``super().name(…)`` reads of the object."""
+        assert view.cls is not None
+        found = self._project.effects(view.unit).methods_above(view.cls, name)
+        for method in found:
+            self._run(view, method, steps)
+        known = classes(self._project)
+        elsewhere = [
+            self._project.view(unit, stmt)
+            for each in sorted(known.above(view.cls.name))
+            for unit, cls in known.named(each)
+            if unit is not view.unit
+            for stmt in cls.body
+            if isinstance(stmt, NamedFunction) and stmt.name == name
+        ]
+        for inner in elsewhere:
+            self._look_up(Traced.METHOD, inner, name, steps)
+        steps.own.calls |= not (found or elsewhere)
 
     def _imported(self, view: View, func: ast.expr, steps: Steps) -> None:
         """Whether what is called in another file makes variables, ``fc`` of the user's layers."""
@@ -438,6 +462,11 @@ class Tracer:
                     me = self_name(view.unit, scope)
                     self._read(view, me, walk(value.body), steps)
             return steps
+        self._run(view, method, steps)
+        return steps
+
+    def _run(self, view: View, method: NamedFunction, steps: Steps) -> None:
+        """What a method reads that runs on an object of the class of ``view``."""
         inner = self._project.view(view.unit, method)
         # What is only asked whether it is so goes into no value.
         asked = {n for m in walk(method) if isinstance(m, _ASKING) for n in walk(m.test)}
@@ -445,7 +474,6 @@ class Tracer:
         self._read(view, inner.kinds.self_name, nodes, steps)
         self._read_of_whole(inner, nodes, steps)
         self._calls(inner, method.body, steps)
-        return steps
 
     def _read(self, view: View, me: str | None, nodes: Iterable[ast.AST], steps: Steps) -> None:
         """Adds what the nodes read of ``self``, by its methods and properties as well."""
