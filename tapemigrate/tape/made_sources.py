@@ -9,6 +9,7 @@ from dataclasses import replace
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
@@ -19,6 +20,8 @@ from tapemigrate.tape.syntax import giving
 #: Why nothing can be differentiated by what the call itself computes.
 FRESH = "the source is made in the call itself, so nothing can depend on it"
 
+# Through how many names it is looked for variables in what is listed.
+_DEPTH = 4
 _LISTS = frozenset(
     {"split", "unstack", "unpack", "meshgrid", "gradients", "dynamic_partition", "hessians"}
     | {"tuple", "identity_n", "nn.moments", "nn.weighted_moments", "unique", "nn.top_k"}
@@ -123,9 +126,77 @@ class MadeSources:
                     assumption=f"`{text}` gives trainable variables",
                 )
             return Sources([leaf], None)
+        if (listed := self._collected(value, defs, text)) is not None:
+            return listed
         call = giving(value)
         part = isinstance(call, ast.Call) and self._kinds.make(call) is Make.UNKNOWN
-        return Sources([Leaf(defs, text, part, None, found=self.may_find(value))], None)
+        leaf = Leaf(defs, text, part, None, found=self.may_find(value))
+        if self.may_hold_variables(value):
+            # A watch comes too late for those that the forward pass has read.
+            leaf = replace(leaf, found=True, assumption=all_trainable(text))
+        return Sources([leaf], None)
+
+    def _collected(self, value: ast.expr, defs: frozenset[Def], text: str) -> Sources | None:
+        """``{v.name: v for v in tf.global_variables()}``, or one of these: they were there."""
+        whole = value.value if isinstance(value, ast.Subscript) else value
+        match whole:
+            case (
+                ast.ListComp(elt=element, generators=[rows])
+                | ast.SetComp(elt=element, generators=[rows])
+                | ast.DictComp(value=element, generators=[rows])
+            ) if path_of(element) is not None and path_of(element) == path_of(rows.target):
+                make = self._many(rows.iter)
+                if make in (Make.VARIABLES, Make.ANY_VARIABLES):
+                    one = isinstance(value, ast.Subscript) and not isinstance(
+                        value.slice, ast.Slice
+                    )
+                    every = self.variables(make, defs, text)
+                    leaves = [replace(leaf, many=False) for leaf in every.leaves]
+                    return Sources(leaves, True) if one else every
+        return None
+
+    def _many(self, value: ast.expr) -> Make:
+        """Which variables a call lists, or a name that it was given."""
+        made = origins(self._flow.reads.get(value, frozenset()))
+        named = next(iter(made)) if len(made) == 1 else None
+        if named is not None and named.kind is Kind.ASSIGN and named.path == path_of(value):
+            value = named.value or value
+        make = self._kinds.make(value)
+        if make is Make.UNKNOWN and isinstance(value, ast.Call):
+            make = self._listed(value)
+        return make
+
+    def may_hold_variables(self, value: ast.expr, depth: int = _DEPTH) -> bool:
+        """Whether what is listed there may be variables of the graph, trainable or not."""
+        parts: list[ast.expr] = []
+        match value:
+            case ast.Call():
+                return self._many(value) is Make.ANY_VARIABLES
+            case (
+                ast.ListComp(elt=element, generators=rows)
+                | ast.SetComp(elt=element, generators=rows)
+                | ast.GeneratorExp(elt=element, generators=rows)
+                | ast.DictComp(value=element, generators=rows)
+            ):
+                if self._kinds.make(element) is Make.TENSOR:
+                    return False
+                parts = [element, *(each.iter for each in rows)]
+                parts += [a for r in rows if isinstance(r.iter, ast.Call) for a in r.iter.args]
+            case ast.List(elts=elts) | ast.Tuple(elts=elts) | ast.Set(elts=elts):
+                parts = elts
+            case ast.Dict(values=values):
+                parts = values
+            case ast.Subscript(value=whole) | ast.Starred(value=whole):
+                parts = [whole]
+            case ast.BinOp(left=left, right=right):
+                parts = [left, right]
+            case ast.IfExp(body=body, orelse=orelse):
+                parts = [body, orelse]
+            case ast.Name() if depth > 0:
+                made = origins(self._flow.reads.get(value, frozenset()))
+                parts = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+                depth -= 1
+        return any(self.may_hold_variables(part, depth) for part in parts)
 
     def _is_list(self, value: ast.expr) -> bool | None:
         """Whether an op gives a list, not one tensor; None where that hangs on its arguments."""

@@ -69,7 +69,7 @@ class ObjectParts:
         """
         named = made.value is not None and path_of(made.value) is not None
         named = named or isinstance(made.value, ast.Subscript)
-        new = made.value is None or _is_object(made.value) or not self._made.may_find(made.value)
+        new = made.value is None or _is_object(made.value) or not self._finds(made.value)
         new = new and not named
         late = self._part_built_late(made, text, known) or self._part_known(made, text, known)
         attribute = text[len(text_of(made.path))] == "."
@@ -85,6 +85,9 @@ class ObjectParts:
                 leaf = Leaf(frozenset({made}), text, True, None, parts, found=parts)
             late = Sources([leaf], None)
         return self._with_its_making(late, made, text) if attribute else late
+
+    def _finds(self, value: ast.expr) -> bool:
+        return self._made.may_find(value) or self._made.may_hold_variables(value)
 
     def takes_in_old(self, made: Def) -> bool:
         """Whether what begins a list, or is added to it, may have been there before."""

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.set_before import set_too_late
@@ -149,7 +150,7 @@ def set_once(project: Project, view: View, name: str) -> ast.Assign | Refusal:
     """The one place at which the class gives the attribute a value, or that there is no such."""
     assert view.cls is not None
     found = assignments(project, view.unit, view.cls, name)
-    made = [a for a in found if not is_none(a.value)]
+    made = [a for a in found if not is_none(part_given(a, name) or a.value)]
     if len(made) == 1:
         return made[0]
     above = [place_of(view.unit, *each) for each in inherited_values(project, view, name)]
@@ -177,7 +178,9 @@ def is_filled(project: Project, producer: View, stmt: ast.Assign, name: str) -> 
     """Whether something is put into the attribute after ``stmt``, where its tape has ended."""
     if contents(project, producer, name):
         return True
-    names = [path_of(node) for node in (*stmt.targets, stmt.value)]
+    value = part_given(stmt, name) or stmt.value
+    given = [target for target, each in each_given(stmt) if each is value]
+    names = [path_of(node) for node in (*given, value)]
     return any(
         path is not None
         and d.path[: len(path)] == path
@@ -221,10 +224,13 @@ def wanted_by(project: Project, view: View, sources: Sources) -> list[str] | Ref
 
 
 def part_given(stmt: ast.Assign, name: str) -> ast.expr | None:
-    """What the statement gives the attribute by itself; None where a call gives several values."""
-    for target in stmt.targets:
+    """What the statement gives the attribute by itself; None where a call gives several values.
+
+    ``self.state, self.out = state, out`` gives each its own.
+    """
+    for target, value in each_given(stmt):
         if isinstance(target, ast.Attribute) and target.attr == name:
-            return stmt.value
+            return value
     return None
 
 
@@ -264,6 +270,9 @@ def known_sources(
             continue
         if any(isinstance(d.value, ast.List | ast.Dict | ast.Set) for d in own):
             return refused(f"the elements of `self.{name}` go by other names there")
+        if (local := _named_before(producer, own)) is not None:
+            known.leaves.append(Leaf(frozenset({local}), text_of(local.path), False, None))
+            continue
         if len(own) > 1 or any(d.stmt is None or begin(d.stmt) > begin(stmt) for d in own):
             return refused(f"`self.{name}` is set after the target")
         if not own and (late := set_too_late(project, producer, name)):
@@ -276,6 +285,21 @@ def known_sources(
         outside = not own or any(o.kind in (Kind.PARAM, Kind.ENTRY) for o in others)
         known.leaves.append(Leaf(defs, f"{me}.{name}", outside, None))
     return known
+
+
+def _named_before(producer: View, own: list[Def]) -> Def | None:
+    """``x = tf.identity(z); y = f(x); self.x = x``: the source by the name that it is used by."""
+    made = own[0] if len(own) == 1 and own[0].kind is Kind.ASSIGN else None
+    if made is None or not isinstance(made.value, ast.Name):
+        return None
+    found = origins(made.uses)
+    local = next(iter(found)) if len(found) == 1 else None
+    if local is None or local.kind is not Kind.ASSIGN or local.path != path_of(made.value):
+        return None
+    if len([d for d in producer.flow.defs.values() if d.path == local.path]) > 1:
+        return None  # the name may be given something else, or what it holds be changed
+    uses = (d for d in producer.flow.defs.values() if local in {u.made for u in d.uses})
+    return local if any(d.order < made.order and d is not made for d in uses) else None
 
 
 def precede(producer: View, stmt: ast.Assign, wanted: list[str]) -> bool:
@@ -295,7 +319,12 @@ def _variables(project: Project, producer: View, own: list[Def], text: str) -> L
     """What a tape watches by itself, wherever it is looked up."""
     if len(own) != 1 or own[0].kind is not Kind.ASSIGN or own[0].value is None:
         return None
-    make = listed_as(project, producer, own[0].value)
+    value, made = own[0].value, origins(own[0].uses)
+    if isinstance(value, ast.Name) and len(made) == 1:
+        named = next(iter(made))
+        if named.kind is Kind.ASSIGN and named.path == path_of(value) and named.value is not None:
+            value = named.value
+    make = listed_as(project, producer, value)
     if make not in (Make.VARIABLES, Make.ANY_VARIABLES):
         return None
     sentence = f"every variable in `{text}` is trainable" if make is Make.ANY_VARIABLES else None

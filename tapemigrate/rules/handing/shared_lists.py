@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.slices import meant
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -45,6 +46,9 @@ def changed_elsewhere(
     """
     known = {node for each in but for node in walk(each)}
     value = stmt.value if isinstance(stmt, ast.Assign) else None
+    for target, given in each_given(stmt):
+        if isinstance(target, ast.Attribute) and target.attr == name:
+            value = given
     if value is None or producer.kinds.make(value) in (Make.TENSOR, Make.LEAF):
         return ""
     is_list = _is_list(project, producer, value)
