@@ -139,8 +139,7 @@ class SourceReader:
         found = Sources(single=False, listed=isinstance(node, ast.List))
         for elt in node.elts:
             part = self.read(elt, depth + 1)
-            # What has a name may have been used by it, whatever stands beside it.
-            found.leaves += [x for x in part.leaves if x.defs or not part.refusal]
+            found.leaves += [] if part.refusal else part.leaves
             found.refusal = found.refusal or part.refusal
             found.nested |= part.single is False
             found.used |= part.used
@@ -397,7 +396,6 @@ class SourceReader:
     def _taken(self, made: Def, value: ast.expr, text: str, depth: int) -> Sources:
         """What is taken out of ``value``, one by one."""
         defs = frozenset({made})
-        value = _column(made, value)
         base = self.read(value, depth + 1)
         if not base.refusal and base.leaves and base.single is not True:
             leaves = [replace(renamed(x), defs=x.defs | defs) for x in base.leaves]
@@ -421,29 +419,8 @@ class SourceReader:
             return base
         if made.kind is Kind.COMPREHENSION:
             return Sources(refusal=UNWATCHABLE.format(text))
-        named = [replace(renamed(x), defs=x.defs | defs) for x in base.leaves if x.defs]
         leaf = Leaf(defs, text, outside=False, many=None)
-        return Sources([*named, leaf], None if base.nested else True)
-
-
-def _column(made: Def, value: ast.expr) -> ast.expr:
-    """What a loop over rows gives the name: ``[x, y]`` of ``for k, v in [("a", x), ("b", y)]``."""
-    target = made.stmt.target if isinstance(made.stmt, ast.For | ast.AsyncFor) else None
-    rows = value.elts if isinstance(value, ast.List | ast.Tuple) else []
-    if not isinstance(target, ast.Tuple | ast.List) or not rows:
-        return value
-    place = next((i for i, each in enumerate(target.elts) if path_of(each) == made.path), None)
-    parts = [_parts(row, len(target.elts)) for row in rows]
-    if place is None or not all(parts):
-        return value
-    return ast.List([each[place] for each in parts], ast.Load())
-
-
-def _parts(row: ast.expr, count: int) -> list[ast.expr]:
-    """The parts of a row that is written out and has so many of them; else none."""
-    if not isinstance(row, ast.List | ast.Tuple) or len(row.elts) != count:
-        return []
-    return [] if any(isinstance(each, ast.Starred) for each in row.elts) else row.elts
+        return Sources([leaf], None if base.nested else True)
 
 
 def _drops_any(call: ast.Call) -> bool:
