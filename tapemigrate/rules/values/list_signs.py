@@ -30,9 +30,7 @@ _FUNCTIONS = frozenset({"list", "tuple", "sorted"})
 _OPS = frozenset({"split", "unstack", "unpack", "gradients", "hessians", "meshgrid", "tuple"})
 _HANDING_ON = frozenset({"map_fn", "vectorized_map", "scan", "foldl", "foldr"})
 _PARTS = frozenset({"values", "keys", "items"})
-_GOING_THROUGH = frozenset(
-    {"sorted", "list", "tuple", "reversed", "enumerate", "zip", "iter", "next"}
-)
+_GOING_THROUGH = frozenset({"sorted", "list", "tuple", "reversed", "enumerate", "zip", "iter"})
 _SETTING = ("__dict__", "setattr(", "vars(")
 _LOOKING = frozenset({"get", "pop", "setdefault"})
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
@@ -51,6 +49,7 @@ class ListSigns:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._seen: set[Def] = set()
+        self._asked: set[str] = set()
 
     def gives(self, view: View, node: ast.expr, depth: int = 0) -> bool:
         """Whether the code shows that ``node``, in ``view``, may be a list."""
@@ -107,13 +106,10 @@ class ListSigns:
                 )
             case ast.Name() if depth <= _DEPTH:
                 made = {use.made for use in view.flow.reads.get(value, frozenset())}
-                values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
-                changed = [c for d in made if d.kind is Kind.MUTATE for c in lineage(d)]
-                if any(self._is_put_in(view, each, depth) for each in changed):
+                made |= {c for d in made if d.kind is Kind.MUTATE for c in lineage(d)}
+                if any(self._is_put_in(view, each, depth) for each in made):
                     return True
-                values += [
-                    d.value for d in changed if d.kind is Kind.ASSIGN and d.value is not None
-                ]
+                values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
                 if any(d.kind is Kind.ENTRY for d in made):
                     values += view.unit.once(given_at_top).get(value.id, ())
                 return any(self.among(view, each, depth + 1) for each in values)
@@ -162,6 +158,9 @@ class ListSigns:
 
     def _is_set(self, attribute: str, depth: int, by_itself: bool = True) -> bool:
         """Whether an attribute of the name is given one."""
+        if attribute in self._asked:
+            return False
+        self._asked.add(attribute)
         for unit, node in islice(self._project.stores(attribute), _MOST_CALLS):
             parent, scope = unit.parents[node], self._project.scope_of(unit, node)
             if isinstance(parent, ast.Assign):
@@ -198,6 +197,9 @@ class ListSigns:
 
     def under(self, key: str, depth: int = 0) -> bool:
         """Whether some dict at hand holds a list by that name: ``ends["layers"]``."""
+        if f"[{key}]" in self._asked:
+            return False
+        self._asked.add(f"[{key}]")
         return any(
             self.gives(self._project.view(unit, self._project.scope_of(unit, value)), value, depth)
             for unit in self._project.units.having(key)
