@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import meant, origins
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.returned import element, places_of
 from tapemigrate.tape.same import may_be
 from tapemigrate.tape.syntax import given_back
@@ -77,4 +79,32 @@ def _unpacked(made: Def, view: View) -> list[ast.expr]:
 def named_by(value: ast.expr, view: View) -> frozenset[Def]:
     """What a value may be another name of."""
     names = given_back(value, view.kinds)
-    return frozenset(d for n in names for d in origins(view.flow.reads.get(n, frozenset())))
+    found = frozenset(d for n in names for d in origins(view.flow.reads.get(n, frozenset())))
+    return found | _given_out(value, view)
+
+
+def _given_out(value: ast.expr, view: View) -> frozenset[Def]:
+    """The parts of the object that a method of its own gives as they are: ``self.get_x()``."""
+    if not isinstance(value, ast.Call) or view.cls is None:
+        return frozenset()
+    path, method = path_of(value.func), view.kinds.called(value)
+    if method is None or path is None or path[:-1] != (view.kinds.self_name,):
+        return frozenset()
+    given = (path_of(end.value) for end in walk(method) if isinstance(end, ast.Return))
+    me = next((a.arg for a in method.args.args), None)
+    parts = {each[1:] for each in given if each is not None and each[:1] == (me,) and each[1:]}
+    return frozenset(_entry(view, (path[0], *part)) for part in parts)
+
+
+def _entry(view: View, path: Path) -> Def:
+    """A part of the object as the scope found it, one that it reads nowhere as well."""
+    read = (d for d in view.flow.defs.values() if d.path == path and d.kind is Kind.ENTRY)
+    made = next(read, None)
+    if made is None:
+        known = view.unit.once(_entries)
+        made = known.setdefault((view.scope, path), Def(path, Kind.ENTRY, None))
+    return made
+
+
+def _entries(_: Unit) -> dict[tuple[ast.AST, Path], Def]:
+    return {}

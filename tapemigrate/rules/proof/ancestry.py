@@ -96,11 +96,22 @@ class Ancestry:
         """Whether ``value`` was made of a source, a part of the scope's object."""
         sources = list(sources)
         named = self._back(view, value, _Way.NAMES)
-        behind = self._back(view, value, _Way.MADE) - named
+        behind = (self._back(view, value, _Way.MADE) | self._given_by(view, value)) - named
         simple = (d for d in sources if _is_simple(d, view, frozenset()))
         if any(behind & self._back(view, each, _Way.SAME) for each in simple):
             return True
         return None if any(behind & self._back(view, d, _Way.PERHAPS) for d in sources) else False
+
+    def _given_by(self, view: View, value: ast.expr) -> set[_Met]:
+        """All of which is made what ``value``, a method of the object's own, gives when called."""
+        path = path_of(value)
+        if path is None or len(path) != 2 or path[0] != view.kinds.self_name or view.cls is None:
+            return set()
+        method = self._project.effects(view.unit).method(view.cls, path[1].lstrip("."))
+        if method is None or method.decorator_list:
+            return set()
+        inner = self._project.view(view.unit, method)
+        return self._met_from(_Step(inner, None, v, True) for v in _given_back(inner, None))
 
     def made_with(self, view: View, value: ast.expr, objects: Iterable[Def]) -> bool:
         """Whether ``value`` may be made of what an object was, one that the scope's object keeps.
@@ -134,8 +145,16 @@ class Ancestry:
         known = self._met.get((view.scope, start, way, across))
         if known is not None:
             return known
+        found = self._met_from([_begun(view, start)], way, across)
+        self._met[view.scope, start, way, across] = found
+        return found
+
+    def _met_from(
+        self, starts: Iterable[_Step], way: _Way = _Way.MADE, across: bool = True
+    ) -> set[_Met]:
+        """The same from several places on."""
         found: set[_Met] = set()
-        for step in self._steps(_begun(view, start), way, across):
+        for step in (step for start in starts for step in self._steps(start, way, across)):
             if step.made is not None:
                 if not _is_outside(step):
                     found.add(step.made)
@@ -144,7 +163,6 @@ class Ancestry:
             elif step.value is not None and step.place is None:
                 if not _is_holder(step.value, step.view):
                     found.add(step.value)
-        self._met[view.scope, start, way, across] = found
         return found
 
     def values_behind(self, view: View, value: ast.expr) -> list[tuple[View, ast.expr]] | None:

@@ -117,6 +117,9 @@ def _stored(
     return kept - own
 
 
+_GIVEN = (Kind.PARAM, Kind.ENTRY)
+
+
 class HiddenReads:
     """What the methods that a scope calls read of their object.
 
@@ -279,6 +282,10 @@ class HiddenReads:
             return [wrong(f"self.{name}", "computed when it was first asked for", shown)]
         return [f"`self.{name}` was not computed from {names_of(leaves)}"]
 
+    def _is_named(self, leaf: Leaf, attribute: str) -> bool:
+        """Whether a source that has a name of its own is that part of the object."""
+        return any(attribute_of(d, self._view) == attribute for d in leaf.defs)
+
     def _read_by(
         self,
         region: Region,
@@ -296,8 +303,9 @@ class HiddenReads:
         traced = self._tracer.method(base or self._view, name)
         variables = any(x.variables for x in leaves)
         sentence = f"`self.{name}` reads nothing that was computed from {names_of(leaves)}"
-        # What was found may be what was passed in, and no variable.
-        passed = any(d.kind is Kind.PARAM for x in leaves if x.found for d in x.defs)
+        # What was found may be what was passed in, or is kept, and no variable.
+        passed = any(d.kind in _GIVEN for x in leaves if x.found for d in x.defs)
+        itself = [x for x in leaves if x.found]
         called = self._called_by(name)
         if functions := {each for each in called if self._holds_function_of(each)}:
             found.append(sentence)
@@ -308,6 +316,10 @@ class HiddenReads:
         filled = {each for method in self._run_by(name) for each in filled_by(method)}
         for attribute in sorted(traced.attributes | looked_up_there):
             if self._kept.is_module(attribute) or self._is_set_before(region, where, attribute):
+                continue
+            named = [x for x in itself if self._is_named(x, attribute)]
+            if named:  # the source, which a method gives
+                found += [] if all(_is_watched(x, where) for x in named) else [sentence]
                 continue
             if is_constant_of_object(self._project, self._view, attribute):
                 continue
@@ -470,3 +482,14 @@ class HiddenReads:
 def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether the property runs anew each time that it is asked for."""
     return all(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
+
+
+def _is_watched(leaf: Leaf, where: ast.AST) -> bool:
+    """Whether what runs at ``where`` gives the source its name, or comes after that."""
+    given = [d for d in leaf.defs if d.value is not None and d.stmt is not None]
+    line = getattr(where, "lineno", 0)
+    return bool(given) and all(
+        (d.value is not None and any(where is node for node in walk(d.value)))
+        or (d.stmt is not None and line > (d.stmt.end_lineno or d.stmt.lineno))
+        for d in given
+    )

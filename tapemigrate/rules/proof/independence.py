@@ -38,6 +38,7 @@ from tapemigrate.rules.proof.own_methods import certainly_behind
 from tapemigrate.rules.proof.passed import (
     PLAIN,
     another_name,
+    asks_one_object,
     handed_to_itself,
     is_called_in_turn,
     is_output_of_object,
@@ -332,6 +333,11 @@ class Independence:
                 self._project, self._ancestry, passed.view, passed.site, other, attribute
             ):
                 return None  # of an object that may be this one
+            own = caller.cls is not None and caller.cls is passed.view.cls
+            if own and share(self._project, self._tracer, caller, attribute, value):
+                return False
+            if own and not self._are_handed_in_apart(passed, asked, attribute):
+                return None
         # What comes from no network is free.
         elif (
             value.network
@@ -404,6 +410,8 @@ class Independence:
             shared = frozenset(d for d in cut & behind if d.kind is not Kind.PARAM)
             if not shared or not taken_beside(caller, given, other, shared, behind):
                 return None
+        if asks_one_object(caller, given, passed.run):
+            return None
         attributes = passed.value.attributes
         if len(name) > 1 and name[1].lstrip(".") in attributes:
             return None if path_of(other) == name else False

@@ -10,7 +10,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.project import View
 from tapemigrate.rules.proof.aliases import with_aliases
-from tapemigrate.source.trees import calls_in
+from tapemigrate.source.trees import arguments_of, calls_in
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.returned import gives_what_was
 from tapemigrate.tape.same import may_be
@@ -58,6 +58,11 @@ def _is_seen_through(value: ast.expr | None, view: View) -> bool:
 def _handed(made: Def, view: View) -> Collection[Use]:
     """What the value may be one of: not what it was looked up by."""
     value = made.value
+    if isinstance(value, ast.Call) and all(
+        isinstance(each, ast.Constant) for each in arguments_of(value)
+    ):
+        # ``ends("x")`` asks for what was kept: it is no other name of what is asked.
+        return made.uses - view.flow.uses_in(value.func)
     return view.flow.uses_in(value.value) if isinstance(value, ast.Subscript) else made.uses
 
 

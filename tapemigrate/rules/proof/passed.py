@@ -6,7 +6,7 @@ import ast
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.indexes import given_at_top
@@ -216,6 +216,27 @@ def taken_out_beside(
         for path in named
         if len(path) > 1 and path[0] != caller.kinds.self_name
         for each in run
+    )
+
+
+def asks_one_object(caller: View, given: ast.expr, run: list[ast.expr]) -> bool:
+    """Whether the source is what an object gives that ``run`` asks as well: ``ends("x")``.
+
+    What is called there may hand out what it has kept, and what was made of it.
+    """
+    whole = given
+    while isinstance(whole, ast.Subscript | ast.Attribute):
+        whole = whole.value
+    if not isinstance(whole, ast.Call) or caller.kinds.called(whole) is not None:
+        return False
+    path = path_of(whole.func)
+    if path is None or caller.kinds.name(whole.func) is not None or names_class(path[-1]):
+        return False
+    return any(
+        (path_of(node) or ())[: len(path)] == path
+        for root in run
+        for node in walk(root)
+        if isinstance(node, ast.Name | ast.Attribute)
     )
 
 

@@ -16,6 +16,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
 from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.asking_views import AskingViews
@@ -98,7 +99,9 @@ class Tracer:
             for each in made:
                 self._definition(view, each, steps)
             values = [node, *(d.value for d in made if d.value is not None)]
-            self._calls(view, values, steps)
+            changes = {d.value for d in made if d.kind is Kind.MUTATE}
+            self._calls(view, (v for v in values if v not in changes), steps)
+            self._calls(view, (v for v in values if v in changes), steps, change=True)
             self._read_of_whole(view, (n for value in values for n in walk(value)), steps)
             steps.own.blind |= found_in_graph(self._project, view.unit, values)
         return steps
@@ -245,18 +248,21 @@ class Tracer:
         elif made.value is not None and view.kinds.make(made.value) in VARIABLE:
             steps.own.network = True
 
-    def _calls(self, view: View, nodes: Iterable[ast.AST], steps: Steps) -> None:
+    def _calls(
+        self, view: View, nodes: Iterable[ast.AST], steps: Steps, change: bool = False
+    ) -> None:
+        """``change``: they only change what is read, as ``super().build()`` does."""
         for root in nodes:
             for node in walk(root):
                 if isinstance(node, ast.Call):
-                    self._call(view, node, steps)
+                    self._call(view, node, steps, change)
                 elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Call):
-                    if is_super(node.value) and view.cls is not None:
+                    if is_super(node.value) and view.cls is not None and not change:
                         self._above(view, node.attr, steps)
                     # ``Holder().net``: what an object made while it was made itself.
                     steps.own.calls |= view.kinds.makes_object(node.value)
 
-    def _call(self, view: View, call: ast.Call, steps: Steps) -> None:
+    def _call(self, view: View, call: ast.Call, steps: Steps, change: bool = False) -> None:
         name = view.kinds.name(call.func)
         if view.kinds.make(call) in VARIABLE:
             steps.own.network = True
@@ -287,7 +293,7 @@ class Tracer:
             return
         if isinstance(func, ast.Attribute) and owner == (view.kinds.self_name,) and view.cls:
             self._look_up(Traced.METHOD, view, func.attr, steps)
-        elif isinstance(func, ast.Attribute) and is_super(func.value) and view.cls:
+        elif isinstance(func, ast.Attribute) and is_super(func.value) and not change and view.cls:
             return  # told where what is called is read
         elif isinstance(func, ast.Name) and names_class(func.id):
             return
@@ -315,8 +321,9 @@ class Tracer:
             if isinstance(stmt, NamedFunction) and stmt.name == name
         ]
         for inner in elsewhere:
-            self._look_up(Traced.METHOD, inner, name, steps)
-        steps.own.calls |= not (found or elsewhere)
+            nodes = walk(inner.scope)
+            self._read(view, inner.kinds.self_name, nodes, steps, inner.unit)
+        steps.own.calls |= not found
 
     def _imported(self, view: View, func: ast.expr, steps: Steps) -> None:
         """Whether what is called in another file makes variables, ``fc`` of the user's layers."""
@@ -475,12 +482,23 @@ class Tracer:
         self._read_of_whole(inner, nodes, steps)
         self._calls(inner, method.body, steps)
 
-    def _read(self, view: View, me: str | None, nodes: Iterable[ast.AST], steps: Steps) -> None:
-        """Adds what the nodes read of ``self``, by its methods and properties as well."""
+    def _read(
+        self,
+        view: View,
+        me: str | None,
+        nodes: Iterable[ast.AST],
+        steps: Steps,
+        home: Unit | None = None,
+    ) -> None:
+        """Adds what the nodes read of ``self``, by its methods and properties as well.
+
+        They stand in the file ``home``, or in that of the class.
+        """
         assert view.cls is not None
+        home = home or view.unit
         effects = self._project.effects(view.unit)
         for node in nodes:
-            if is_whole(node, me, view.unit):
+            if is_whole(node, me, home):
                 for unit, each in operators(self._project, view.cls):
                     if effects.method(view.cls, each.name) is None:
                         steps.own.blind = True
@@ -492,7 +510,7 @@ class Tracer:
                 continue
             if part.value.id != me or not isinstance(part.ctx, ast.Load):
                 continue
-            parent = view.unit.parents[node]
+            parent = home.parents[node]
             if isinstance(parent, ast.Call) and parent.func is node:
                 self._look_up(Traced.METHOD, view, part.attr, steps)
                 continue
