@@ -319,6 +319,9 @@ class Judge:
         if root not in leaf.defs or comes_with(root, leaf, self._view):
             return leaf
         own = {d for x in region.sources.leaves for d in x.defs if x.watch == leaf.watch}
+        if leaf.found and root not in own and attribute_of(root, self._view) is not None:
+            # A method has given the source: what it kept under that name may have been used.
+            return replace(leaf, defs=leaf.defs - {root})
         named = {
             d
             for d in (aliased(leaf, self._view) | given_back(leaf, self._view)) - {root}

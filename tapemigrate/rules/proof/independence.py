@@ -336,8 +336,8 @@ class Independence:
             own = caller.cls is not None and caller.cls is passed.view.cls
             if own and share(self._project, self._tracer, caller, attribute, value):
                 return False
-            if own and not self._are_handed_in_apart(passed, asked, attribute):
-                return None
+            if own and (apart := self._handed_in_apart(passed, asked, attribute)) is not True:
+                return apart
         # What comes from no network is free.
         elif (
             value.network
@@ -430,11 +430,11 @@ class Independence:
         if made is not False:
             return None if made is None else False
         for attribute in {path[1].lstrip(".") for path in _own_paths(caller, given, cut)}:
-            if not self._are_handed_in_apart(passed, asked, attribute):
-                return None
+            if (beside := self._handed_in_apart(passed, asked, attribute)) is not True:
+                return beside
         return True
 
-    def _are_handed_in_apart(self, passed: _Passed, asked: Asked, attribute: str) -> bool:
+    def _handed_in_apart(self, passed: _Passed, asked: Asked, attribute: str) -> bool | None:
         """Whether nobody makes what a method keeps of the object of what it is to keep as well.
 
         A constructor that is handed both ``x`` and ``h`` may be called where no name shows it.
@@ -452,8 +452,9 @@ class Independence:
                         continue
                     pair = Asked(mine, each.path[0], linear=asked.linear, computed=computed)
                     depth = passed.depth - 1
-                    if depth < 0 or self.at_all_calls(inner, pair, depth) is not True:
-                        return False
+                    found = self.at_all_calls(inner, pair, depth) if depth >= 0 else False
+                    if found is not True:
+                        return False if isinstance(found, CallSite) else None
         return True
 
     def _by_those_above(

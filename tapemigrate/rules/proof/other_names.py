@@ -58,8 +58,11 @@ def _is_seen_through(value: ast.expr | None, view: View) -> bool:
 def _handed(made: Def, view: View) -> Collection[Use]:
     """What the value may be one of: not what it was looked up by."""
     value = made.value
-    if isinstance(value, ast.Call) and all(
-        isinstance(each, ast.Constant) for each in arguments_of(value)
+    if (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Name)
+        and value.args
+        and all(isinstance(each, ast.Constant) for each in arguments_of(value))
     ):
         # ``ends("x")`` asks for what was kept: it is no other name of what is asked.
         return made.uses - view.flow.uses_in(value.func)
