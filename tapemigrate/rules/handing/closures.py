@@ -23,7 +23,6 @@ from tapemigrate.rules.handing.ahead import early_value, may_be_missing, names_o
 from tapemigrate.rules.handing.bodies import component_of, run_at_once
 from tapemigrate.rules.handing.placed import TAPE
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.list_signs import may_be_container
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.request import Ahead, Request
@@ -31,6 +30,7 @@ from tapemigrate.tape.request import Ahead, Request
 Inner = ast.FunctionDef | ast.Lambda
 
 _BOUND = (Kind.PARAM, Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.WITH, Kind.MUTATE)
+_LISTS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -44,7 +44,7 @@ def adopt(project: Project, unit: Unit, calls: Calls) -> None:
         if around is None or not all(_is_simple(r) for r in requests):
             continue
         outer, inner = project.view(unit, around), project.view(unit, scope)
-        moved = _Mover(project, outer, inner, scope, run_at_once(outer, scope)).moved(requests)
+        moved = _Mover(outer, inner, scope, run_at_once(outer, scope)).moved(requests)
         if moved is None:
             continue
         del calls.by_scope[scope]
@@ -79,11 +79,8 @@ def _is_plain(request: Request) -> bool:
 class _Mover:
     """Reads the calls of one inner function as those of the function around it."""
 
-    def __init__(
-        self, project: Project, outer: View, inner: View, scope: Inner, run: ast.stmt | None
-    ) -> None:
+    def __init__(self, outer: View, inner: View, scope: Inner, run: ast.stmt | None) -> None:
         """``run``: the statement in which a loop runs the function, there and then."""
-        self._project = project
         self._outer = outer
         self._flow: Flow = outer.flow
         self._run = run
@@ -187,8 +184,7 @@ class _Mover:
         ]
         if not made:
             return not needed
-        values = [d.value for d in made if d.value is not None]
-        if needed and any(may_be_container(self._project, self._outer, v) for v in values):
+        if needed and any(isinstance(d.value, _LISTS) for d in made):
             return False  # whoever has it as well may put more into it
         return all(
             d.kind in _BOUND

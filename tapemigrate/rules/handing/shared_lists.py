@@ -11,7 +11,7 @@ from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.list_signs import may_be_container
+from tapemigrate.rules.values.list_signs import ListSigns, may_be_container
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
@@ -51,7 +51,11 @@ def changed_elsewhere(
             value = given
     if value is None or producer.kinds.make(value) in (Make.TENSOR, Make.LEAF):
         return ""
-    is_list = _is_list(project, producer, value)
+    place = _place(stmt, name)
+    if place is None:
+        is_list = _is_list(project, producer, value)
+    else:
+        is_list = ListSigns(project).in_place(producer, value, place)
     for user, node in project.mentions(name).others:
         if node in known or not isinstance(node, ast.Attribute):
             continue
@@ -59,6 +63,16 @@ def changed_elsewhere(
             if _changes(user, node) or (is_list and not _only_reads(project, user, node)):
                 return f"`{name}` may get other elements in {place_of(producer.unit, user, node)}"
     return ""
+
+
+def _place(stmt: ast.stmt, name: str) -> int | None:
+    """Which of what a call gives the attribute is; None where it is given a value of its own."""
+    if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
+        for target in stmt.targets:
+            for place, part in enumerate(getattr(target, "elts", ())):
+                if isinstance(part, ast.Attribute) and part.attr == name:
+                    return place
+    return None
 
 
 def filled_by_call(project: Project, view: View, name: str) -> str:
