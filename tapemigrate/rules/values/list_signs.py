@@ -6,12 +6,10 @@ Most ops pack a list that they are given into a tensor, so what ops do with a va
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import constructions
@@ -19,6 +17,7 @@ from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View, self_name
+from tapemigrate.rules.values.named_contents import by_key, key_of, put_in_by_name
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.plain_calls import makes_container
@@ -100,7 +99,7 @@ class ListSigns:
                 return any(self.among(i, each, depth + 1) for i, each in shown)
             case ast.Attribute() if depth <= _DEPTH:
                 kept = self._project.effects(view.unit).kept(value.attr)
-                put = view.unit.once(_put_in).get(value.attr, ())
+                put = view.unit.once(put_in_by_name).get(value.attr, ())
                 return any(self.among(view, each, depth + 1) for each in kept) or any(
                     isinstance(each, ast.List | ast.ListComp | ast.Tuple) for each in put
                 )
@@ -203,7 +202,7 @@ class ListSigns:
         return any(
             self.gives(self._project.view(unit, self._project.scope_of(unit, value)), value, depth)
             for unit in self._project.units.having(key)
-            for value in unit.once(_by_key).get(key, ())
+            for value in unit.once(by_key).get(key, ())
         )
 
     def _returns(
@@ -320,42 +319,6 @@ class ListSigns:
         return functions[:_MOST_FUNCTIONS]
 
 
-def _put_in(unit: Unit) -> dict[str, list[ast.expr]]:
-    """By the names of attributes: what the file puts into lists and dicts that they hold."""
-    found: dict[str, list[ast.expr]] = defaultdict(list)
-    for call in unit.nodes(ast.Call):
-        match call.func:
-            case ast.Attribute(value=ast.Attribute(attr=name), attr="append" | "add" | "insert"):
-                found[name] += call.args[-1:]
-    for stmt in unit.nodes(ast.Assign):
-        for target in stmt.targets:
-            match target:
-                case ast.Subscript(value=ast.Attribute(attr=name)):
-                    found[name].append(stmt.value)
-    return found
-
-
-def _by_key(unit: Unit) -> dict[str, list[ast.expr]]:
-    """What dicts of the file hold, by the texts that are its keys."""
-    found: dict[str, list[ast.expr]] = defaultdict(list)
-    for shown in unit.nodes(ast.Dict):
-        for name, value in zip(shown.keys, shown.values, strict=True):
-            if isinstance(name, ast.Constant) and isinstance(name.value, str):
-                found[name.value].append(value)
-    for stmt in unit.nodes(ast.Assign):
-        for target in stmt.targets:
-            match target:
-                case ast.Subscript(slice=ast.Constant(value=str(key))):
-                    found[key].append(stmt.value)
-    for call in unit.nodes(ast.Call):
-        match call.func:
-            case ast.Name() | ast.Attribute():
-                for each in call.keywords:
-                    if each.arg is not None and not isinstance(each.value, ast.Constant):
-                        found[each.arg].append(each.value)
-    return found
-
-
 def may_be_container(project: Project, view: View, value: ast.expr) -> bool:
     """Whether a value may be a list, dict or set, into which others may put more."""
     if isinstance(value, ast.Call):
@@ -376,21 +339,9 @@ def _takes_several(view: View, name: str) -> bool:
     return isinstance(args, ast.arguments) and args.vararg is not None and args.vararg.arg == name
 
 
-def key_of(path: Path) -> str | None:
-    """The text by which the last part of a path is looked up."""
-    is_text = path[-1].startswith(("['", '["'))
-    return str(ast.literal_eval(path[-1])[0]) if is_text else None
-
-
 def _is_zipped(value: ast.expr) -> bool:
     """``xs, ys = zip(*pairs)``: tuples are unpacked from it."""
     return isinstance(value, ast.Call) and path_of(value.func) == ("zip",)
-
-
-def is_parameter(view: View, name: str) -> bool:
-    """Whether the function of ``view`` is handed something by that name."""
-    scope = view.scope
-    return not isinstance(scope, ast.Module) and name in {a.arg for a in parameters(scope.args)}
 
 
 def _yielded(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
