@@ -1,7 +1,8 @@
 """Changes fixtures at random, and keeps the programs that a safe fix makes wrong.
 
-``python -m tests.run_varied 1000 --failures FOLDER`` tries that many, about ten in a second and
-core. The same ``--seed`` gives the same programs. A failure lands in FOLDER, before and after.
+``python -m tests.run_varied 1000 --failures FOLDER`` tries that many. The same ``--seed`` gives the
+same programs. A failure lands in FOLDER, before and after. Half of the programs fail before any
+rewrite, and some ask for what no program would: each failure has to be looked at.
 """
 
 from __future__ import annotations
