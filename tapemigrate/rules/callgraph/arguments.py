@@ -35,6 +35,22 @@ def argument_for(
     return function.args.defaults[default] if default >= 0 else None
 
 
+def further_arguments(
+    call: ast.Call,
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    name: str,
+    method: bool,
+) -> ast.Tuple | None:
+    """What ``call`` passes for ``*name``, written out; None where that is not in sight."""
+    args = function.args
+    if args.vararg is None or args.vararg.arg != name:
+        return None
+    if any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    count = len([*args.posonlyargs, *args.args]) - _taken_by_object(call, function, method)
+    return ast.Tuple(call.args[count:], ast.Load())
+
+
 def hides_argument(
     call: ast.Call,
     function: ast.FunctionDef | ast.AsyncFunctionDef,

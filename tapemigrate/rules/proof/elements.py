@@ -14,7 +14,7 @@ from itertools import permutations
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.rules.callgraph.arguments import argument_for
+from tapemigrate.rules.callgraph.arguments import argument_for, further_arguments
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import constructions
@@ -438,7 +438,8 @@ class Elements:
             return None
         found: list[_Part] | None = []
         for site in self._calls_of(view, scope):
-            given = argument_for(site.call, scope, made.path[0], view.cls is not None)
+            asked = site.call, scope, made.path[0], view.cls is not None
+            given = argument_for(*asked) or further_arguments(*asked)
             caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
             parts = self._listed(given, caller, depth - 1) if given is not None else None
             if parts is None and given is not None and self._is_one(given, caller):
