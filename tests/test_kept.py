@@ -81,7 +81,10 @@ def test_a_list_into_which_others_may_put_something(more: str) -> None:
     ("more", "reason"),
     [
         ("\ndef other(model, x):\n    model.x = x\n", "other code sets `x` on the object"),
-        ("\ndef other(model, x):\n    setattr(model, 'x', x)\n", "`x` is set anew in line 14"),
+        (
+            "\ndef other(model, x):\n    setattr(model, 'x', x)\n",
+            "other code sets `x` on the object",
+        ),
         (
             "\ndef other(x):\n    Model(x).__dict__['x'] = 2 * x\n",
             "attributes of its object are set by `setattr` or `__dict__`",

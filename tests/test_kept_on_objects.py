@@ -76,7 +76,7 @@ def test_the_files_change_together() -> None:
         ),
         (
             _MAIN + '\n\ndef more(model):\n    setattr(model, "xent", model.xent * 2.0)\n',
-            "`xent` is set anew in main.py, line 10",
+            "other code sets `xent` on the object",
         ),
     ],
 )
