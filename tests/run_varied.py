@@ -44,10 +44,16 @@ def changed(seed: int) -> Iterator[tuple[Fixture, dict[str, str]]]:
     usable = [f for f in FIXTURES if f.before and not f.name.startswith("lint/")]
     while True:
         fixture = random.choice(usable)
-        name = random.choice(sorted(n for n in fixture.texts if n.endswith(".py")) or [""])
-        text = varied(fixture.texts[name], random) if name else None
-        if text is not None:
-            yield fixture, {**fixture.texts, name: text}
+        texts = changed_in_one(fixture, random)
+        if texts is not None:
+            yield fixture, texts
+
+
+def changed_in_one(fixture: Fixture, random: Random) -> dict[str, str] | None:
+    """The texts of a fixture, one of them changed; None where the first tries change nothing."""
+    name = random.choice(sorted(n for n in fixture.texts if n.endswith(".py")) or [""])
+    text = varied(fixture.texts[name], random) if name else None
+    return None if text is None else {**fixture.texts, name: text}
 
 
 def fixed(fixture: Fixture, before: dict[str, str], pool: Pool) -> Tried | None:

@@ -1,18 +1,24 @@
-"""Programs of fixtures, changed at random: the same ones every time. ``run_varied`` runs others."""
+"""Programs of fixtures, changed at random, the same way every time. ``run_varied`` runs others."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
-from itertools import islice
 from random import Random
 
 import pytest
 
 from tapemigrate.verify.pool import Pool
-from tests.run_varied import changed, fixed
+from tests.run_varied import changed_in_one, fixed
+from tests.test_fixtures import FIXTURES
 from tests.varied import CHANGES, varied
 
+CHOSEN = """
+    flow/closure_over_the_source flow/state_by_local_names gradients/non_trainable_source
+    orders/forward_gradients_helper threaded/attributes_set_together threaded/watched_in_a_list
+    threaded/wrapper_of_the_function traps/aliased_list traps/nonlocal_rebinding
+    traps/lists_by_a_second_name
+"""
 PROGRAM = """
 class Net(object):
     def __init__(self, x, h):
@@ -50,9 +56,14 @@ def test_the_same_seed_gives_the_same_program() -> None:
     assert len(programs) > 10
 
 
-def test_no_safe_fix_is_wrong() -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_no_safe_fix_is_wrong(seed: int) -> None:
+    """By the name of its fixture, each program is the same whatever others there are."""
+    chosen = [f for f in FIXTURES if f.name in CHOSEN.split()]
+    assert len(chosen) == len(CHOSEN.split())
     with contextlib.closing(Pool(size=2)) as pool:
-        tried = [fixed(*each, pool) for each in islice(changed(0), 40)]
+        changed = [(f, changed_in_one(f, Random(f"{f.name} {seed}"))) for f in chosen]
+        tried = [fixed(f, texts, pool) for f, texts in changed if texts is not None]
         found = [(each.fixture.name, each.run.result()) for each in tried if each is not None]
     assert [name for name, each in found if each.verdict == "REFUTED"] == []
-    assert sum(each.verdict == "VERIFIED" for _, each in found) > 5
+    assert any(each.verdict == "VERIFIED" for _, each in found)

@@ -38,6 +38,7 @@ from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.traces import Provenance
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import calls_in, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Make
 from tapemigrate.tape.leaf import Leaf
@@ -487,9 +488,8 @@ def _is_property(method: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 def _is_watched(leaf: Leaf, where: ast.AST) -> bool:
     """Whether what runs at ``where`` gives the source its name, or comes after that."""
     given = [d for d in leaf.defs if d.value is not None and d.stmt is not None]
-    line = getattr(where, "lineno", 0)
     return bool(given) and all(
         (d.value is not None and any(where is node for node in walk(d.value)))
-        or (d.stmt is not None and line > (d.stmt.end_lineno or d.stmt.lineno))
+        or (d.stmt is not None and isinstance(where, ast.expr) and end(d.stmt) <= begin(where))
         for d in given
     )

@@ -14,6 +14,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
+from tapemigrate.rules.callgraph.set_without_name import SETTING
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View, self_name
@@ -30,7 +31,6 @@ _OPS = frozenset({"split", "unstack", "unpack", "gradients", "hessians", "meshgr
 _HANDING_ON = frozenset({"map_fn", "vectorized_map", "scan", "foldl", "foldr"})
 _PARTS = frozenset({"values", "keys", "items"})
 _GOING_THROUGH = frozenset({"sorted", "list", "tuple", "reversed", "enumerate", "zip", "iter"})
-_SETTING = ("__dict__", "setattr(", "vars(")
 _LOOKING = frozenset({"get", "pop", "setdefault"})
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _PUT_IN = (Kind.ASSIGN, Kind.AUGMENT)
@@ -178,7 +178,7 @@ class ListSigns:
         """Whether a property gives it, or what sets attributes under names that are not seen."""
         if self.computed(view, attribute, depth):
             return True
-        return any(word in view.unit.text for word in _SETTING) and self.under(attribute, depth)
+        return any(word in view.unit.text for word in SETTING) and self.under(attribute, depth)
 
     def computed(self, view: View, attribute: str, depth: int = 0) -> bool:
         """Whether a property of that name gives one."""
