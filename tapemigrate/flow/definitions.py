@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TypeAlias, TypeVar
 
 from tapemigrate.flow.paths import Path
+from tapemigrate.source.points import AHEAD, Point, begin
 
 _T = TypeVar("_T")
 
@@ -61,6 +62,11 @@ class Def:
     hands: frozenset[str] = frozenset()
     kept: frozenset[Path] = frozenset()
     order: int = 0
+
+    @property
+    def begin(self) -> Point:
+        """Where the statement begins that makes it; ahead of all of them for what enters."""
+        return AHEAD if self.stmt is None else begin(self.stmt)
 
     def __hash__(self) -> int:
         # Sets of definitions are gone through in the same order in every run.

@@ -6,6 +6,8 @@ import ast
 
 #: A row, from one, and a column in UTF-8 bytes, from zero, as ``ast`` counts them.
 Point = tuple[int, int]
+#: Ahead of everything that stands in a text.
+AHEAD: Point = (0, 0)
 _Placed = ast.stmt | ast.expr | ast.alias | ast.arg | ast.excepthandler | ast.pattern
 
 

@@ -251,7 +251,7 @@ class Emitter:
                 # ``self.z = x; x = tf.exp(x)``
                 entry += [leaf.now] if leaf.now not in entry else []
                 continue
-            for made in sorted(named or leaf.defs, key=_place):
+            for made in sorted(named or leaf.defs, key=lambda d: d.begin):
                 text = leaf.watch or ""
                 own = text_of(made.path)
                 if text.isidentifier() and own != text:
@@ -446,7 +446,3 @@ def _part_of(name: str, leaf: Leaf) -> str:
 def _is_alias(made: Def) -> bool:
     """Whether the definition is another name of what was there."""
     return made.kind is Kind.ASSIGN and made.value is not None and path_of(made.value) is not None
-
-
-def _place(made: Def) -> Point:
-    return begin(made.stmt) if made.stmt is not None else (0, 0)

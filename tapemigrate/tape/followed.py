@@ -149,7 +149,7 @@ class Followed:
         carried = [d for d in carried if d.stmt is not None and d.kind is not Kind.MUTATE]
         if not carried:
             return frozenset()
-        first = begin(made.stmt) if made.stmt is not None else (0, 0)
+        first = made.begin
         last = max(
             [end(loop) for loop in self._loops(place) if first < begin(loop)],
             default=place,

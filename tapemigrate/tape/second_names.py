@@ -11,7 +11,6 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.aliases import Aliases
 from tapemigrate.tape.kinds import Kinds, Make
@@ -201,7 +200,7 @@ class SecondNames:
 
     def _is_recorded_after(self, user: Def, made: Def, region: Region) -> bool:
         """Whether the tape records ``user``, after it was told of the source ``made``."""
-        if user.stmt is None or made.stmt is None or begin(user.stmt) <= begin(made.stmt):
+        if user.stmt is None or made.stmt is None or user.begin <= made.begin:
             return False
         row = self._blocks.index_in(user.stmt, region.block)
         return row is not None and region.first <= row <= region.last
@@ -239,12 +238,11 @@ class SecondNames:
 
     def _is_used_before(self, given: Def, made: Def, behind: frozenset[Def]) -> bool:
         """Whether something was made of it before the other definition, which is ``made`` of it."""
-        first = begin(made.stmt) if made.stmt is not None else (0, 0)
         return any(
             user.stmt is not None
             and user is not made
             and (
-                begin(user.stmt) < first
+                user.begin < made.begin
                 or (user.stmt is made.stmt and user.kind is Kind.MUTATE)
                 or bool(self._blocks.loops_around(user.stmt))
             )

@@ -10,7 +10,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.source.points import Point, begin, end
+from tapemigrate.source.points import AHEAD, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.asked_properties import given, is_beside
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
@@ -58,7 +58,7 @@ class SourceReader:
         self._plains: dict[Def, Plain | None] = {}
         self._parts = ObjectParts(flow, kinds, self._made, evidence.making, evidence.by_name)
         self._named: dict[tuple[ast.expr, int], Sources] = {}
-        self._place: Point = (0, 0)
+        self._place = AHEAD
 
     @property
     def _followed(self) -> Followed:
@@ -79,7 +79,7 @@ class SourceReader:
         if depth == 0:
             # A list that is put together for a helper has no place of its own.
             parts = (n for n in walk(node) if isinstance(n, ast.expr) and hasattr(n, "lineno"))
-            self._place = max(map(end, parts), default=(0, 0))
+            self._place = max(map(end, parts), default=AHEAD)
             self._named.clear()  # what is known of classes may have grown since
         if depth > 12:
             return Sources(refusal="the sources pass through too many names to follow")
@@ -282,7 +282,7 @@ class SourceReader:
             return Sources(refusal=no_tensor(text, None if here else plains[0]))
         singles: set[bool | None] = set()
         listed: set[bool] = set()
-        ways = sorted(defs, key=_place)
+        ways = sorted(defs, key=lambda d: d.begin)
         for made in ways:
             part = self._definition(made, text, depth, known)
             found.leaves += part.leaves
@@ -458,10 +458,6 @@ def _watched(leaf: Leaf, text: str) -> Leaf:
     if leaf.watch is not None or not leaf.outside:
         return leaf
     return replace(leaf, watch=text, assumption=None)
-
-
-def _place(made: Def) -> Point:
-    return begin(made.stmt) if made.stmt is not None else (0, 0)
 
 
 def _is_made_here(made: Def) -> bool:

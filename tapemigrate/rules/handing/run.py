@@ -6,12 +6,9 @@ import ast
 
 from tapemigrate.rules.project import View
 from tapemigrate.rules.values.captured import captured_functions
-from tapemigrate.source.points import Point, begin
+from tapemigrate.source.points import AHEAD, Point, begin
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.region import Region
-
-# Where a function begins, ahead of all its statements.
-_AHEAD = (0, 0)
 
 
 def run_by(region: Region, view: View) -> list[ast.AST]:
@@ -55,7 +52,6 @@ def run_before(stmt: ast.stmt, top: ast.AST, view: View) -> list[ast.stmt]:
 def _place_of_new(sources: Sources) -> Point:
     """Where the first source is made, if all of them are new tensors; else ahead of everything."""
     if any(leaf.outside and not leaf.fresh for leaf in sources.leaves):
-        return _AHEAD
+        return AHEAD
     made = [d for leaf in sources.leaves for d in leaf.defs]
-    places = (begin(d.stmt) if d.stmt is not None else _AHEAD for d in made)
-    return min(places, default=_AHEAD)
+    return min((d.begin for d in made), default=AHEAD)

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 
 from tapemigrate.flow.changers import CHANGERS
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.slices import meant
-from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -45,17 +45,12 @@ def changed_elsewhere(
     What the statements in ``but`` put in is known.
     """
     known = {node for each in but for node in walk(each)}
-    value = stmt.value if isinstance(stmt, ast.Assign) else None
-    for target, given in each_given(stmt):
-        if isinstance(target, ast.Attribute) and target.attr == name:
-            value = given
-    if value is None or producer.kinds.make(value) in (Make.TENSOR, Make.LEAF):
+    made = _made(producer, stmt, name)
+    if made is None or made.value is None:
         return ""
-    place = _place(stmt, name)
-    if place is None:
-        is_list = _is_list(project, producer, value)
-    else:
-        is_list = ListSigns(project).in_place(producer, value, place)
+    if made.kind is Kind.ASSIGN and producer.kinds.make(made.value) in (Make.TENSOR, Make.LEAF):
+        return ""
+    is_list = _is_list(project, producer, made)
     for user, node in project.mentions(name).others:
         if node in known or not isinstance(node, ast.Attribute):
             continue
@@ -65,14 +60,11 @@ def changed_elsewhere(
     return ""
 
 
-def _place(stmt: ast.stmt, name: str) -> int | None:
-    """Which of what a call gives the attribute is; None where it is given a value of its own."""
-    if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
-        for target in stmt.targets:
-            for place, part in enumerate(getattr(target, "elts", ())):
-                if isinstance(part, ast.Attribute) and part.attr == name:
-                    return place
-    return None
+def _made(producer: View, stmt: ast.stmt, name: str) -> Def | None:
+    """What ``stmt`` gives the attribute of the object."""
+    path = (producer.kinds.self_name, f".{name}")
+    made = (d for d in producer.flow.defs.values() if d.stmt is stmt and d.path == path)
+    return next(made, None) if isinstance(stmt, ast.Assign) else None
 
 
 def filled_by_call(project: Project, view: View, name: str) -> str:
@@ -122,9 +114,11 @@ def _is_own(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _is_list(project: Project, view: View, value: ast.expr) -> bool:
-    made = meant(view.flow.reads.get(value, frozenset()), view.flow.reads)
-    values = [value, *(d.value for d in made if d.value is not None)]
+def _is_list(project: Project, view: View, made: Def) -> bool:
+    if made.kind is not Kind.ASSIGN or made.value is None:
+        return ListSigns(project).made(view, made)
+    named = meant(view.flow.reads.get(made.value, frozenset()), view.flow.reads)
+    values = [made.value, *(d.value for d in named if d.value is not None)]
     return any(may_be_container(project, view, each) for each in values)
 
 

@@ -13,7 +13,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
-from tapemigrate.source.points import Point, begin, end
+from tapemigrate.source.points import AHEAD, Point, begin, end
 from tapemigrate.source.trees import children
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -24,16 +24,13 @@ _MAKING_NONE = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 #: In a file without one of these pieces nothing of the kind runs.
 _PIECES = ("exec", "runpy", "import *", "globals(", "locals(", "vars(")
 
-# Where a function begins, ahead of all its statements.
-_AHEAD = (0, 0)
-
 
 def runs_other_code(view: View, region: Region) -> Refusal | None:
     """Why the scope may compute with the sources where nothing shows it."""
     if not view.unit.once(_may_run):
         return None
-    made = [d.stmt for leaf in region.sources.leaves for d in leaf.defs]
-    first = min((begin(s) if s is not None else _AHEAD for s in made), default=_begin(view))
+    made = [d.begin for leaf in region.sources.leaves for d in leaf.defs]
+    first = min(made, default=_begin(view))
     last = end(region.request.stmt)
     loops = view.blocks.loops_around(region.request.stmt)
     for node, what in _running(view):
@@ -53,7 +50,7 @@ def _begin(view: View) -> Point:
     """The place before which the scope has made no variables: it does nothing but import."""
     body = getattr(view.scope, "body", None)
     rest = (s for s in body if not isinstance(s, _MAKING_NONE)) if isinstance(body, list) else ()
-    return next(map(begin, rest), _AHEAD)
+    return next(map(begin, rest), AHEAD)
 
 
 def _may_run(unit: Unit) -> bool:

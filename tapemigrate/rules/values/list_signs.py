@@ -170,7 +170,7 @@ class ListSigns:
             above = unit.parents[parent]
             if isinstance(parent, ast.Tuple | ast.List) and isinstance(above, ast.Assign):
                 here, place = self._project.view(unit, scope), parent.elts.index(node)
-                if self.in_place(here, above.value, place, depth + 1):
+                if self._in_place(here, above.value, place, depth + 1):
                     return True
         return False
 
@@ -292,9 +292,9 @@ class ListSigns:
     def _element(self, view: View, made: Def, value: ast.expr, depth: int) -> bool:
         """Whether what is unpacked may have a list in that place, of what a function gives too."""
         place = place_of(made)
-        return place is not None and self.in_place(view, value, place, depth)
+        return place is not None and self._in_place(view, value, place, depth)
 
-    def in_place(self, view: View, value: ast.expr, place: int, depth: int = 0) -> bool:
+    def _in_place(self, view: View, value: ast.expr, place: int, depth: int) -> bool:
         """Whether what is written out, or what a function gives, has a list in that place."""
         if depth > _DEPTH:
             return False
