@@ -104,7 +104,9 @@ class ListSigns:
                     isinstance(each, ast.List | ast.ListComp | ast.Tuple) for each in put
                 )
             case ast.Name() if depth <= _DEPTH:
-                made = {use.made for use in view.flow.reads.get(value, frozenset())}
+                # Of ``groups[0]`` the scope reads that part, by a path of its own.
+                read = {use.made for use in view.flow.reads.get(value, frozenset())}
+                made = read or {d for d in view.flow.given(value.id) if len(d.path) == 1}
                 made |= {c for d in made if d.kind is Kind.MUTATE for c in lineage(d)}
                 if any(self._is_put_in(view, each, depth) for each in made):
                     return True
