@@ -340,18 +340,19 @@ def _is_own(call: ast.Call, effects: Effects) -> bool:
 
 
 def _holds_values(value: ast.expr, kinds: Kinds) -> bool:
-    if _is_container(value):
+    if is_container(value):
         return True
     if not isinstance(value, ast.Call):
         return False
     return kinds.makes_object(value) or makes_container(kinds.name(value.func) or "")
 
 
-def _is_container(value: ast.expr) -> bool:
+def is_container(value: ast.expr) -> bool:
+    """Whether it is a new list, dict or the like, or a call that gives one."""
     if isinstance(value, ast.Call):
         return (path_of(value.func) or ("",))[-1].lstrip(".") in _CONTAINERS
     if isinstance(value, ast.BinOp):
-        return _is_container(value.left) or _is_container(value.right)
+        return is_container(value.left) or is_container(value.right)
     return isinstance(
         value, ast.Dict | ast.List | ast.Set | ast.DictComp | ast.ListComp | ast.SetComp
     )

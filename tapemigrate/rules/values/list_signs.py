@@ -18,10 +18,10 @@ from tapemigrate.rules.callgraph.set_without_name import SETTING
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View, self_name
+from tapemigrate.rules.values.filled_state import is_container
 from tapemigrate.rules.values.named_contents import by_key, key_of, put_in_by_name
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.plain_calls import makes_container
 from tapemigrate.tape.returned import place_of
 from tapemigrate.tape.source_arithmetic import lineage
 from tapemigrate.tape.symbols import short
@@ -323,16 +323,9 @@ class ListSigns:
 
 def may_be_container(project: Project, view: View, value: ast.expr) -> bool:
     """Whether a value may be a list, dict or set, into which others may put more."""
-    if isinstance(value, ast.Call):
-        if isinstance(value.func, ast.Name) and value.func.id in ("dict", "set"):
-            return True
-        if view.kinds.tensorflow(value.func) is not None:
-            return False  # nobody else has what an op gives
-        called = view.kinds.name(value.func)
-        if called is not None and makes_container(called):
-            return True
-    shown = isinstance(value, ast.Dict | ast.DictComp | ast.Set | ast.SetComp)
-    return shown or ListSigns(project).gives(view, value)
+    if isinstance(value, ast.Call) and view.kinds.tensorflow(value.func) is not None:
+        return False  # nobody else has what an op gives
+    return is_container(value) or ListSigns(project).gives(view, value)
 
 
 def _takes_several(view: View, name: str) -> bool:
