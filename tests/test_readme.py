@@ -60,7 +60,7 @@ def quick_start(readme: str) -> list[str]:
 def test_quick_start_has_two_commands() -> None:
     first, second = quick_start(TEXTS["README.md"])
     assert "tapemigrate fix --diff --unsafe-fixes examples" in first
-    assert second.rstrip().endswith("pytest -q")
+    assert second.rstrip().endswith("pytest -q -n 2")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="CI runs on POSIX")
