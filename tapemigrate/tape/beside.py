@@ -12,6 +12,7 @@ from tapemigrate.flow.paths import Path, names_class, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
 from tapemigrate.source.trees import arguments_of
+from tapemigrate.tape.given_by_objects import GivenByObjects
 from tapemigrate.tape.gradient_siblings import related
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, taken_for_variables
@@ -60,6 +61,7 @@ class Beside:
         self._kinds = kinds
         self._ops = ops
         self._picked = Picked(flow, kinds, ops)
+        self._objects_asked = GivenByObjects(flow, kinds, ops)
         self._names = names
         self._lookups = Lookups(flow, kinds)
         self._apart = apart
@@ -88,6 +90,9 @@ class Beside:
         if not made or leaf.watch is None:
             return
         yield self._names.may_be_another(target, leaf, stops)
+        asked = self._objects_asked.read_beside(request, target, leaf, stops)
+        if asked is not None:
+            yield f"`{text_of(asked)}` keeps nothing that was computed from `{leaf.watch}`"
         taken = self._taken_out_of(target, leaf, stops)
         if taken is not None:
             yield together(text_of(taken.path))
