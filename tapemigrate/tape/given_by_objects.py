@@ -43,7 +43,9 @@ class GivenByObjects:
         owners = {owner for d in leaf.defs for owner in self._owners(d)}
         if not owners:
             return None
-        behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+        own = {d.value for d in leaf.defs}  # what the call itself may have done to the object
+        found = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
+        behind = [d for d in found if d.value not in own]
         code = [part for d in behind if d.kind is Kind.FUNCTION for part in run_in(d)]
         read = self._read([request.target, *(d.value for d in behind), *code])
         beside = {o for o in owners for p in read if p[: len(o)] == o and p[-1] not in STATIC}

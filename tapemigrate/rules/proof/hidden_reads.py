@@ -34,6 +34,7 @@ from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.computed import Computed, makes_objects
 from tapemigrate.rules.values.counts import is_count_in
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
+from tapemigrate.rules.values.list_signs import may_be_container
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
@@ -45,6 +46,7 @@ from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import RUN_WHEN_CALLED
+from tapemigrate.tape.syntax import giving
 
 # What tensors, layers and variables know of themselves without an op.
 _STATIC = (".dtype", ".name", ".shape")
@@ -255,6 +257,15 @@ class HiddenReads:
             for n, over in above
         )
 
+    def _own_method(self, call: ast.Call) -> str | None:
+        """The method of the object that is called: ``self.part("x")``, ``self("x")``."""
+        path = path_of(call.func)
+        if path == (self._view.kinds.self_name,):
+            itself = self._own_call()
+            return itself.name if itself is not None else None
+        own = path is not None and len(path) == 2 and path[0] == self._view.kinds.self_name
+        return path[1].lstrip(".") if path is not None and own else None
+
     def _own_call(self) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The method that runs where the object is called: Keras, for one, calls ``call``."""
         assert self._view.cls is not None
@@ -334,9 +345,17 @@ class HiddenReads:
             inner = self._tracer.attribute(self._view, attribute)
             unmade = not inner.attributes and not inner.blind and not inner.network
             unmade = unmade and not inner.foreign
-            if variables and not passed and unmade and not self._is_handed(inner):
+            looked_up = [x for x in leaves if self._comes_out_of(x, attribute, where)]
+            if looked_up:
+                shown = " or ".join(f"`{x.watch}`" for x in looked_up)
+                found.append(f"no other part of `self.{attribute}` was computed from {shown}")
                 continue
-            verdict = self._kept.judge(f"self.{attribute}", attribute, inner, leaves)
+            held = leaves
+            if variables and not passed and unmade and not self._is_handed(inner):
+                held = [x for x in leaves if not x.variables]
+                if not held:
+                    continue
+            verdict = self._kept.judge(f"self.{attribute}", attribute, inner, held)
             if isinstance(verdict, Refusal) and self._steps is not None:
                 verdict = self._steps.left_over(attribute) or verdict
             there = attribute in filled or not self._is_computed(attribute)
@@ -347,6 +366,28 @@ class HiddenReads:
         if traced.blind and not traced.attributes:
             found.append(sentence)
         return found
+
+    def _comes_out_of(self, leaf: Leaf, attribute: str, where: ast.AST) -> bool:
+        """Whether a method may have looked up the source in the list or dict ``self.attribute``.
+
+        Not where it runs for the source itself.
+        """
+        project, view = self._project, self._view
+        for made in leaf.defs:
+            call = giving(made.value)
+            name = self._own_method(call) if isinstance(call, ast.Call) else None
+            if name is None or call is where or not isinstance(call, ast.Call):
+                continue
+            if view.kinds.is_new(call) or view.kinds.gives_tensors(call):
+                continue
+            if attribute in self._tracer.method(view, name).attributes:
+                values = attribute_values(project, view, attribute)
+                scopes = ((project.scope_of(view.unit, value), value) for value in values)
+                return any(
+                    may_be_container(project, project.view(view.unit, scope), value)
+                    for scope, value in scopes
+                )
+        return False
 
     def _is_handed(self, kept: Provenance) -> bool:
         """Whether a method keeps what it was handed, and that may be made of variables."""
