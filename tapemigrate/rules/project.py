@@ -397,7 +397,7 @@ class Project:
             parent = unit.parents[node]
             if isinstance(parent, ast.Call) and parent.func is node:
                 found.calls.append(CallSite(unit, parent))
-            elif not _is_looked_at(parent):
+            elif not is_looked_at(parent):
                 found.others.append((unit, node))
         return found
 
@@ -461,7 +461,7 @@ def _bases(cls: ast.ClassDef) -> list[str]:
     return [(path_of(base) or ("",))[-1].lstrip(".") for base in cls.bases]
 
 
-def _is_looked_at(parent: ast.AST) -> bool:
+def is_looked_at(parent: ast.AST) -> bool:
     """``print(loss)``, ``isinstance(x, Model)``: nothing is called, and nothing is kept."""
     return (
         isinstance(parent, ast.Call)

@@ -12,8 +12,10 @@ from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_libr
 from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.descent import descends, means_class
 from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.loose_modules import is_loose
 from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.callgraph.rebound import is_rebound_before, may_replace
+from tapemigrate.rules.callgraph.stars import bound_at_top, brings, star_statements
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import assigned
 from tapemigrate.rules.project import CallSite, Mentions, Project
@@ -128,6 +130,8 @@ class Resolver:
     def _means(self, unit: Unit, node: ast.AST) -> bool | None:
         if isinstance(node, ast.Name):
             meant = self._name(unit, node)
+            if self._is_doubtful(unit, node, meant):
+                return None
             return None if meant and self._is_replaced else meant
         if isinstance(node, ast.Attribute):
             return self._attribute(unit, node)
@@ -157,12 +161,25 @@ class Resolver:
             return False
         if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in top_level(unit.tree)):
             return False
-        stars = {
-            self.is_path(unit, import_path(n, node.id))
-            for n in top_level(unit.tree)
-            if isinstance(n, ast.ImportFrom) and n.names[0].name == "*"
-        }
+        stars = {self.is_path(unit, import_path(n, node.id)) for n in star_statements(unit)}
         return True if True in stars else None if None in stars else False
+
+    def _is_doubtful(self, unit: Unit, node: ast.Name, meant: bool | None) -> bool:
+        """Whether a star import gives a name of the module another meaning than ``meant``.
+
+        That is one that comes after what binds the name, or one of several that bring it.
+        """
+        stars = star_statements(unit) if self._cls is None and self._enclosing is None else []
+        if not stars or self._project.binder_of(unit, node) is not unit.tree:
+            return False
+        bound = unit.once(bound_at_top).get(node.id)
+        later = [each for each in stars if bound is None or each.lineno > bound]
+        meanings = {
+            self.is_path(unit, import_path(each, node.id))
+            for each in later
+            if brings(self._project, unit, import_path(each, ""), node.id)
+        }
+        return bool(meanings - {meant})
 
     def is_path(self, user: Unit, path: str) -> bool | None:
         """Whether an import path ends in this file's module, or its package's, and this name."""
@@ -175,6 +192,8 @@ class Resolver:
         if path is not None and self._cls is None:
             either = unit.names.reference_kind(node) == "either"
             return None if either else self.is_path(unit, path)
+        if self._cls is None and self._enclosing is None:
+            return None if self._may_be_of_module(unit, node.value) else False
         if self._cls is None or self._enclosing is not None:
             return False
         if path is not None or isinstance(node.value, ast.Name):
@@ -189,6 +208,12 @@ class Resolver:
         if owner is not None and _is_self(node.value):
             return self._own(unit, owner, isinstance(node.value, ast.Call))
         return self._made(unit, node.value)
+
+    def _may_be_of_module(self, unit: Unit, owner: ast.expr) -> bool:
+        """Whether ``owner`` may be the module of the function, which is no object of a class."""
+        if not is_loose(self._project, self._unit):
+            return False
+        return not _is_self(owner) and constructors(unit, owner) is None
 
     def _made(self, unit: Unit, owner: ast.expr) -> bool | None:
         """A method called on what the file makes as ``owner``: the same wherever it stands."""

@@ -14,7 +14,7 @@ from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import walk
 
 #: One of these stands in a file in which names are put together.
-LOOKING_UP = ("getattr", "globals", "locals", "vars")
+LOOKING_UP = ("getattr", "globals", "locals", "vars", "eval")
 
 _NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
 _TELLING: frozenset[type[ast.AST]] = frozenset({ast.Constant, ast.alias})
@@ -126,16 +126,23 @@ def names_put_together(unit: Unit) -> list[tuple[ast.AST, str, str]]:
                 name = node.slice
         elif isinstance(node, ast.Call) and path_of(node.func) == ("getattr",):
             name = node.args[1] if len(node.args) > 1 else None
-        start, end = _ends(name) if name is not None else ("", "")
+        elif isinstance(node, ast.Call) and path_of(node.func) == ("eval",) and node.args:
+            name = node.args[0]
+        start, end = ends_of(name) if name is not None else ("", "")
+        if isinstance(node, ast.Call) and path_of(node.func) == ("eval",):
+            # ``eval("losses.loss_%s(y, x)" % kind)``
+            start, end = start.rpartition(".")[2], end.partition("(")[0]
         if start or end:
             found.append((node, start, end))
     return found
 
 
-def _ends(name: ast.expr) -> tuple[str, str]:
+def ends_of(name: ast.expr) -> tuple[str, str]:
     """How a text that is put together of others begins and ends, as far as it can be told."""
     if isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
-        return _text(name.left) or _ends(name.left)[0], _text(name.right) or _ends(name.right)[1]
+        return _text(name.left) or ends_of(name.left)[0], _text(name.right) or ends_of(name.right)[
+            1
+        ]
     if isinstance(name, ast.JoinedStr) and name.values:
         return _text(name.values[0]), _text(name.values[-1])
     shape = ""

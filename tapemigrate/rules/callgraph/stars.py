@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from functools import partial
 
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import left_to_stars, names_bound
+from tapemigrate.rules.indexes import bound_names, left_to_stars, names_bound
 from tapemigrate.rules.project import Project
+from tapemigrate.source.trees import top_level
 
 
 def own_stars(unit: Unit) -> list[str]:
@@ -36,3 +38,67 @@ def brought_from(project: Project, unit: Unit, name: str) -> str | None:
         pending += [(home, star) for home in new for star in own_stars(home)]
         met |= {home.filename for home in new}
     return unseen
+
+
+def star_statements(unit: Unit) -> list[ast.ImportFrom]:
+    """The star imports that run as the file does, in their order."""
+    return unit.once(_star_statements)
+
+
+def brings(project: Project, unit: Unit, module: str, name: str) -> bool:
+    """Whether a star import of ``module`` in ``unit`` brings the name, from a file at hand."""
+    pending, met = [(unit, module)], {unit.filename}
+    while pending:
+        user, path = pending.pop()
+        for home in project.units.at(partial(is_module, user.filename, path)):
+            if home.filename in met or not _hands_on(home, name):
+                continue
+            if name in home.names.bound_names(home.tree):
+                return True
+            met.add(home.filename)
+            pending += [(home, star) for star in own_stars(home)]
+    return False
+
+
+def _hands_on(home: Unit, name: str) -> bool:
+    """Whether a star import of the file would bring the name, if the file has it."""
+    listed = home.once(_listed)
+    return not name.startswith("_") if listed is None else name in listed
+
+
+# What a file tells by itself; see ``Unit.once``.
+
+
+def bound_at_top(unit: Unit) -> dict[str, int]:
+    """The names that the file itself binds as it runs, and the lines in which it last does so."""
+    found: dict[str, int] = {}
+    for stmt in top_level(unit.tree):
+        names: list[str] = []
+        if isinstance(stmt, ast.Import | ast.ImportFrom):
+            names = [alias.asname or alias.name.partition(".")[0] for alias in stmt.names]
+        elif isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = [stmt.name]
+        elif isinstance(stmt, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+            parts = (node for target in targets for node in ast.walk(target))
+            names = [node.id for node in parts if isinstance(node, ast.Name)]
+        for name in names:
+            found[name] = max(stmt.lineno, found.get(name, 0))
+    return found
+
+
+def _star_statements(unit: Unit) -> list[ast.ImportFrom]:
+    found = [n for n in top_level(unit.tree) if isinstance(n, ast.ImportFrom)]
+    return sorted((n for n in found if n.names[0].name == "*"), key=lambda n: n.lineno)
+
+
+def _listed(unit: Unit) -> frozenset[str] | None:
+    """The texts of its ``__all__``, where that is one list; None: there is none, or it grows."""
+    if len(unit.once(bound_names).get("__all__", ())) != 1:
+        return None
+    for stmt in unit.tree.body:
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.List | ast.Tuple):
+            if [t.id for t in stmt.targets if isinstance(t, ast.Name)] == ["__all__"]:
+                texts = [e.value for e in stmt.value.elts if isinstance(e, ast.Constant)]
+                return frozenset(t for t in texts if isinstance(t, str))
+    return None

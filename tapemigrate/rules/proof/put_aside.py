@@ -151,11 +151,15 @@ class PutAside:
                 self._imported(project, unit, node, path, found)
                 if isinstance(node, ast.Attribute) and is_part_of_imported(project, unit, path):
                     self._part(project, unit, node, owner, inner, found)
-            elif isinstance(node, ast.Name):
+            # ``ACTIVATION = tf.nn.relu`` is imported, and a name of the module all the same.
+            if isinstance(node, ast.Name) and (path is None or node.id in unit.once(given_at_top)):
                 if node.id not in bound:
                     setters = self._setters(project, unit, node.id)
                     if setters is not None:
                         found.names[node.id] = setters
+            if path is not None:
+                continue
+            if isinstance(node, ast.Name):
                 found.called += _functions(unit, node.id)
             elif node.attr in unit.once(set_on_classes) or (
                 isinstance(root, NamedFunction)

@@ -6,20 +6,22 @@ And who sets a name of another module, or a part of a class or function there.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, put_into
-from tapemigrate.flow.functions import NamedFunction, named_defaults
+from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.imported import import_paths, leads_to
 from tapemigrate.rules.callgraph.places import may_hold, split_path
 from tapemigrate.rules.callgraph.stars import own_stars
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of, left_to_stars
+from tapemigrate.rules.indexes import bound_names, effects_of, given_at_top, kinds_of, left_to_stars
+from tapemigrate.rules.own_names import own_names
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import parsed
 from tapemigrate.rules.values.filled_state import HANDING_ON, LOOKING
@@ -71,7 +73,7 @@ class PutElsewhere:
             for user in self._setting_parts(project, name):
                 if user is not unit:
                     found = found.union(user.once(_put_into_imported).get(name, ()))
-        if name in unit.once(given_at_top):
+        if name in unit.once(given_at_top) or name in unit.once(_code):
             found |= self.on_module(project, unit.filename, name)
         return found
 
@@ -240,9 +242,28 @@ def _set_on_modules(unit: Unit) -> dict[str, list[tuple[str, ast.AST]]]:
     found: dict[str, list[tuple[str, ast.AST]]] = defaultdict(list)
     for owner, scope in puts(unit, parts=True):
         path = unit.names.qualified(owner) if isinstance(owner, ast.Attribute) else None
+        given = _given_to(unit, owner)
+        if given and all(_is_plain_function(unit, value) for value in given):
+            continue
         if path is not None and not is_of_library(path):
             module, name = split_path(path)
             found[name].append((module, scope))
+    for target in unit.nodes(ast.Attribute):
+        if isinstance(target.ctx, ast.Store) and _is_given_closure(unit, target):
+            path = unit.names.qualified(target)
+            if path is not None and not is_of_library(path):
+                module, name = split_path(path)
+                found[name].append((module, _scope_of(unit, target)))
+    for node in unit.nodes(ast.Subscript):
+        match node:
+            case ast.Subscript(
+                value=ast.Attribute(value=on, attr="__dict__"),
+                slice=ast.Constant(value=str(name)),
+                ctx=ast.Store(),
+            ):
+                path = unit.names.qualified(on)
+                if path is not None and not is_of_library(path):
+                    found[name].append((path, _scope_of(unit, node)))
     for call in unit.nodes(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[on, ast.Constant(value=str(name)), _]):
@@ -250,6 +271,41 @@ def _set_on_modules(unit: Unit) -> dict[str, list[tuple[str, ast.AST]]]:
                 if path is not None and not is_of_library(path):
                     found[name].append((path, _scope_of(unit, call)))
     return found
+
+
+def _is_plain_function(unit: Unit, value: ast.expr) -> bool:
+    """Whether a value is an op, or a function that reads only libraries and its arguments."""
+    if isinstance(value, ast.Name):
+        named = [each for each in unit.definitions if each.name == value.id]
+        if len(named) == 1 and named[0] in unit.tree.body and not named[0].decorator_list:
+            return isinstance(named[0], ast.FunctionDef) and _reads_libraries_only(unit, named[0])
+    if isinstance(value, ast.Lambda):
+        return _reads_libraries_only(unit, value)
+    return (unit.names.qualified(value) or "").startswith("tensorflow.")
+
+
+def _reads_libraries_only(unit: Unit, function: ast.FunctionDef | ast.Lambda) -> bool:
+    paths = import_paths(unit)
+    known = {name for name, path in paths.items() if is_of_library(path)} | vars(builtins).keys()
+    bound = unit.once(bound_names).keys() | unit.once(_code)
+    return not named_defaults(function.args) and free_names(function) <= known - bound
+
+
+def _is_given_closure(unit: Unit, target: ast.expr) -> bool:
+    """Whether a target is given a function that reads what the one around it has computed."""
+    scope = _scope_of(unit, target)
+    if not isinstance(scope, NamedFunction):
+        return False
+    inner = {f.name: f for f in walk(scope) if isinstance(f, NamedFunction) and f is not scope}
+    given = [
+        inner.get(value.id) if isinstance(value, ast.Name) else value
+        for value in _given_to(unit, target)
+    ]
+    own = own_names(scope).values
+    return any(
+        isinstance(value, NamedFunction | ast.Lambda) and not own.isdisjoint(free_names(value))
+        for value in given
+    )
 
 
 def _handed_over(unit: Unit) -> dict[str, list[_Handed]]:

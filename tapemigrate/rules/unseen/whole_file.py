@@ -128,9 +128,11 @@ def overriding(unit: Unit, node: ast.AST) -> str | None:
 def _replaces(unit: Unit, node: ast.AST) -> bool:
     """Whether a gradient function of TensorFlow is replaced: by assignment, or by a mock."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-        return node.attr in ("gradients", "hessians") and (
-            unit.names.qualified(node) or ""
-        ).startswith("tensorflow")
+        if node.attr not in ("gradients", "hessians"):
+            return False
+        # ``ops.tf.gradients``: the one module is reached by others.
+        of = last_of(node.value)
+        return of == "tf" or (unit.names.qualified(node) or "").startswith("tensorflow")
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
         return key in PATCHED and last_of(node.value) == "__dict__"
