@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from tapemigrate.patterns import late
 from tapemigrate.running.context import home_of
+from tapemigrate.running.imports import without_imports
 from tapemigrate.running.modules import Modules, anchors_of
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.reading import read, searchable
@@ -25,7 +26,6 @@ _MOST_FILES = 20
 # A name of a module, and how its value begins.
 _GIVEN = late(rb"(?m)^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=(?!=)[ \t\\\n]*([^\s#][^\n]{0,80})")
 _DEFINED = late(rb"(?m)^(?:class|def)[ \t]+(\w+)")
-_PART = late(rb"(?<![\w.])([^\W\d]\w*)\.[^\W\d]\w*\b(?![ \t]*\()")
 _WORD = late(rb"\w+")
 # What something may be put into; of libraries, nothing is.
 _HOLDING = late(
@@ -34,10 +34,6 @@ _HOLDING = late(
 _CONTAINER = late(
     rb"[\[{]|(?:collections\.)?(?:dict|list|set|defaultdict|OrderedDict|deque|ChainMap)\("
 )
-# An import statement: what stands on its line before the word, and what follows.
-_BEFORE = late(rb"[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?")
-_IMPORT = b"import"
-_IMPORTED = late(rb"import\b(?:[ \t]*\([^)]*\)|(?:[^\n\\]|\\\r?\n)*)")
 _GLOBAL = late(rb"(?m)^[ \t]+global\b([^\n]*)")
 # What stands in functions and classes, line by line.
 _INSIDE = late(rb"(?m)^[ \t]+[^\n]*")
@@ -57,9 +53,10 @@ _LONGEST = 400
 class _Held(NamedTuple):
     """What the bytes of a module tell of its names.
 
-    ``holding`` may be put into, ``containers`` among them by any other name, ``plain`` set anew,
-    and parts of ``code``, classes and functions, and functions say that they set ``shared`` ones.
-    ``words`` are all, with how often they stand there, ``parts`` names of which parts are read.
+    ``holding`` may be put into, ``containers`` among them by any other name, ``plain`` set anew, as
+    are ``code``, classes and functions, or parts of them; functions say that they set ``shared``
+    ones.
+    ``words`` are all, with how often they stand there.
     """
 
     holding: frozenset[bytes]
@@ -68,7 +65,6 @@ class _Held(NamedTuple):
     code: frozenset[bytes]
     shared: frozenset[bytes]
     words: Mapping[bytes, int]
-    parts: frozenset[bytes]
 
 
 #: The files in which each of some words stands.
@@ -147,9 +143,8 @@ class Filling:
         """The names of a module that others may fill, and that one of ``files`` reads."""
         held = self._of(path)
         together = [self._of(each) for each in files]
-        values = held.holding | held.plain
+        values = held.holding | held.plain | held.code
         read = {n for n in values if sum(each.words.get(n, 0) for each in together) > 1}
-        read |= {name for name in held.code if any(name in each.parts for each in together)}
         return sorted(name.decode("utf-8", "replace") for name in read - _NAMES)
 
     def _fills(self, text: _Text, name: str, home: str) -> bool:
@@ -181,7 +176,6 @@ def _held(data: bytes) -> _Held:
         frozenset(_DEFINED.findall(data)),
         frozenset(_WORD.findall(b" ".join(_GLOBAL.findall(data)))),
         Counter(_WORD.findall(data)),
-        frozenset(_PART.findall(data)),
     )
 
 
@@ -206,10 +200,11 @@ def fills(data: bytes, name: bytes, kind: Held) -> bool:
     """Whether a text may put something into what has the name there, or set it on its module.
 
     Into a container by another name too, or by a call of any method, as into an object. Of classes
-    and functions parts are set.
+    and functions parts are set, or another one takes their place.
     """
     owner, _, last = name.rpartition(b".")
-    if owner and b"%b%b," % (_SETTING, owner) in data:
+    ways = (b"%b%b," % (_SETTING, owner), b"%b.__dict__[" % owner) if owner else ()
+    if any(way in data for way in ways):
         if any(b"%b%b%b" % (quote, last, quote) in data for quote in (b"'", b'"')):
             return True
     place = data.find(name)
@@ -248,7 +243,7 @@ def _is_filled(data: bytes, start: int, end: int, kind: Held, dotted: bool) -> b
         held = kind in (Held.CONTAINER, Held.OBJECT)
         return last.decode() in CHANGERS or (held and steps > 0 and last not in _LOOKING)
     if _SET.match(data, end) is not None:
-        return steps > 0 or (dotted and kind is not Held.CODE)
+        return steps > 0 or dotted
     if steps:
         return False
     # By another name, or by who is handed it, it may be filled as well.
@@ -275,24 +270,6 @@ class _Text:
     @cached_property
     def without_imports(self) -> bytes:
         return without_imports(_data(self.path))
-
-
-def without_imports(data: bytes) -> bytes:
-    """A text without its import statements, of whose lines the ends are left."""
-    kept: list[bytes] = []
-    done, place = 0, data.find(_IMPORT)
-    while place >= 0:
-        # Where the word begins a statement, that begins where its line does.
-        line = data.rfind(b"\n", done, place) + 1
-        imported = None
-        if (line or not done) and _BEFORE.fullmatch(data, line, place) is not None:
-            imported = _IMPORTED.match(data, place)
-        if imported is not None:
-            kept.append(data[done:line])
-            done = imported.end()
-        place = data.find(_IMPORT, max(done, place + len(_IMPORT)))
-    kept.append(data[done:])
-    return b"".join(kept)
 
 
 def _data(path: str) -> bytes:

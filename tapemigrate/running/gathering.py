@@ -115,8 +115,9 @@ def with_others(
             for each in (here, further.get(member, Links())):
                 calling = list(choice.callers(member, each))
                 called = each.names | {handed.name for handed in each.handed}
-                context.update(dict.fromkeys([*calling, *modules.handed(calling, called)]))
-                context.update(dict.fromkeys(naming.by(calling)))
+                beside = (*modules.handed(calling, called), *modules.starred(calling, called))
+                context.update(dict.fromkeys([*calling, *beside, *naming.by(calling)]))
+            context.update(dict.fromkeys(modules.holding(member) if here.handed else ()))
             context.update(dict.fromkeys(marked.get(member, ())))
             context.update(dict.fromkeys(reached.get(member, ())))
             context.update(dict.fromkeys(choice.changing(member) if member in links else ()))

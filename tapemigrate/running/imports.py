@@ -18,6 +18,10 @@ _NAME = late(rb"(?:^|[,(])(?:[ \t\r\n\\]|#[^\n]*)*([\w\x80-\xff]+)")
 # The first two steps of a module that a text names; the second may come from elsewhere.
 _MODULE = late(rb"[\"']([^\W\d]\w*\.(?:\w+|(?=[\"'{%])))")
 _FOLDER = late(rb"[\"'/\\]([\w.+-]+)")
+# An import statement: what stands on its line before the word, and what follows.
+_BEFORE = late(rb"[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?")
+_WORD = b"import"
+_IMPORTED = late(rb"import\b(?:[ \t]*\([^)]*\)|(?:[^\n\\]|\\\r?\n)*)")
 #: What loads modules by their names, which no import statement shows; or, below, from folders.
 LOADING = (b"import_module", b"__import__", b"load_module", b"run_module")
 _ADDING = (b"sys.path", b"load_source", b"spec_from_file", b"run_path", b"execfile", b"%run")
@@ -75,6 +79,24 @@ def statements_in(data: bytes, notebook: bool) -> Iterator[tuple[bytes, bytes | 
         if _begins(rest, match.start(), ends):
             for module in filter(bytes.strip, match[1].replace(b"\\", b" ").split(b",")):
                 yield module, None
+
+
+def without_imports(data: bytes) -> bytes:
+    """A text without its import statements, of whose lines the ends are left."""
+    kept: list[bytes] = []
+    done, place = 0, data.find(_WORD)
+    while place >= 0:
+        # Where the word begins a statement, that begins where its line does.
+        line = data.rfind(b"\n", done, place) + 1
+        imported = None
+        if (line or not done) and _BEFORE.fullmatch(data, line, place) is not None:
+            imported = _IMPORTED.match(data, place)
+        if imported is not None:
+            kept.append(data[done:line])
+            done = imported.end()
+        place = data.find(_WORD, max(done, place + len(_WORD)))
+    kept.append(data[done:])
+    return b"".join(kept)
 
 
 def _first_steps(module: bytes) -> tuple[bytes, ...]:

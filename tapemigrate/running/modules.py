@@ -14,10 +14,11 @@ from tapemigrate.flow.paths import names_class
 from tapemigrate.model import Handed
 from tapemigrate.patterns import late
 from tapemigrate.running.arguments import CALLED, Arguments
-from tapemigrate.running.imports import LOADING, statements_in
+from tapemigrate.running.imports import LOADING, statements_in, without_imports
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.reading import read, searchable
 from tapemigrate.running.subclasses import EXTENDS
+from tapemigrate.running.texts import Text
 from tapemigrate.source.decoding import SourceError, is_notebook
 
 # Through how many modules a name is followed: packages hand on, and classes extend.
@@ -124,6 +125,30 @@ class Modules:
             return False
         ways = self._ways(user, words)
         return not any(self._lead(self._nearest(user, module), home, name) for module, name in ways)
+
+    def starred(self, users: Iterable[str], called: Set[str]) -> Iterator[str]:
+        """The files of which ``users`` import all names, where one of ``called`` is among them.
+
+        And those through which it comes, which need not have the word.
+        """
+        words = [name.encode() for name in called]
+        for user in filter(None, users):
+            found = [user]
+            for path in found:  # which grows meanwhile
+                for module in self._table(path).wholesale:
+                    found += [each for each in self._files(path, module) if each not in found]
+            if any(word in _data(path) for path in found[1:] for word in words):
+                yield from found[1:]
+
+    def holding(self, path: str) -> Iterator[str]:
+        """The package of a module, where it may hand on that as a whole, or loads what it has."""
+        package = os.path.join(os.path.dirname(path), "__init__.py")
+        if package == path or package not in self._everything:
+            return
+        data = _data(package)
+        word = os.path.splitext(os.path.basename(path))[0].encode()
+        if self._table(package).loads or Text(without_imports(data)).among([word]):
+            yield package
 
     def imported(self, user: str) -> set[str]:
         """The files from which the one at ``user`` imports, without what those import in turn."""
