@@ -203,10 +203,11 @@ def fills(data: bytes, name: bytes, kind: Held) -> bool:
     and functions parts are set, or another one takes their place.
     """
     owner, _, last = name.rpartition(b".")
-    ways = (b"%b%b," % (_SETTING, owner), b"%b.__dict__[" % owner) if owner else ()
-    if any(way in data for way in ways):
-        if any(b"%b%b%b" % (quote, last, quote) in data for quote in (b"'", b'"')):
-            return True
+    ways = (b"(%b," % owner, b"%b.__dict__[" % owner) if owner else ()
+    if any(way in data for way in ways) and _is_quoted(data, last, before=(b"'", b'"')):
+        return True
+    if owner and b"patch(" in data and _is_quoted(data, last, before=(b".", b".")):
+        return True
     place = data.find(name)
     while place >= 0:
         end = place + len(name)
@@ -216,6 +217,12 @@ def fills(data: bytes, name: bytes, kind: Held) -> bool:
                 return True
         place = data.find(name, end)
     return False
+
+
+def _is_quoted(data: bytes, word: bytes, before: tuple[bytes, bytes]) -> bool:
+    """Whether the word ends a text, behind what stands before it with each of the quotes."""
+    ends = zip(before, (b"'", b'"'), strict=True)
+    return any(b"%b%b%b" % (begin, word, quote) in data for begin, quote in ends)
 
 
 def _is_of_word(byte: bytes) -> bool:

@@ -131,7 +131,7 @@ def _of_text(project: Project, name: str, patterns: Iterable[re.Pattern[str]]) -
 
 def _set_as_attribute(name: str) -> re.Pattern[str]:
     known = re.escape(name)
-    return re.compile(rf"\.\s*{known}\s*(?:(?:[-+*/@]|//)?=(?!=)|,)|[\"']{known}[\"']")
+    return re.compile(rf"\.\s*{known}\s*(?:(?:[-+*/@]|//)?=(?!=)|,)|[\"'.]{known}[\"']")
 
 
 def _part_set_of(name: str) -> list[re.Pattern[str]]:
@@ -249,11 +249,12 @@ def _set_on_modules(unit: Unit) -> dict[str, list[tuple[str, ast.AST]]]:
             module, name = split_path(path)
             found[name].append((module, scope))
     for target in unit.nodes(ast.Attribute):
-        if isinstance(target.ctx, ast.Store) and _is_given_closure(unit, target):
+        scope = _scope_of(unit, target)
+        if isinstance(target.ctx, ast.Store) and _are_closures(scope, _given_to(unit, target)):
             path = unit.names.qualified(target)
             if path is not None and not is_of_library(path):
                 module, name = split_path(path)
-                found[name].append((module, _scope_of(unit, target)))
+                found[name].append((module, scope))
     for node in unit.nodes(ast.Subscript):
         match node:
             case ast.Subscript(
@@ -265,12 +266,40 @@ def _set_on_modules(unit: Unit) -> dict[str, list[tuple[str, ast.AST]]]:
                 if path is not None and not is_of_library(path):
                     found[name].append((path, _scope_of(unit, node)))
     for call in unit.nodes(ast.Call):
-        match call:
-            case ast.Call(func=ast.Name(id="setattr"), args=[on, ast.Constant(value=str(name)), _]):
-                path = unit.names.qualified(on)
-                if path is not None and not is_of_library(path):
-                    found[name].append((path, _scope_of(unit, call)))
+        for module, name in _set_by_call(unit, call):
+            found[name].append((module, _scope_of(unit, call)))
     return found
+
+
+def _set_by_call(unit: Unit, call: ast.Call) -> Iterator[tuple[str, str]]:
+    """The module and the name there that a call may set: ``patch.object(layers, "net", f)``.
+
+    Any function may do so that is handed both, beside what may be a tensor or carry one.
+    """
+    last = _last(call.func)
+    match call.args:
+        case [on, ast.Constant(value=str(name)), *_] if last != "getattr" and name.isidentifier():
+            module = unit.names.qualified(on)
+        case [ast.Constant(value=str(path)), *_] if last == "patch":
+            module, name = split_path(path)
+        case _:
+            return
+    given = [value for value in arguments_of(call) if value not in call.args[:2]]
+    if last == "patch" and isinstance(call.args[0], ast.Constant):
+        given += call.args[1:2]
+    if (
+        module
+        and not is_of_library(module)
+        and (last == "setattr" or _may_carry(unit, call, given))
+    ):
+        yield module, name
+
+
+def _may_carry(unit: Unit, call: ast.Call, given: list[ast.expr]) -> bool:
+    """Whether one of the values that a call hands on may be a tensor, or read one when called."""
+    kinds, scope = unit.once(kinds_of), _scope_of(unit, call)
+    may_be = any(kinds.make(value) not in INDEPENDENT for value in given)
+    return may_be or _are_closures(scope, given)
 
 
 def _is_plain_function(unit: Unit, value: ast.expr) -> bool:
@@ -291,20 +320,16 @@ def _reads_libraries_only(unit: Unit, function: ast.FunctionDef | ast.Lambda) ->
     return not named_defaults(function.args) and free_names(function) <= known - bound
 
 
-def _is_given_closure(unit: Unit, target: ast.expr) -> bool:
-    """Whether a target is given a function that reads what the one around it has computed."""
-    scope = _scope_of(unit, target)
+def _are_closures(scope: ast.AST, given: Iterable[ast.expr]) -> bool:
+    """Whether a function is among what is given that reads what the one around it has computed."""
     if not isinstance(scope, NamedFunction):
         return False
     inner = {f.name: f for f in walk(scope) if isinstance(f, NamedFunction) and f is not scope}
-    given = [
-        inner.get(value.id) if isinstance(value, ast.Name) else value
-        for value in _given_to(unit, target)
-    ]
     own = own_names(scope).values
+    values = (inner.get(each.id) if isinstance(each, ast.Name) else each for each in given)
     return any(
         isinstance(value, NamedFunction | ast.Lambda) and not own.isdisjoint(free_names(value))
-        for value in given
+        for value in values
     )
 
 
