@@ -20,6 +20,7 @@ from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.trees import walk
 
+_SIGNATURES = frozenset({"signature", "getargspec", "getfullargspec"})
 _PLAIN = frozenset({"staticmethod", "classmethod", "abstractmethod"})
 
 
@@ -76,6 +77,9 @@ def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Ca
     for unit_, node in mentions.others:
         if resolver.means(unit_, node) is not False:
             found.passed.append((unit_, node))
+            if _shows_parameters(unit_.parents[node]):
+                where = place_of(unit, unit_, node)
+                found.problem = found.problem or f"its parameters are looked at in {where}"
     for site in mentions.calls:
         meant = resolver.means(site.unit, site.call.func)
         if meant:
@@ -84,6 +88,14 @@ def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Ca
             found.unsure.append(site)
             found.unseen.append(may_be_another(unit, function.name, site))
     return found
+
+
+def _shows_parameters(parent: ast.AST) -> bool:
+    """``inspect.signature(loss)``, ``loss.__code__``: one more would be seen there."""
+    if isinstance(parent, ast.Attribute):
+        return parent.attr in ("__code__", "func_code", "__signature__")
+    path = path_of(parent.func) if isinstance(parent, ast.Call) else None
+    return path is not None and path[-1].lstrip(".") in _SIGNATURES
 
 
 def is_called_by_python(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

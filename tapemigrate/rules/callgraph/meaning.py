@@ -153,10 +153,13 @@ class Resolver:
         if self._enclosing is not None:
             return False
         path = unit.names.qualified(node)
-        if unit.names.reference_kind(node) == "either":
+        kind = unit.names.reference_kind(node)
+        if kind == "either":
             return None
         if path is not None:
-            return self.is_path(unit, path)
+            meant = self.is_path(unit, path)
+            # The file itself binds it anew after it has imported it.
+            return None if meant and kind == "uncertain" else meant
         if binder is not unit.tree:
             return False
         if any(isinstance(n, ast.FunctionDef) and n.name == node.id for n in top_level(unit.tree)):
