@@ -10,6 +10,7 @@ from tapemigrate.rules.callgraph.arguments import hides_argument
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 
@@ -47,6 +48,8 @@ def _is_handed_unseen(
         others = mentions.others
     if any(libraries or not _is_for_library(user, node) for user, node in others):
         return True
+    if may_change_arguments(unit, function):
+        return True  # or keeps it where others look it up
     method = cls is not None
     return any(hides_argument(s.call, function, name, method) for s in mentions.calls)
 

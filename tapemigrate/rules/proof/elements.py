@@ -28,6 +28,7 @@ from tapemigrate.rules.proof.independence import Independence
 from tapemigrate.rules.proof.source_lists import (
     added_whole,
     is_gone_through,
+    lists_taken,
     put_into,
     unpacked_together,
 )
@@ -114,6 +115,14 @@ class Elements:
                 )
             if None in apart and ((several and not listed) or single):
                 found.append(_APART.format(leaf.watch))
+        for made in self._rows_watched(region):
+            rows = lists_taken(self._view, made)
+            parts = [None if row is None else self._listed(row, self._view, _DEPTH) for row in rows]
+            apart = [None if each is None else self._are_apart(each) for each in parts]
+            if False in apart:
+                return Refusal(_MADE_OF_ANOTHER.format(text_of(made.path)), SOURCE)
+            if None in apart:
+                found.append(_APART.format(text_of(made.path)))
         leaves = region.sources.leaves
         for holder in (*unpacked_together(leaves), *added_whole(self._view, leaves)):
             apart = [self._is_list_of_others(d, single=True) for d in self._held(holder)]
@@ -122,6 +131,20 @@ class Elements:
             if None in apart:
                 found.append(_APART.format(ast.unparse(holder)))
         return found
+
+    def _rows_watched(self, region: Region) -> list[Def]:
+        """What a loop takes out of lists of lists, where all of such a list is watched."""
+        return sorted(
+            (
+                made
+                for leaf in region.sources.leaves
+                if _is_list(leaf) and region.sources.single is not True
+                for made in leaf.defs
+                if made.kind in _TAKEN and text_of(made.path) == leaf.watch
+                if ListSigns(self._project).made(self._view, made)
+            ),
+            key=_path,
+        )
 
     def _held(self, holder: ast.expr) -> list[Def]:
         return sorted(origins(self._view.flow.uses_in(holder)), key=_path)

@@ -15,6 +15,8 @@ from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.symbols import short
 
 _TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
+# Through how many names a list is followed.
+_DEPTH = 3
 _ADDING = frozenset({"append", "insert", "add"})
 _EXTENDING = frozenset({"extend", "update"})
 # Builtins and ops that take the elements of a list.
@@ -71,6 +73,58 @@ def _fillings(scope: ast.AST) -> dict[str, list[tuple[str, ast.expr]]]:
             if (path := path_of(func.value)) is not None:
                 found.setdefault(text_of(path), []).append((func.attr, call.args[-1]))
     return found
+
+
+def lists_taken(view: View, made: Def) -> list[ast.expr | None]:
+    """What a loop gives a name of what is written out: one list each round; None if it is not.
+
+    ``for name, h in [("a", [x, y])]``
+    """
+    if made.value is None:
+        return [None]
+    over = view.unit.parents.get(made.value)
+    # Of ``zip`` and rows that are written out, the value is what the name alone is taken from.
+    place: tuple[int, ...] | None = ()
+    if isinstance(over, ast.For | ast.comprehension):
+        place = _place_in(over.target, made.path[0])
+    return [None] if place is None else _rows(view, made.value, place, _DEPTH)
+
+
+def _place_in(target: ast.expr, name: str) -> tuple[int, ...] | None:
+    """Where the name stands among the targets: ``(1,)`` for ``h`` in ``name, h``."""
+    if isinstance(target, ast.Name):
+        return () if target.id == name else None
+    for index, each in enumerate(target.elts if isinstance(target, ast.Tuple | ast.List) else ()):
+        below = None if isinstance(each, ast.Starred) else _place_in(each, name)
+        if below is not None:
+            return (index, *below)
+    return None
+
+
+def _rows(view: View, value: ast.expr, place: tuple[int, ...], depth: int) -> list[ast.expr | None]:
+    """What stands in ``place`` in each of the elements of ``value``."""
+    match value:
+        case ast.List(elts=elts) | ast.Tuple(elts=elts) | ast.Set(elts=elts):
+            return [_within(each, place) for each in elts]
+        case ast.Call(func=ast.Attribute(value=ast.Dict(values=values), attr="items")):
+            return [_within(each, place[1:]) for each in values] if place[:1] == (1,) else [None]
+        case ast.Call(func=ast.Attribute(value=ast.Dict(values=values), attr="values")):
+            return [_within(each, place) for each in values]
+        case ast.Name() if depth:
+            made = origins(view.flow.reads.get(value, frozenset()))
+            given = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+            if given and len(given) == len(made):
+                return [row for each in given for row in _rows(view, each, place, depth - 1)]
+    return [None]
+
+
+def _within(value: ast.expr, place: tuple[int, ...]) -> ast.expr | None:
+    for index in place:
+        elts = value.elts if isinstance(value, ast.List | ast.Tuple) else []
+        if index >= len(elts) or any(isinstance(e, ast.Starred) for e in elts):
+            return None
+        value = elts[index]
+    return value
 
 
 def is_gone_through(project: Project, view: View, made: Def) -> bool:

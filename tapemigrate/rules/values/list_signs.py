@@ -6,10 +6,12 @@ Most ops pack a list that they are given into a tensor, so what ops do with a va
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import constructions
@@ -124,6 +126,11 @@ class ListSigns:
         mentions = self._project.mentions(scope.name)
         if any(self._is_handed_with_list(unit, node) for unit, node in mentions.others):
             return True
+        held = {unit.filename: unit for unit, _ in mentions.others}
+        if scope.decorator_list:
+            held[view.unit.filename] = view.unit
+        if any(self._is_handed_unseen(unit, scope, name, depth) for unit in held.values()):
+            return True
         calls = mentions.calls
         if view.cls is not None and scope.name == "__init__":
             calls = constructions(self._project, view.unit, view.cls)
@@ -138,6 +145,16 @@ class ListSigns:
                 self._project.view(site.unit, caller), argument, depth + 1
             ):
                 return True
+        return False
+
+    def _is_handed_unseen(self, unit: Unit, function: NamedFunction, name: str, depth: int) -> bool:
+        """Whether a call of what is looked up, or kept under another name, hands in a list."""
+        for call in unit.once(_calls_without_names)[:_MOST_CALLS]:
+            argument = argument_for(call, function, name, False)
+            if argument is not None and not isinstance(argument, ast.Constant):
+                view = self._project.view(unit, self._project.scope_of(unit, call))
+                if self.gives(view, argument, depth + 1):
+                    return True
         return False
 
     def _is_put_in(self, view: View, made: Def, depth: int) -> bool:
@@ -326,6 +343,21 @@ def may_be_container(project: Project, view: View, value: ast.expr) -> bool:
     if isinstance(value, ast.Call) and view.kinds.tensorflow(value.func) is not None:
         return False  # nobody else has what an op gives
     return is_container(value) or ListSigns(project).gives(view, value)
+
+
+def _calls_without_names(unit: Unit) -> list[ast.Call]:
+    """The calls of what no import, function or class of the file has the name of: ``f[0](xs)``."""
+    nodes = list(walk(unit.tree))
+    named = {n.name for n in nodes if isinstance(n, NamedFunction | ast.ClassDef)}
+    return [
+        n
+        for n in nodes
+        if isinstance(n, ast.Call)
+        and (n.args or n.keywords)
+        and unit.names.qualified(n.func) is None
+        and (path_of(n.func) or ("",))[-1].lstrip(".") not in named
+        and not (isinstance(n.func, ast.Name) and hasattr(builtins, n.func.id))
+    ]
 
 
 def _takes_several(view: View, name: str) -> bool:
