@@ -19,6 +19,7 @@ from tapemigrate.rules.callgraph.stars import bound_at_top, brings, star_stateme
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import assigned
 from tapemigrate.rules.project import CallSite, Mentions, Project
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import top_level
 
 
@@ -176,7 +177,7 @@ class Resolver:
         if not stars or self._project.binder_of(unit, node) is not unit.tree:
             return False
         bound = unit.once(bound_at_top).get(node.id)
-        later = [each for each in stars if bound is None or each.lineno > bound]
+        later = [each for each in stars if bound is None or begin(each) > bound]
         meanings = {
             self.is_path(unit, import_path(each, node.id))
             for each in later

@@ -10,6 +10,7 @@ from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names, left_to_stars, names_bound
 from tapemigrate.rules.project import Project
+from tapemigrate.source.points import Point, begin
 from tapemigrate.source.trees import top_level
 
 
@@ -69,9 +70,9 @@ def _hands_on(home: Unit, name: str) -> bool:
 # What a file tells by itself; see ``Unit.once``.
 
 
-def bound_at_top(unit: Unit) -> dict[str, int]:
-    """The names that the file itself binds as it runs, and the lines in which it last does so."""
-    found: dict[str, int] = {}
+def bound_at_top(unit: Unit) -> dict[str, Point]:
+    """The names that the file itself binds as it runs, and where it last does so."""
+    found: dict[str, Point] = {}
     for stmt in top_level(unit.tree):
         names: list[str] = []
         if isinstance(stmt, ast.Import | ast.ImportFrom):
@@ -83,13 +84,13 @@ def bound_at_top(unit: Unit) -> dict[str, int]:
             parts = (node for target in targets for node in ast.walk(target))
             names = [node.id for node in parts if isinstance(node, ast.Name)]
         for name in names:
-            found[name] = max(stmt.lineno, found.get(name, 0))
+            found[name] = max(begin(stmt), found.get(name, begin(stmt)))
     return found
 
 
 def _star_statements(unit: Unit) -> list[ast.ImportFrom]:
     found = [n for n in top_level(unit.tree) if isinstance(n, ast.ImportFrom)]
-    return sorted((n for n in found if n.names[0].name == "*"), key=lambda n: n.lineno)
+    return sorted((n for n in found if n.names[0].name == "*"), key=begin)
 
 
 def _listed(unit: Unit) -> frozenset[str] | None:
