@@ -70,9 +70,9 @@ class GivenByObjects:
         call = giving(made.value)
         if made.kind not in _GIVEN or not isinstance(call, ast.Call):
             return []
-        func = call.func
-        path = path_of(func.value) if isinstance(func, ast.Attribute) else None
-        if path is None or path[0] == self._kinds.self_name or not isinstance(func, ast.Attribute):
+        func = self._method(call.func)
+        path = path_of(func.value) if func is not None else None
+        if func is None or path is None or path[0] == self._kinds.self_name:
             return []
         if self._kinds.name(func) is not None or ASKS_FOR_VARIABLES.search(func.attr):
             return []
@@ -86,3 +86,11 @@ class GivenByObjects:
         if given and all(self._late.is_of_library(d) for d in given):
             return []
         return [path]
+
+    def _method(self, func: ast.expr) -> ast.Attribute | None:
+        """``net.get_x``, also where it has a name of its own: ``get = net.get_x; x = get()``."""
+        if isinstance(func, ast.Name):
+            made = origins(self._flow.reads.get(func, frozenset()))
+            values = [d.value for d in made if d.kind is Kind.ASSIGN]
+            func = next((v for v in values if isinstance(v, ast.Attribute)), func)
+        return func if isinstance(func, ast.Attribute) else None
