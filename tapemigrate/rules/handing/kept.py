@@ -15,6 +15,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.run_again import runs_again
 from tapemigrate.rules.handing.set_before import set_too_late
 from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere, filled_by_call
@@ -75,6 +76,8 @@ def keep(
         return Refusal(f"{reason} {stmt.lineno}, where no tape is left of it", RECIPE)
     if not isinstance(scope, ast.FunctionDef):
         return refused(f"`self.{name}` is not set by a method of this file")
+    if again := runs_again(project, view, request, name, scope):
+        return refused(again)
     producer = project.view(unit, scope)
     if is_filled(project, producer, stmt, name):
         return refused(f"`self.{name}` is filled, one by one")
@@ -206,10 +209,14 @@ def wanted_by(project: Project, view: View, sources: Sources) -> list[str] | Ref
     for leaf in sources.leaves:
         if leaf.watch is None:
             continue
-        paths = {d.path for d in leaf.defs}
+        # ``x = self.x`` is another name of it; that it is set once is looked at below.
+        paths = {
+            path_of(d.value) if d.kind is Kind.ASSIGN and d.value is not None else d.path
+            for d in leaf.defs
+        }
         path = next(iter(paths)) if len(paths) == 1 else ()
-        entry = all(d.kind is Kind.ENTRY for d in leaf.defs)
-        if len(path) != 2 or path[0] != view.kinds.self_name or not entry:
+        entry = any(d.kind is Kind.ENTRY and d.path == path for d in leaf.defs)
+        if path is None or len(path) != 2 or path[0] != view.kinds.self_name or not entry:
             return refused(f"`{leaf.watch}` cannot be watched there")
         name = path[1].lstrip(".")
         stmt = set_once(project, view, name)

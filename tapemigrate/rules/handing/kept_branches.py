@@ -24,6 +24,7 @@ from tapemigrate.rules.handing.kept import (
     unfit,
     wanted_by,
 )
+from tapemigrate.rules.handing.run_again import runs_again
 from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
@@ -56,6 +57,8 @@ def keep_branches(
     puts = _puts(project, producer, name, made[0]) if len(made) == 1 else []
     if len(made) == 1 and not puts:
         return None
+    if again := runs_again(project, view, request, name, scope):
+        return refused(again)
     plain = [stmt for stmt in made if isinstance(stmt, ast.Assign) and not puts]
     if any(is_filled(project, producer, stmt, name) for stmt in plain):
         return refused(f"`self.{name}` is filled, one by one")
