@@ -36,7 +36,8 @@ def runs_again(
         if not named or not isinstance(node, ast.Name | ast.Attribute):
             continue
         if begin(node) > min(read) and (looped or begin(node) < begin(request.call)):
-            return f"`{producer.name}` may run again in line {node.lineno}, after `self.{name}` was read"
+            where = f"in line {node.lineno}, after `self.{name}` was read"
+            return f"`{producer.name}` may run again {where}"
     return ""
 
 
