@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterator
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.points import begin
-from tapemigrate.source.trees import calls_in, walk
+from tapemigrate.source.trees import arguments_of, calls_in, walk
 from tapemigrate.tape.request import Request
 
 
@@ -29,7 +30,10 @@ def runs_again(
     ]
     if not read:
         return ""  # it is read where the gradient is asked for
-    running = _running(project, view.unit, producer.name)
+    units = {view.unit.filename: view.unit}
+    if any(path_of(a) == (view.kinds.self_name,) for a in _handed(view.scope)):
+        units |= {unit.filename: unit for unit in project.units.having(producer.name)}
+    running = _running(units.values(), producer.name)
     looped = bool(view.blocks.loops_around(request.stmt))
     for node in walk(view.scope):  # what is handed on, or has another name, runs as well
         named = getattr(node, "attr", getattr(node, "id", "")) in running
@@ -41,14 +45,14 @@ def runs_again(
     return ""
 
 
-def _running(project: Project, home: Unit, name: str) -> set[str]:
-    """The names of functions that run the one of that name, here or in a file that knows it."""
-    units = {unit.filename: unit for unit in (home, *project.units.having(name))}
+def _handed(scope: ast.AST) -> Iterator[ast.expr]:
+    return (each for call in calls_in(scope) for each in arguments_of(call))
+
+
+def _running(units: Collection[Unit], name: str) -> set[str]:
+    """The names of the functions in ``units`` that run the one of that name."""
     functions = [
-        each
-        for unit in units.values()
-        for each in unit.definitions
-        if isinstance(each, ast.FunctionDef)
+        each for unit in units for each in unit.definitions if isinstance(each, ast.FunctionDef)
     ]
     found, before = {name}, 0
     while before != len(found):
