@@ -140,9 +140,8 @@ def names_put_together(unit: Unit) -> list[tuple[ast.AST, str, str]]:
 def ends_of(name: ast.expr) -> tuple[str, str]:
     """How a text that is put together of others begins and ends, as far as it can be told."""
     if isinstance(name, ast.BinOp) and isinstance(name.op, ast.Add):
-        return _text(name.left) or ends_of(name.left)[0], _text(name.right) or ends_of(name.right)[
-            1
-        ]
+        start = _text(name.left) or ends_of(name.left)[0]
+        return start, _text(name.right) or ends_of(name.right)[1]
     if isinstance(name, ast.JoinedStr) and name.values:
         return _text(name.values[0]), _text(name.values[-1])
     shape = ""

@@ -215,7 +215,7 @@ def wanted_by(project: Project, view: View, sources: Sources) -> list[str] | Ref
             for d in leaf.defs
         }
         path = next(iter(paths)) if len(paths) == 1 else ()
-        entry = any(d.kind is Kind.ENTRY and d.path == path for d in leaf.defs)
+        entry = all(d.kind in (Kind.ENTRY, Kind.ASSIGN) for d in leaf.defs)
         if path is None or len(path) != 2 or path[0] != view.kinds.self_name or not entry:
             return refused(f"`{leaf.watch}` cannot be watched there")
         name = path[1].lstrip(".")

@@ -152,7 +152,9 @@ class PutAside:
                 if isinstance(node, ast.Attribute) and is_part_of_imported(project, unit, path):
                     self._part(project, unit, node, owner, inner, found)
             # ``ACTIVATION = tf.nn.relu`` is imported, and a name of the module all the same.
-            if isinstance(node, ast.Name) and (path is None or node.id in unit.once(given_at_top)):
+            values = unit.once(given_at_top).get(node.id, ()) if isinstance(node, ast.Name) else ()
+            named = bool(values) and all(unit.names.qualified(each) for each in values)
+            if isinstance(node, ast.Name) and (path is None or named):
                 if node.id not in bound:
                     setters = self._setters(project, unit, node.id)
                     if setters is not None:

@@ -129,8 +129,10 @@ class ListSigns:
         held = {unit.filename: unit for unit, _ in mentions.others}
         if scope.decorator_list:
             held[view.unit.filename] = view.unit
-        if any(self._is_handed_unseen(unit, scope, name, depth) for unit in held.values()):
-            return True
+        method = view.cls is not None
+        for unit in held.values():
+            if self._is_handed_unseen(unit, scope, name, method, depth):
+                return True
         calls = mentions.calls
         if view.cls is not None and scope.name == "__init__":
             calls = constructions(self._project, view.unit, view.cls)
@@ -147,10 +149,12 @@ class ListSigns:
                 return True
         return False
 
-    def _is_handed_unseen(self, unit: Unit, function: NamedFunction, name: str, depth: int) -> bool:
+    def _is_handed_unseen(
+        self, unit: Unit, function: NamedFunction, name: str, method: bool, depth: int
+    ) -> bool:
         """Whether a call of what is looked up, or kept under another name, hands in a list."""
         for call in unit.once(_calls_without_names)[:_MOST_CALLS]:
-            argument = argument_for(call, function, name, False)
+            argument = argument_for(call, function, name, method)
             if argument is not None and not isinstance(argument, ast.Constant):
                 view = self._project.view(unit, self._project.scope_of(unit, call))
                 if self.gives(view, argument, depth + 1):
