@@ -154,11 +154,11 @@ class ListSigns:
     ) -> bool:
         """Whether a call of what is looked up, or kept under another name, hands in a list."""
         for call in unit.once(_calls_without_names)[:_MOST_CALLS]:
-            argument = argument_for(call, function, name, method)
-            if argument is not None and not isinstance(argument, ast.Constant):
-                view = self._project.view(unit, self._project.scope_of(unit, call))
-                if self.gives(view, argument, depth + 1):
-                    return True
+            # Of a method, it is not seen whether its object is among them.
+            found = arguments_of(call) if method else [argument_for(call, function, name, False)]
+            view = self._project.view(unit, self._project.scope_of(unit, call))
+            if any(each is not None and self.gives(view, each, depth + 1) for each in found):
+                return True
         return False
 
     def _is_put_in(self, view: View, made: Def, depth: int) -> bool:
