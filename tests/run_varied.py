@@ -64,7 +64,7 @@ def fixed(fixture: Fixture, before: dict[str, str], pool: Pool) -> Tried | None:
     result = fix(before, unsafe=False)
     if not result.rewritten:
         return None
-    told = [d for d in result.diagnostics if d.code.startswith("TM1")]
+    told = [d for d in result.diagnostics if d.code.startswith(("TM1", "TM9"))]
     whole = all(d.fix is not None and _LEFT_ALONE not in d.message for d in told)
     whole = whole and all(d.fix is not None and d.fix.applicability == "safe" for d in told)
     after = {**before, **result.rewritten}

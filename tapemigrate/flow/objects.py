@@ -203,6 +203,10 @@ class _Search:
                 parts, inner = node.values, part
             case ast.NamedExpr() | ast.Starred():
                 parts, inner = [node.value], part
+            case ast.Subscript(value=ast.List() | ast.Tuple() as taken, slice=place) if (
+                not isinstance(place, ast.Slice)
+            ):
+                parts, inner = taken.elts, part
             case ast.Subscript():
                 parts, inner = [node.value], True
             case ast.Call(func=ast.Name(id="vars"), args=[owner]):

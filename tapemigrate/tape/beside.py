@@ -16,7 +16,7 @@ from tapemigrate.tape.given_by_objects import GivenByObjects
 from tapemigrate.tape.gradient_siblings import related
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, taken_for_variables
-from tapemigrate.tape.lookups import Lookups
+from tapemigrate.tape.lookups import Given, Lookups
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.outside import together
 from tapemigrate.tape.picked import Picked
@@ -264,32 +264,45 @@ class Beside:
         """Whether the target is made of what a call gave beside the source, and made from it."""
         held = self._names.held(leaf)
         for made in sorted(leaf.defs | held, key=lambda d: d.path):
-            given = self._lookups.given_by(made) if made.kind is Kind.ELEMENT else None
-            if given is None:
-                continue
-            call = given.call
-            gradients = self._kinds.tensorflow(call.func) == "gradients"
-            if self._maps(call) or not (gradients or self._kinds.make(call) is Make.UNKNOWN):
-                continue
-            behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
-            beside = {d for d in behind - leaf.defs - held if d.value is made.value}
-            if gradients:
-                verdict = related(call, self._flow) if beside else False
-                if verdict:
-                    return Refusal(_USED.format(leaf.watch), SOURCE, unwatched=True)
-                if beside and verdict is None:
-                    first = text_of(min(d.path for d in beside))
-                    return f"`{first}` was not computed from `{leaf.watch}`"
-                continue
-            if given.names and self._is_read_whole(given.names, beside | leaf.defs, behind, target):
-                return together(text_of(min(given.names, key=lambda d: d.path).path))
-            verdicts = {d: self._apart(made, d) if given.in_order else None for d in beside}
-            if False in verdicts.values() or (None in verdicts.values() and not gives_data(call)):
-                return Refusal(
-                    _USED.format(leaf.watch), SOURCE, lends=made.value is call, unwatched=True
-                )
-            for other in sorted(d.path for d, apart in verdicts.items() if apart is None):
-                return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
+            for given in self._lookups.given_by(made) if made.kind is Kind.ELEMENT else ():
+                told = self._given_beside(target, leaf, stops, made, given, held)
+                if told is not None:
+                    return told
+        return None
+
+    def _given_beside(
+        self,
+        target: frozenset[Use],
+        leaf: Leaf,
+        stops: list[Def],
+        made: Def,
+        given: Given,
+        held: set[Def],
+    ) -> str | Refusal | None:
+        """The same of one call, of which ``made`` was unpacked."""
+        call = given.call
+        gradients = self._kinds.tensorflow(call.func) == "gradients"
+        if self._maps(call) or not (gradients or self._kinds.make(call) is Make.UNKNOWN):
+            return None
+        behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made
+        beside = {d for d in behind - leaf.defs - held if d.value is made.value}
+        if gradients:
+            verdict = related(call, self._flow) if beside else False
+            if verdict:
+                return Refusal(_USED.format(leaf.watch), SOURCE, unwatched=True)
+            if beside and verdict is None:
+                first = text_of(min(d.path for d in beside))
+                return f"`{first}` was not computed from `{leaf.watch}`"
+            return None
+        if given.names and self._is_read_whole(given.names, beside | leaf.defs, behind, target):
+            return together(text_of(min(given.names, key=lambda d: d.path).path))
+        verdicts = {d: self._apart(made, d) if given.in_order else None for d in beside}
+        if False in verdicts.values() or (None in verdicts.values() and not gives_data(call)):
+            return Refusal(
+                _USED.format(leaf.watch), SOURCE, lends=made.value is call, unwatched=True
+            )
+        for other in sorted(d.path for d, apart in verdicts.items() if apart is None):
+            return f"`{text_of(other)}` was not computed from `{leaf.watch}`"
         return None
 
     def _filled_beside(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -49,33 +50,50 @@ class Lookups:
         self._value(made, False, found)
         return found
 
-    def given_by(self, made: Def) -> Given | None:
-        """The call that gave what was unpacked, at once or from a name that it was given."""
-        value, names, in_order = made.value, set[Def](), True
-        for _ in range(_DEPTH):
-            if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
-                value, in_order = value.value, False
-            elif isinstance(value, ast.Call):
-                func = value.func
-                if not isinstance(func, ast.Name) or func.id not in _COPIES or not value.args:
-                    return Given(value, frozenset(names), in_order)
-                value, in_order = value.args[0], in_order and func.id in ("list", "tuple")
-            elif isinstance(call := giving(value), ast.Call):
-                value, in_order = call, False  # ``f(x)["parts"]``
-            elif value is not None and path_of(value) is not None:
-                uses = self._flow.reads.get(value, frozenset())
-                found = origins(uses)
-                named = next(iter(found), made)
-                if len(found) != 1 or named.kind is not Kind.ASSIGN or named in names:
-                    return None
-                if named.path != path_of(value):
-                    return None
-                in_order = in_order and all(u.made is named for u in uses)
-                names.add(named)
-                value = named.value
-            else:
-                break
-        return None
+    def given_by(self, made: Def) -> list[Given]:
+        """The calls that gave what was unpacked, at once or from a name that it was given.
+
+        There are several where a condition takes one, or a name has more than one value.
+        """
+        return list(self._calls(made.value, frozenset(), True, _DEPTH))
+
+    def _calls(
+        self, value: ast.expr | None, names: frozenset[Def], in_order: bool, depth: int
+    ) -> Iterator[Given]:
+        parts: list[ast.expr] = []
+        match value:
+            case _ if depth == 0:
+                return
+            case ast.Subscript(value=whole, slice=ast.Slice()):
+                parts, in_order = [whole], False
+            case ast.Subscript(value=ast.List() | ast.Tuple() as whole):
+                parts = whole.elts
+            case ast.Call(func=ast.Name(id=name), args=[whole, *_]) if name in _COPIES:
+                parts, in_order = [whole], in_order and name in ("list", "tuple")
+            case ast.Call():
+                yield Given(value, names, in_order)
+            case ast.IfExp():
+                parts = [value.body, value.orelse]
+            case ast.BoolOp():
+                parts = value.values
+            case ast.NamedExpr():
+                parts = [value.value]
+            case ast.expr() if isinstance(call := giving(value), ast.Call):
+                parts, in_order = [call], False  # ``f(x)["parts"]``
+            case ast.expr() if path_of(value) is not None:
+                yield from self._calls_of_name(value, names, in_order, depth)
+        for part in parts:
+            yield from self._calls(part, names, in_order, depth - 1)
+
+    def _calls_of_name(
+        self, name: ast.expr, names: frozenset[Def], in_order: bool, depth: int
+    ) -> Iterator[Given]:
+        uses = self._flow.reads.get(name, frozenset())
+        found = origins(uses)
+        in_order = in_order and all(u.made in found for u in uses)
+        for made in sorted(found - names, key=lambda d: d.begin):
+            if made.kind is Kind.ASSIGN and made.path == path_of(name):
+                yield from self._calls(made.value, names | {made}, in_order, depth - 1)
 
     def _value(self, made: Def, part: bool, found: set[Def]) -> None:
         if made.value is not None and made.kind in _TAKEN_FROM:

@@ -19,6 +19,7 @@ from tapemigrate.tape.beside import Beside
 from tapemigrate.tape.between import Between
 from tapemigrate.tape.deferred import Deferred
 from tapemigrate.tape.entering import entering
+from tapemigrate.tape.generators import is_kept_generator
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Sources, assumed_of, taken_for_variables
 from tapemigrate.tape.operands import Operands
@@ -41,7 +42,6 @@ from tapemigrate.tape.syntax import (
     holds,
     is_elif,
     is_elif_test,
-    is_kept_generator,
     repetitions,
     runs_ahead,
 )

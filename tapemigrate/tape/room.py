@@ -59,6 +59,12 @@ class Room:
                     if (name := re.split(r"\W", leaf.watch or "")[0]) in declared:
                         sentence = f"`{name}` cannot be watched before `{ast.unparse(node)}`"
                         return Refusal(sentence, SOURCE)
+        if region.lasting and region.inside:
+            return Refusal(
+                "a generator computes the target when it is gone through, and its tape is closed "
+                "by then",
+                SOURCE,
+            )
         if region.lasting and (name := self._bound_later(region.request)):
             return Refusal(f"a generator asks later, when `{name}` may be another tensor", SOURCE)
         for leaf in region.sources.leaves:

@@ -90,23 +90,6 @@ def repetitions(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) 
     return found
 
 
-def is_kept_generator(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) -> bool:
-    """Whether ``node`` runs in a generator that gets a name, and is gone through later."""
-    while node is not stmt:
-        parent = parents.get(node)
-        if parent is None:
-            return False  # an inner function asks
-        if isinstance(node, ast.GeneratorExp):
-            kept: ast.AST | None = parent
-            unpacked = isinstance(kept, ast.Assign) and isinstance(kept.targets[0], ast.Tuple)
-            while isinstance(kept, ast.Tuple | ast.List | ast.Dict | ast.IfExp | ast.Subscript):
-                kept = parents.get(kept)  # one of several that are written there
-            if isinstance(kept, ast.Assign | ast.AnnAssign | ast.NamedExpr) and not unpacked:
-                return True
-        node = parent
-    return False
-
-
 def prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:
     """``self`` adds nothing where ``self.x`` is what is read."""
     return any(

@@ -48,12 +48,14 @@ class Siblings:
         return all(found)
 
     def _functions(self, made: Def) -> list[View]:
-        """The function whose result was unpacked, and those that subclasses have in its place."""
-        view = self._view
-        given = Lookups(view.flow, view.kinds).given_by(made)
-        if given is None:
-            return []
-        func = given.call.func
+        """The functions of which the result was unpacked; none where one cannot be told."""
+        given = Lookups(self._view.flow, self._view.kinds).given_by(made)
+        found = [self._called(each.call) for each in given]
+        return [view for views in found for view in views] if all(found) else []
+
+    def _called(self, call: ast.Call) -> list[View]:
+        """The function that is called, and those that subclasses have in its place."""
+        view, func = self._view, call.func
         effects = self._project.effects(view.unit)
         path = view.kinds.name(func)
         if path is not None:
