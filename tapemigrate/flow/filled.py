@@ -12,6 +12,7 @@ from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction, is_of_class, is_static, parameters
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.run_by_calls import CALLING
 from tapemigrate.flow.unpacking import all_given
 from tapemigrate.source.trees import arguments_of, walk
 
@@ -149,7 +150,9 @@ class FilledArguments:
                     changed = [target]  # a list is made longer, and no other one bound
                 case ast.Call():
                     changed, handed = self._changed_by(node, own, sets_parts)
-                    unseen |= {root for each in handed if (root := root_name(each)) in own and root}
+                    unseen |= {
+                        root for each in handed if (root := root_name(each)) in bound and root
+                    }
             for each in changed:
                 root = root_name(each)
                 if root in own:
@@ -157,7 +160,9 @@ class FilledArguments:
                 elif root in bound:
                     named.append(each)
         new = self._containers_made(function) if named else set()
-        parts = _names_of_parts(function) if named else {}
+        parts = _names_of_parts(function) if named or unseen - own else {}
+        # ``step = net.step; step(x)``
+        unseen = {each for name in unseen for each in (name, *_behind(name, parts))} & own
         for each in named:
             if _container(each) not in new:
                 # ``rows = net.rows; rows.append(h)``
@@ -204,7 +209,7 @@ class FilledArguments:
             inner = self.by(name, call, bound, sets_parts)
             return [*changed, *inner.surely, *inner.perhaps], inner.unseen
         changed += changed_by_handed(call)
-        if self._harmless(call):
+        if self._harmless(call) and name not in CALLING:
             return changed, []
         return changed, [call.func, *arguments_of(call)]
 

@@ -13,8 +13,8 @@ from tapemigrate.flow.functions import Function, named_defaults
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import arguments_of, calls_in
 
-# What calls its first argument, or what it is handed by one of the names below.
-_CALLING = frozenset(
+#: What calls its first argument, or what it is handed by one of the names below.
+CALLING = frozenset(
     {"map", "imap", "filter", "starmap", "reduce", "sorted", "min", "max", "map_structure"}
     | {"map_fn", "vectorized_map", "scan", "foldl", "foldr"}
     | {"submit", "apply_async", "Thread", "Timer", "partial"}
@@ -43,7 +43,7 @@ def run_by(
         match call.func.args, call.args:
             case [ast.Constant(value=str(method)), *rest], [owner]:
                 yield ast.Call(ast.Attribute(owner, method, ast.Load()), rest, call.func.keywords)
-    calling = name in _CALLING
+    calling = name in CALLING
     if library and not calling:
         return
     for place, argument in enumerate(arguments_of(call)):
