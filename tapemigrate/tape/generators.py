@@ -49,9 +49,7 @@ def _outlasts(generator: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
                     return False
             case ast.Call(func=ast.Name(id=name)) if name in _PASSING:
                 pass
-            case ast.Tuple() | ast.List() | ast.Dict() | ast.IfExp() | ast.BoolOp():
-                pass
-            case ast.Subscript() if parent.value is node:
+            case ast.IfExp() | ast.BoolOp():
                 pass
             case _:
                 return True

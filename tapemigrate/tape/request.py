@@ -28,7 +28,8 @@ class Request:
     ``api`` is "threaded" for the call of a function that is handed the tape as ``parameter``, and
     asks it itself: ``often``, more than once; ``records``, after more ops; ``joins``, which lead
     from the sources to the target; ``variables``, for those that are trainable, beside the
-    ``sources``; ``alone`` are the parts of the target of which it asks a gradient each by itself.
+    ``sources``; ``alone`` are the parts of the target of which it asks a gradient each by itself,
+    ``whole`` the sources that it takes as they are, or gone through: there may be several in one.
     It is "kept" where no gradient is asked for, but the
     tape is kept, as ``parameter``, for a method that asks it; ``known`` are its sources then, and
     ``beside`` are statements that it has to record as well.
@@ -59,6 +60,7 @@ class Request:
     received: bool = False
     beside: tuple[ast.stmt, ...] = ()
     alone: tuple[ast.expr, ...] = ()
+    whole: tuple[ast.expr, ...] = ()
     extras: dict[str, ast.expr] = field(default_factory=dict)
 
     def unfit_for_others(self) -> str:

@@ -19,16 +19,17 @@ def request_at(project: Project, helpers: list[Helper], site: CallSite) -> Reque
     targets: list[ast.expr] = []
     sources: list[ast.expr] = []
     alone: list[ast.expr] = []
+    whole: list[ast.expr] = []
     for helper in helpers:
         method = helper.placed.view.cls is not None
         for names, values in ((helper.targets, targets), (helper.sources, sources)):
             more = _arguments(helper.function, names, site, method)
             if isinstance(more, str):
                 return more
-            if values is targets and helper.alone:
-                single = tuple(name for name in names if name in helper.alone)
-                found = _arguments(helper.function, single, site, method)
-                alone += [] if isinstance(found, str) else found
+            told, found = (helper.alone, alone) if values is targets else (helper.whole, whole)
+            chosen = tuple(name for name in names if name in told)
+            passed = _arguments(helper.function, chosen, site, method)
+            found += [] if isinstance(passed, str) else passed
             values += [each for each in more if each not in values]
         for name in helper.standing:
             unit = helper.placed.view.unit
@@ -36,6 +37,7 @@ def request_at(project: Project, helpers: list[Helper], site: CallSite) -> Reque
             if isinstance(read, str):
                 return read
             sources.append(read)
+            whole += [read] if name in helper.whole else []
         for names, values in (
             (helper.own_targets, targets),
             (helper.own_sources, sources),
@@ -45,8 +47,8 @@ def request_at(project: Project, helpers: list[Helper], site: CallSite) -> Reque
                 if isinstance(part, str):
                     return part
                 values.append(part)
-                if values is targets and name in helper.alone:
-                    alone.append(part)
+                told, found = (helper.alone, alone) if values is targets else (helper.whole, whole)
+                found += [part] if name in told else []
     variables = any(h.variables for h in helpers)
     if not targets or not (sources or variables):
         return "it is not told what to differentiate"
@@ -63,6 +65,7 @@ def request_at(project: Project, helpers: list[Helper], site: CallSite) -> Reque
         joins=all(h.joins for h in helpers),
         variables=variables,
         alone=tuple(alone),
+        whole=tuple(whole),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import Scope, parameters
+from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.handing.ahead import is_product
 from tapemigrate.rules.handing.asked_tapes import ASKS
 from tapemigrate.rules.handing.finding_regions import kept_values
@@ -16,7 +17,8 @@ from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.handed import own_attribute
 from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.request import Refusal, Request
 
 #: What makes a call wait for a tape has gone by then: its own reason is all that there is to tell.
 NO_NEED = "nothing in it needs a tape from outside"
@@ -72,6 +74,7 @@ def helper_of(project: Project, placed: Placed, helpers: Mapping[Scope, Helper])
         asked = (given.attributes, parts.values())
         if problem := unfit(project, placed.view, request, *asked):
             return problem
+        helper.whole |= _taken_whole(request, region)
         for leaf in region.sources.leaves:
             if leaf in parts:
                 path = next(iter(leaf.defs)).path
@@ -92,6 +95,19 @@ def helper_of(project: Project, placed: Placed, helpers: Mapping[Scope, Helper])
     helper.own_targets = tuple(sorted(own_targets))
     helper.own_sources = tuple(sorted(own_sources))
     return helper
+
+
+def _taken_whole(request: Request, region: Region) -> frozenset[str]:
+    """The names, of sources that are passed in or read outside, under which there may be several.
+
+    Of ``[x, t]`` each is one tensor.
+    """
+    if region.sources.single is True and path_of(request.sources) is not None:
+        return frozenset()
+    single = request.sources.elts if isinstance(request.sources, ast.List | ast.Tuple) else []
+    named = {path_of(each) for each in single} - {path_of(each) for each in request.whole}
+    found = {d.path for leaf in region.sources.leaves for d in leaf.defs}
+    return frozenset(path[-1].lstrip(".") for path in found - named)
 
 
 def _own_tape(function: ast.FunctionDef) -> str | None:

@@ -75,7 +75,8 @@ class Helper:
     """A function that is handed a tape: what of its parameters the tape has to have recorded.
 
     ``standing`` are sources that it reads outside of itself, ``own_targets`` and ``own_sources``
-    attributes of its object; of each of ``alone`` among the targets it asks a gradient by itself.
+    attributes of its object; of each of ``alone`` among the targets it asks a gradient by itself,
+    and those of the sources that are ``whole`` it takes as they are: each may hold several.
     It ``records`` on the tape, or even ``computes`` more than products of gradients.
     ``without`` says why some of its
     callers hand in none; for them the old call stays. ``late``: it may be asked after the function
@@ -91,6 +92,7 @@ class Helper:
     own_targets: tuple[str, ...] = ()
     own_sources: tuple[str, ...] = ()
     alone: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
     variables: bool = False
     records: bool = False
     computes: bool = False
@@ -105,5 +107,5 @@ class Helper:
     def needs(self) -> tuple[object, ...]:
         """What its callers have to know of it."""
         kinds = (self.variables, self.records, self.joins, self.often, self.late)
-        own = (self.own_targets, self.own_sources, self.alone)
+        own = (self.own_targets, self.own_sources, self.alone, self.whole)
         return (self.targets, self.sources, self.standing, *own, *kinds)

@@ -86,6 +86,12 @@ class Elements:
                 for x in region.sources.leaves
                 if x.watch is not None and self._may_be_several(x.watch, x.defs, region.request)
             }
+        whole = {text_of(path) for each in region.request.whole if (path := path_of(each))}
+        lists |= {
+            x.watch
+            for x in region.sources.leaves
+            if x.watch in whole and self._may_be_several(x.watch or "", x.defs, region.request)
+        }
         lists |= {
             name for held in put_into(self._view, lists) for name in self._names(held, _DEPTH)
         }
@@ -106,9 +112,8 @@ class Elements:
             listed = leaf.found and not any(map(_gives_values, self._values(sources)))
             several = region.sources.single is False
             unknown = [d for d, verdict in verdicts.items() if verdict is None]
-            if region.sources.single is None and any(
-                self._may_give_several(d, region.request) for d in unknown
-            ):
+            unsure = region.sources.single is None or leaf.watch in whole
+            if unsure and any(self._may_give_several(d, region.request) for d in unknown):
                 several = True
                 listed &= (
                     not leaf.defs & backward(self._view.flow.uses_in(region.request.target)).made
@@ -165,7 +170,8 @@ class Elements:
         values = [made.value] if made.kind is Kind.ASSIGN else []
         if made.kind is Kind.ENTRY and len(made.path) == 2:
             values += attribute_values(self._project, view, made.path[1].lstrip("."))
-        whole = request.api == "kept" or path_of(request.sources) == made.path
+        given = (*request.whole, request.sources)
+        whole = request.api == "kept" or made.path in map(path_of, given)
         if whole and self._may_give_list(made):
             return True
         calls = (v for v in map(giving, values) if isinstance(v, ast.Call))

@@ -21,6 +21,7 @@ from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.instances import instances, instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.read_of_whole import read_of_whole
 from tapemigrate.rules.values.attributes import filled_by, put_by_class
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import arguments_of, walk
@@ -113,6 +114,7 @@ class KeptResults:
                 met.add(method)
                 given |= filled_by(method)
                 me = self.project.view(home, method).kinds.self_name
+                pending += sorted(read_of_whole(self.project, lineage, home, method, me))
                 for node in (looked_up(n) or n for n in walk(method)):
                     if not isinstance(node, ast.Attribute):
                         continue

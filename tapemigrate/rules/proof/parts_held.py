@@ -32,6 +32,7 @@ from tapemigrate.rules.proof.kept_results import (
     methods_of,
 )
 from tapemigrate.rules.proof.objects_named import contents_of
+from tapemigrate.rules.proof.read_of_whole import read_of_whole
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.symbols import RUN_WHEN_CALLED
@@ -164,6 +165,7 @@ class PartsHeld:
                     continue
                 met[method] = home
                 me = self._project.view(home, method).kinds.self_name
+                pending += sorted(read_of_whole(self._project, lineage, home, method, me))
                 for node in (looked_up(n) or n for n in walk(method)):
                     if not isinstance(node, ast.Attribute):
                         continue
