@@ -80,6 +80,8 @@ class Lookups:
                 parts = [value.value]
             case ast.expr() if isinstance(call := giving(value), ast.Call):
                 parts, in_order = [call], False  # ``f(x)["parts"]``
+            case ast.Attribute(attr=name) if f".{name}" in self._kinds.effects.properties:
+                yield Given(ast.Call(value, [], []), names, in_order)
             case ast.expr() if path_of(value) is not None:
                 yield from self._calls_of_name(value, names, in_order, depth)
         for part in parts:
