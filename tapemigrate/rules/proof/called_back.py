@@ -11,8 +11,10 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
+from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.code_handed import is_function
+from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
 from tapemigrate.rules.proof.own_methods import certainly_behind
 from tapemigrate.rules.proof.shared_origin import share
 from tapemigrate.rules.values.provenance import Tracer
@@ -98,6 +100,11 @@ def hands_in(
             value = tracer.value(caller, argument)
             if attribute in value.attributes or (share(project, tracer, caller, attribute, value)):
                 return True
+            ancestry = Ancestry(project, tracer)
+            if caller.cls is not view.cls and may_be_made_of_part(
+                project, tracer, ancestry, view, site, argument, attribute
+            ):
+                perhaps = None
     return perhaps
 
 

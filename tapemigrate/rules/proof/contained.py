@@ -82,7 +82,12 @@ class _Contents(Finder):
                 pass
             case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.GeneratorExp(elt=part):
                 parts = [part]
+            case ast.Subscript() if value in view.flow.reads:
+                self._named(view, value, depth)  # ``nets[0]``
+                return
             case ast.DictComp(value=part) | ast.Subscript(value=part) | ast.Starred(value=part):
+                parts = [part]
+            case ast.NamedExpr(value=part):
                 parts = [part]
             case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other):
                 parts = [one, other]

@@ -34,6 +34,7 @@ from tapemigrate.rules.proof.source_lists import (
 )
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence
+from tapemigrate.rules.values.single_values import gives_one_tensor
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf
@@ -367,6 +368,8 @@ class Elements:
         return None
 
     def _listed(self, node: ast.expr, view: View, depth: int) -> list[_Part] | None:
+        if gives_one_tensor(self._project, view, node):
+            return [_Part(view, node)]
         match node:
             case ast.List() | ast.Tuple() | ast.Set():
                 return self._display(node.elts, view, depth)

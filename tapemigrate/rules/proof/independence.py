@@ -330,7 +330,13 @@ class Independence:
             if attribute in value.attributes or value.blind:
                 return False
             if may_be_made_of_part(
-                self._project, self._ancestry, passed.view, passed.site, other, attribute
+                self._project,
+                self._tracer,
+                self._ancestry,
+                passed.view,
+                passed.site,
+                other,
+                attribute,
             ):
                 return None  # of an object that may be this one
             own = caller.cls is not None and caller.cls is passed.view.cls

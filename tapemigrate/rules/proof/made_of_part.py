@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from tapemigrate.flow.functions import NamedFunction, is_static
 from tapemigrate.flow.paths import looked_up, path_of
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit
@@ -17,11 +18,19 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.found_aside import functions_run
 from tapemigrate.rules.proof.passed import PLAIN
+from tapemigrate.rules.proof.shared_origin import share
+from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.trees import arguments_of, walk
 
 
 def may_be_made_of_part(
-    project: Project, ancestry: Ancestry, view: View, site: CallSite, other: ast.expr, part: str
+    project: Project,
+    tracer: Tracer,
+    ancestry: Ancestry,
+    view: View,
+    site: CallSite,
+    other: ast.expr,
+    part: str,
 ) -> bool:
     """Whether ``other``, that ``site`` hands to the method of ``view``, may be made of ``part``.
 
@@ -41,6 +50,9 @@ def may_be_made_of_part(
     for at, value in values:
         run = functions_run(project, at, _unfollowed(at, value))
         if run is None or any(_reads_own(unit, f, part, kin) for unit, f in run):
+            return True
+        beside = {n for root in (value, *(f for _, f in run)) for n in _parts_read(root)} - {part}
+        if any(_is_kept_beside(project, tracer, view, each, part) for each in sorted(beside)):
             return True
         for call in (n for n in walk(value) if isinstance(n, ast.Call)):
             if at.kinds.called(call) is None and not _is_seen(project, at, call, run):
@@ -67,6 +79,21 @@ def _is_computed(view: View, node: ast.AST) -> bool:
 def _reads(root: ast.AST, part: str) -> bool:
     nodes = (looked_up(node) or node for node in walk(root))
     return any(isinstance(n, ast.Attribute) and n.attr == part for n in nodes)
+
+
+def _parts_read(root: ast.AST) -> set[str]:
+    nodes = (looked_up(node) or node for node in walk(root))
+    return {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)}
+
+
+def _is_kept_beside(project: Project, tracer: Tracer, view: View, name: str, part: str) -> bool:
+    """Whether an object of the class keeps by ``name`` what was made of the ``part`` beside it."""
+    for value in attribute_values(project, view, name):
+        inner = project.view(view.unit, project.scope_of(view.unit, value))
+        traced = tracer.value(inner, value)
+        if part in traced.attributes or share(project, tracer, view, part, traced):
+            return True
+    return False
 
 
 def _reads_own(unit: Unit, function: NamedFunction, part: str, kin: set[str]) -> bool:

@@ -1,0 +1,79 @@
+"""Whether what a call gives is one tensor, by the functions and classes in sight that it runs."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.slices import origins
+from tapemigrate.rules.callgraph.assigned import assigned_in
+from tapemigrate.rules.callgraph.instances import instances_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.list_signs import ListSigns
+from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.returned import given, place_of
+
+# Through how many names a value is followed.
+_DEPTH = 3
+
+
+def gives_one_tensor(project: Project, view: View, value: ast.expr) -> bool:
+    """Whether ``Generator(z).x``, or ``generator(z)`` by a name that a function gave, is one."""
+    match value:
+        case ast.Attribute(value=ast.Call() as maker, attr=name):
+            found = instances_of(project, view, maker)
+            if not found.classes or found.stray or found.unseen or found.other:
+                return False
+            return all(_keeps_one(project, *each, name) for each in found.classes)
+        case ast.Call(func=ast.Name() as func):
+            functions = _functions_given(project, view, func)
+            ends = [
+                (inner, end.value)
+                for inner in (project.view(view.unit, function) for function in functions)
+                for end in inner.flow.returns
+            ]
+            return bool(ends) and all(
+                end is not None and _is_tensor(project, inner, end, _DEPTH) for inner, end in ends
+            )
+    return False
+
+
+def _keeps_one(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
+    """Whether an object of the class has one tensor by that name, whichever method set it."""
+    values = assigned_in(unit, cls).get(name, [])
+    views = (project.view(unit, project.scope_of(unit, value)) for value in values)
+    return bool(values) and all(
+        _is_tensor(project, view, value, _DEPTH) for view, value in zip(views, values, strict=True)
+    )
+
+
+def _functions_given(project: Project, view: View, name: ast.Name) -> list[NamedFunction]:
+    """The functions of the file that another one gave the name: ``net, loss = choose()``."""
+    effects = project.effects(view.unit)
+    found: list[NamedFunction] = []
+    for made in origins(view.flow.reads.get(name, frozenset())):
+        place = place_of(made)
+        maker = view.kinds.called(made.value) if isinstance(made.value, ast.Call) else None
+        values = given(maker, place) if maker is not None and place is not None else []
+        if made.kind is not Kind.ELEMENT or not values:
+            return []
+        for each in values:
+            named = effects.functions(each.id) if isinstance(each, ast.Name) else []
+            if len(named) != 1 or named[0].decorator_list:
+                return []
+            found += named
+    return found
+
+
+def _is_tensor(project: Project, view: View, value: ast.expr, depth: int) -> bool:
+    """Whether the value is what an op gives, and no list."""
+    if isinstance(value, ast.Name) and depth:
+        made = origins(view.flow.reads.get(value, frozenset()))
+        values = [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+        return len(values) == len(made) > 0 and all(
+            _is_tensor(project, view, each, depth - 1) for each in values
+        )
+    made_of = view.kinds.make(value)
+    return made_of is Make.TENSOR and not ListSigns(project).gives(view, value)
