@@ -399,7 +399,7 @@ class Independence:
         caller, other, behind, cut = passed.caller, passed.other, passed.behind, passed.cut
         name = path_of(given) or ()
         of_self = name[:1] == (caller.kinds.self_name,)
-        if len(name) > 1 and not of_self and reads_beside(name, other, behind):
+        if len(name) > 1 and not of_self and reads_beside(caller, name, other, behind):
             return None
         if cut & behind:
             uses = caller.flow.uses_in(other)

@@ -18,10 +18,13 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.returned import given, place_of
+from tapemigrate.tape.syntax import run_in
 
 #: What is computed from no tensor that is handed in.
 PLAIN = (Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN)
 
+# They tell what an object is, and read none of its parts.
+_TELLING = frozenset({"len", "isinstance", "type", "id"})
 _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 
 # Through how many methods it is followed what a call gives.
@@ -186,20 +189,46 @@ def _loops(caller: View, node: ast.AST) -> set[ast.AST]:
     return found
 
 
-def reads_beside(name: Path, other: ast.expr, behind: frozenset[Def]) -> bool:
+def reads_beside(caller: View, name: Path, other: ast.expr, behind: frozenset[Def]) -> bool:
     """Whether another part is read of the object, or the dict, of which the source is one.
 
-    By the argument, or by what was computed for it: one part may be made of the other.
+    By the argument, or by what was computed for it: one part may be made of the other. Whatever is
+    handed the whole may read any part.
     """
     paths = [path for n in walk(other) if isinstance(n, ast.expr) and (path := path_of(n))]
     if any(len(path) > 1 and path[0] == name[0] and path[: len(name)] != name for path in paths):
         return True
-    return any(
+    if any(
         d.kind is Kind.ENTRY
         and len(d.path) > 1
         and d.path[0] == name[0]
         and d.path[: len(name)] != name[: len(d.path)]
         for d in behind
+    ):
+        return True
+    values = [other, *(d.value for d in behind if d.value is not None)]
+    called = {u.made for value in values for u in caller.flow.uses_in(value)}
+    code = (part for d in called if d.kind is Kind.FUNCTION for part in run_in(d))
+    roots = [*values, *code]
+    return any(
+        path[: len(name)] != name
+        and path[0] == name[0]
+        and (len(path) > 1 or len(name) > 1)
+        and not _is_counted(caller, n)
+        for root in roots
+        for n in walk(root)
+        if isinstance(n, ast.expr) and (path := _whole_path(caller, n))
+    )
+
+
+def _is_counted(caller: View, node: ast.expr) -> bool:
+    """``len(parts)``, ``isinstance(net, Net)``"""
+    parent = caller.unit.parents.get(node)
+    return (
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Name)
+        and parent.func.id in _TELLING
+        and node in parent.args
     )
 
 
@@ -212,7 +241,7 @@ def taken_out_beside(
     """
     named = {path for path, _ in _names(caller, given) if path_of(given) != path}
     return any(
-        reads_beside(path, each, behind)
+        reads_beside(caller, path, each, behind)
         for path in named
         if len(path) > 1 and path[0] != caller.kinds.self_name
         for each in run

@@ -18,6 +18,7 @@ from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.syntax import gives_data, only_iterates
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION)
+_OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _RECIPE = (
     "Open the tape where the value is computed, watch the source there, and pass the tape on: "
     "`with tf.GradientTape() as tape:` has to surround every path from the source to the target."
@@ -197,7 +198,9 @@ def _containers(region: Region, view: View) -> list[tuple[Def, ast.expr]]:
             )
             # ``for x, h in pairs``: of one round, both are taken out of one element.
             twins = (d for d in behind - cut if d.value is made.value and d.kind is made.kind)
-            together = made.kind is not Kind.ELEMENT and len(containers) == 1 and any(twins)
+            together = len(containers) == 1 and any(twins)
+            if made.kind is Kind.ELEMENT:  # by an inner function, which stands further up
+                together &= all(d.kind in _OUTSIDE for d in named)
             if whole or together:
                 found.append((made, container))
         if made.kind is Kind.ELEMENT and any(d for d in behind - cut if d.value is made.value):
