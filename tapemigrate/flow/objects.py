@@ -229,6 +229,8 @@ class _Search:
                 self.found.add(made)
             case ast.Call(func=ast.Attribute(value=owner, attr="copy"), args=[]):
                 parts, inner = [owner], True  # what it holds is in both
+            case ast.Call() if not (is_object(made) or _makes_object(node)):
+                self.found.add(made)  # a part of what a function gave, whatever that is
             case _:
                 parts, inner = self._contained(node, made)
         for each in parts:

@@ -329,6 +329,9 @@ class Independence:
         if attribute is not None:
             if attribute in value.attributes or value.blind:
                 return False
+            own = caller.cls is not None and caller.cls is passed.view.cls
+            if own and share(self._project, self._tracer, caller, attribute, value):
+                return False
             if may_be_made_of_part(
                 self._project,
                 self._tracer,
@@ -339,9 +342,6 @@ class Independence:
                 attribute,
             ):
                 return None  # of an object that may be this one
-            own = caller.cls is not None and caller.cls is passed.view.cls
-            if own and share(self._project, self._tracer, caller, attribute, value):
-                return False
             if own and (apart := self._handed_in_apart(passed, asked, attribute)) is not True:
                 return apart
         # What comes from no network is free.

@@ -195,9 +195,6 @@ def reads_beside(caller: View, name: Path, other: ast.expr, behind: frozenset[De
     By the argument, or by what was computed for it: one part may be made of the other. Whatever is
     handed the whole may read any part.
     """
-    paths = [path for n in walk(other) if isinstance(n, ast.expr) and (path := path_of(n))]
-    if any(len(path) > 1 and path[0] == name[0] and path[: len(name)] != name for path in paths):
-        return True
     if any(
         d.kind is Kind.ENTRY
         and len(d.path) > 1

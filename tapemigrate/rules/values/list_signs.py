@@ -37,7 +37,7 @@ _LOOKING = frozenset({"get", "pop", "setdefault"})
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _PUT_IN = (Kind.ASSIGN, Kind.AUGMENT)
 _TAKEN_OUT = (Kind.LOOP, Kind.COMPREHENSION)
-_DEPTH = 3
+_DEPTH = 5
 _MOST_STEPS = 8
 # Of a function that is called everywhere, so many calls tell enough.
 _MOST_CALLS = 40
