@@ -26,6 +26,11 @@ LEFT_OUT = (
     "elements of `{}` that `{}` leaves out need be no tensors, and a tape cannot watch the others "
     "by themselves"
 )
+#: Why what stands in one place of each of its elements is not watched with a list.
+PART_OF_EACH = (
+    "the source is a part of each element of `{}`, and a tape cannot watch the other parts that "
+    "are no tensors"
+)
 _TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
 _Loop: TypeAlias = ast.For | ast.AsyncFor | ast.comprehension
 # They give what they are handed, element by element.
@@ -65,11 +70,7 @@ def held_with_others(leaf: Leaf, block: Block, blocks: Blocks, flow: Flow) -> Re
             continue
         whole = ast.unparse(holder)
         if isinstance(target, ast.Tuple | ast.List):
-            return Refusal(
-                f"the source is a part of each element of `{whole}`, and a tape cannot watch the "
-                "other parts that are no tensors",
-                SOURCE,
-            )
+            return Refusal(PART_OF_EACH.format(whole), SOURCE)
         for test in kept(loop, _tests):
             if len(made.path) == 1 and asks_whole(test, made.path[0]):
                 return Refusal(LEFT_OUT.format(whole, ast.unparse(test)), SOURCE)

@@ -15,12 +15,13 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.asked_properties import given, is_beside
 from tapemigrate.tape.filled_sources import FILLED, FilledSources, is_part
 from tapemigrate.tape.followed import Followed, listed_by
-from tapemigrate.tape.holders import LEFT_OUT, asks_whole
+from tapemigrate.tape.holders import LEFT_OUT, PART_OF_EACH, asks_whole
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import (
     Leaf,
     Sources,
     Trainable,
+    assuming,
     beside_variables,
     merged,
     renamed,
@@ -180,7 +181,14 @@ class SourceReader:
             )
         part = self.read(node.elt, depth + 1)
         nested = part.single is False
-        return Sources(part.leaves, False, part.refusal, True, part.references, nested, part.used)
+        leaves = part.leaves
+        if any(each.ifs for each in node.generators):
+            # ``v for k, v in parts.items() if k in names``
+            leaves = [
+                assuming(x, f"`{x.watch}` holds nothing but tensors") if _is_given_whole(x) else x
+                for x in leaves
+            ]
+        return Sources(leaves, False, part.refusal, True, part.references, nested, part.used)
 
     def _call(self, node: ast.Call, depth: int) -> Sources:
         func = node.func
@@ -196,6 +204,9 @@ class SourceReader:
             parts = [self.read(a, depth + 1) for a in node.args]
             leaves = [x for p in parts if not p.refusal for x in p.leaves]
             refusal = None if leaves else next((p.refusal for p in parts if p.refusal), None)
+            for given in (a.value for a in node.args if isinstance(a, ast.Starred)):
+                if any(map(_is_given_whole, leaves)):
+                    return Sources(refusal=PART_OF_EACH.format(ast.unparse(given)), used=True)
             return Sources(leaves, False, refusal, nested=any(p.nested for p in parts))
         if isinstance(func, ast.Attribute) and func.attr == "items" and not node.args:
             return self.read(func.value, depth + 1)
@@ -435,6 +446,12 @@ def _drops_any(call: ast.Call) -> bool:
 
 def _is_watched(leaf: Leaf) -> bool:
     return leaf.watch is not None and not leaf.variables
+
+
+def _is_given_whole(leaf: Leaf) -> bool:
+    """Whether it is watched as something that came from outside, or that a call gave."""
+    outside = any(d.kind in _OUTSIDE or isinstance(d.value, ast.Call) for d in leaf.defs)
+    return _is_watched(leaf) and outside
 
 
 def _some(holder: ast.expr, test: ast.expr) -> Sources:
