@@ -227,6 +227,7 @@ class Project:
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
             kinds.elsewhere = partial(self._elsewhere, unit)
+            kinds.set_elsewhere = self._computing
             self._views[scope] = View(unit, scope, kinds.cls, kinds, self._flow)
         return self._views[scope]
 

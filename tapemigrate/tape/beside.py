@@ -366,10 +366,12 @@ class Beside:
         return [c for each in parts for c in self._giving(each)]
 
     def _runs_code(self, stmt: ast.stmt | None) -> bool:
-        """Whether code of the file runs where one of several targets is given the value."""
+        """Whether the user's code runs where one of several targets is given the value."""
         targets = stmt.targets if isinstance(stmt, ast.Assign) and stmt.targets[1:] else ()
         parts = [path for each in targets if (path := path_of(each)) is not None and path[1:]]
-        computed, hooked = self._kinds.effects.set_by_code, self._kinds.effects.setting
+        effects, elsewhere = self._kinds.effects, self._kinds.set_elsewhere
+        names, classes = elsewhere() if parts and elsewhere is not None else ((), ())
+        computed, hooked = effects.set_by_code.union(names), {*effects.setting, *classes}
         return any(
             path[-1] in computed
             or any(

@@ -100,6 +100,8 @@ class Kinds(CallEffects):
         self._computing: dict[ast.AST, bool] = {}
         #: Which function of another file an import path means, and the kinds of that file.
         self.elsewhere: Callable[[str], tuple[Kinds, ast.FunctionDef] | None] | None = None
+        #: What ``set_by_code`` and ``setting`` of ``effects`` are in all files together.
+        self.set_elsewhere: Callable[[], tuple[frozenset[str], frozenset[str]]] | None = None
 
     def is_barren(self, node: ast.expr) -> bool:
         """Whether no gradient flows through ``node``: a number, a constant, a new variable."""

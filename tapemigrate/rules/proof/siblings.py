@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind, Use
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
+from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.places import may_hold
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
 from tapemigrate.rules.unseen.words import last_of
@@ -92,7 +96,7 @@ class Siblings:
         if pairs is None:
             return None
         for mine, theirs in pairs:
-            carried = _carried(view, mine)
+            carried = _carried(self._project, view, mine)
             if carried is None:
                 return None
             if carried & backward(view.flow.uses_in(theirs)).made:
@@ -199,16 +203,16 @@ def _returned(view: View, one: Def, other: Def) -> list[tuple[ast.expr, ast.expr
     return found
 
 
-def _carried(view: View, node: ast.expr) -> frozenset[Def] | None:
+def _carried(project: Project, view: View, node: ast.expr) -> frozenset[Def] | None:
     """The definitions of a returned value, of what it is another name of, and of its elements."""
     if path_of(node) is None:
-        if _looks_up(view, node):
+        if _looks_up(project, view, node):
             return None
         # Made in the ``return``: nothing else can be made of it, only of what it names.
         parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
         found: set[Def] = set()
         for part in parts:
-            inner = _carried(view, part)
+            inner = _carried(project, view, part)
             if inner is None:
                 return None
             found |= inner
@@ -230,24 +234,40 @@ def _carried(view: View, node: ast.expr) -> frozenset[Def] | None:
         elif made.kind in (Kind.ENTRY, Kind.ELEMENT, Kind.WITH, Kind.EXCEPT):
             return None
         elif made.value is not None:
-            if _looks_up(view, made.value):
+            if _looks_up(project, view, made.value):
                 return None
             stack += _may_be(view, made.value, made.uses)
     return frozenset(found)
 
 
-def _looks_up(view: View, value: ast.expr) -> bool:
+def _looks_up(project: Project, view: View, value: ast.expr) -> bool:
     """Whether the graph is asked for what is there, which anything may have used: variables, say.
 
-    By the value itself, or by a function of the file that it calls.
+    By the value itself, or by functions that it calls, also of other files.
     """
-    for node in walk(value):
-        if isinstance(node, ast.Call):
-            function = view.kinds.called(node)
-            parts = walk(function) if function is not None else (node.func,)
-            if any(last_of(part) in _LOOKS_UP for part in parts):
+    met: set[ast.AST] = set()
+    pending: list[tuple[Unit, ast.AST]] = [(view.unit, value)]
+    while pending:
+        unit, root = pending.pop()
+        for call in (n for n in walk(root) if isinstance(n, ast.Call)):
+            if last_of(call.func) in _LOOKS_UP:
                 return True
+            for each in _run_by(project, unit, call):
+                if each[1] not in met:
+                    met.add(each[1])
+                    pending.append(each)
     return False
+
+
+def _run_by(project: Project, unit: Unit, call: ast.Call) -> Iterator[tuple[Unit, NamedFunction]]:
+    """The functions at hand that a call may mean by its name."""
+    path = unit.names.qualified(call.func)
+    if path is None:
+        functions = project.effects(unit).functions(last_of(call.func) or "")
+        yield from ((unit, function) for function in functions)
+    elif not is_of_library(path):
+        for home, name in homes_of(project, path):
+            yield from ((home, each) for each in project.effects(home).functions(name))
 
 
 def _may_be(view: View, value: ast.expr, uses: Iterable[Use]) -> Iterable[Def]:
