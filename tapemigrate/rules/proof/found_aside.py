@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import NamedFunction, named_defaults
 from tapemigrate.flow.paths import text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import PARTS
@@ -25,6 +25,8 @@ def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
     run = list(nodes)
     made = backward(use for root in run for use in view.flow.uses_in(root)).made
     run += [d.value for d in made if d.value is not None and d.kind in _GIVEN]
+    defaults = {} if isinstance(view.scope, ast.Module) else named_defaults(view.scope.args)
+    run += [defaults[d.path[0]] for d in made if d.kind is Kind.PARAM and d.path[0] in defaults]
     own = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.ASSIGN} - _stored(run)
     asked = project.once(_unasked)
     parts: dict[str, None] = {}

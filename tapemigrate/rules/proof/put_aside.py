@@ -350,14 +350,19 @@ def _remembers(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
 
 
 def _functions(unit: Unit, name: str) -> Iterator[_Called]:
-    """The functions of a name, and what runs where an object of a class of that name is made."""
+    """The functions of a name, and what runs where an object of a class of that name is made.
+
+    Of the module's own objects as well: ``total = Total()`` is called by its name.
+    """
     effects = effects_of(unit)
     yield from ((unit, each, "") for each in effects.functions(name))
-    cls = effects.class_named(name)
-    for each in effects.lineage(cls) if cls is not None else ():
-        for stmt in each.body:
-            if isinstance(stmt, NamedFunction) and stmt.name.startswith("__"):
-                yield unit, stmt, ""
+    given = (n for value in unit.once(given_at_top).get(name, ()) for n in walk(value))
+    named = {name, *(n.id for n in given if isinstance(n, ast.Name))}
+    for cls in filter(None, map(effects.class_named, sorted(named))):
+        for each in effects.lineage(cls):
+            for stmt in each.body:
+                if isinstance(stmt, NamedFunction) and stmt.name.startswith("__"):
+                    yield unit, stmt, ""
 
 
 def _bound_in(function: NamedFunction) -> frozenset[str]:
