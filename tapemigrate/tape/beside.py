@@ -11,7 +11,7 @@ from tapemigrate.flow.objects import calls_one_of
 from tapemigrate.flow.paths import Path, names_class, path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.states import PARTS
-from tapemigrate.source.trees import arguments_of
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.given_by_objects import GivenByObjects
 from tapemigrate.tape.gradient_siblings import related
 from tapemigrate.tape.kinds import Kinds, Make
@@ -100,6 +100,7 @@ class Beside:
             yield together(text_of(min(made, key=lambda d: d.path).path))
         yield self._unpacked_beside(target, leaf, stops) or self._looped_beside(target, leaf, stops)
         yield self._filled_beside(target, leaf, stops)
+        yield from self._kept_on_handed(request, target, leaf, stops)
         if not leaf.fresh:
             yield self._heldtogether(target, leaf, stops) or self._of_calls(
                 request, target, leaf, leaf.watch, stops
@@ -364,6 +365,46 @@ class Beside:
             case ast.DictComp():
                 parts = [value.value]
         return [c for each in parts for c in self._giving(each)]
+
+    def _kept_on_handed(
+        self, request: Request, target: frozenset[Use], leaf: Leaf, stops: list[Def]
+    ) -> Iterator[str]:
+        """Objects that a call was handed which gives the source, and which the target reads too.
+
+        ``h = encode(model, x)``: what is out of sight may keep on ``model`` what it made of ``h``.
+        """
+        given = [_given(d) for d in leaf.defs if d.kind in _GIVEN]
+        calls = {c for value in given for c in self._giving(value)}
+        calls = {c for c in calls if self._kinds.make(c) is Make.UNKNOWN}
+        handed = {
+            path
+            for c in calls
+            if self._kinds.called(c) is None
+            for argument in arguments_of(c)
+            if (path := path_of(argument)) is not None and self._is_unknown_object(argument, path)
+        }
+        behind = self._ops.cut(target, frozenset(), frozenset(stops)).made if handed else ()
+        values = [request.target, *(d.value for d in behind if d.value is not None)]
+        read = {
+            path_of(node.value)
+            for value in values
+            for node in walk(value)
+            if isinstance(node, ast.Attribute) and f".{node.attr}" not in STATIC
+        }
+        for path in sorted(handed):
+            if path in read:
+                yield f"`{text_of(path)}` keeps nothing that was computed from `{leaf.watch}`"
+
+    def _is_unknown_object(self, argument: ast.expr, path: Path) -> bool:
+        """Whether it is what a function out of sight gave, and neither data nor settings."""
+        made = origins(self._flow.reads.get(argument, frozenset()))
+        return path[0] not in SETTINGS and any(
+            d.kind is Kind.ASSIGN
+            and isinstance(d.value, ast.Call)
+            and not gives_data(d.value)
+            and self._ops.make(d) is Make.UNKNOWN
+            for d in made
+        )
 
     def _runs_code(self, stmt: ast.stmt | None) -> bool:
         """Whether the user's code runs where one of several targets is given the value."""
