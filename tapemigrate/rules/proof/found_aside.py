@@ -6,9 +6,9 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, named_defaults
-from tapemigrate.flow.paths import text_of
+from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import PARTS
 from tapemigrate.rules.finding import Unit
@@ -66,12 +66,13 @@ def _unset(
     made = made_by(view.kinds, roots)
     inside = {node for root in roots for node in walk(root) if isinstance(node, ast.stmt)}
     here = {node.attr for root in roots for node in walk(root) if isinstance(node, ast.Attribute)}
-    changed: dict[str, set[ast.stmt]] = defaultdict(set)
+    changed: dict[str, set[object]] = defaultdict(set)
     for each in view.flow.defs.values():
         # What only gives the object its name changes none of its parts.
         named = len(each.path) == 1 and each.kind is not Kind.MUTATE
         if each.stmt in inside and each.path != (view.kinds.self_name,) and not named:
-            changed[text_of(each.path)].add(each.stmt)
+            # Called again, a method may read what it read before.
+            changed[text_of(each.path)].add(_called_in(each) or each.stmt)
     for (holder, part), base in parts.items():
         if base in made:
             continue
@@ -80,6 +81,17 @@ def _unset(
         # A method that reads the part may itself be what changes its object.
         if len(changes) < (1 if part in here else 2):
             yield holder, part
+
+
+def _called_in(made: Def) -> frozenset[str]:
+    """What the statement calls of the object that it changes, by its methods or itself."""
+    calls = (n for n in walk(made.stmt) if isinstance(n, ast.Call)) if made.stmt else ()
+    whole = made.path[:-1] if made.path[-1] == PARTS else made.path
+    return frozenset(
+        ast.unparse(call.func)
+        for call in calls
+        if (path := path_of(call.func)) is not None and path[: len(whole)] == whole
+    )
 
 
 def _wholes(part: str) -> list[str]:
