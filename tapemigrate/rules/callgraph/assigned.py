@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import given_at_top
+from tapemigrate.rules.indexes import effects_of, given_at_top
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 
 
 def attribute_values(project: Project, view: View, attribute: str) -> list[ast.expr]:
@@ -23,10 +24,13 @@ def attribute_values(project: Project, view: View, attribute: str) -> list[ast.e
 
 
 def assigned_in(unit: Unit, cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
-    """What methods of ``cls``, a class of ``unit``, assign to attributes, by their names."""
+    """What methods of ``cls``, a class of ``unit``, assign to attributes, by their names.
+
+    Functions that methods hand their object assign to it as well.
+    """
     assigned = unit.once(_assigned)
     if cls not in assigned:
-        assigned[cls] = _assigned_in(cls)
+        assigned[cls] = _assigned_in([cls, *_handed_objects(unit, cls)])
     return assigned[cls]
 
 
@@ -34,10 +38,23 @@ def _assigned(unit: Unit) -> dict[ast.ClassDef, dict[str, list[ast.expr]]]:
     return {}
 
 
-def _assigned_in(cls: ast.ClassDef) -> dict[str, list[ast.expr]]:
-    """What is assigned to attributes in ``cls``, by their names."""
+def _handed_objects(unit: Unit, cls: ast.ClassDef) -> list[ast.AST]:
+    """The functions of the file to which methods hand their object: ``build(self, x)``."""
+    effects = effects_of(unit)
+    found: dict[ast.AST, None] = {}
+    for method in (stmt for stmt in cls.body if isinstance(stmt, NamedFunction)):
+        me = {a.arg for a in method.args.args[:1]}
+        for call in (n for n in walk(method) if isinstance(n, ast.Call)):
+            if isinstance(call.func, ast.Name):
+                if any(isinstance(a, ast.Name) and a.id in me for a in arguments_of(call)):
+                    found.update(dict.fromkeys(effects.functions(call.func.id)))
+    return [each for each in found if not unit.is_below(each, cls)]
+
+
+def _assigned_in(roots: list[ast.AST]) -> dict[str, list[ast.expr]]:
+    """What is assigned to attributes in a class and in what its objects are handed to, by names."""
     found: dict[str, list[ast.expr]] = {}
-    for node in walk(cls):
+    for node in (n for root in roots for n in walk(root)):
         for target, given in _bindings(node):
             for name, value in _assigned_values(target, given):
                 found.setdefault(name, []).append(value)

@@ -18,6 +18,8 @@ from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_na
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.kept_results import above as above_class
+from tapemigrate.rules.proof.read_of_whole import read_of_whole
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.computed import Computed
@@ -149,6 +151,8 @@ def _reads_tensors(
     before = {d.path for d in own if d.kind is Kind.ENTRY}
     read -= {d.path[1].lstrip(".") for d in own if d.kind is Kind.ASSIGN and d.path not in before}
     assert view.cls is not None
+    lineage = list(above_class(project, view.unit, view.cls))
+    read |= read_of_whole(project, lineage, view.unit, method, view.kinds.self_name)
     for attribute in sorted(read):
         inner = project.effects(view.unit).method(view.cls, attribute)
         if inner is not None:

@@ -99,8 +99,11 @@ class Siblings:
             carried = _carried(self._project, view, mine)
             if carried is None:
                 return None
-            if carried & backward(view.flow.uses_in(theirs)).made:
+            behind = backward(view.flow.uses_in(theirs)).made
+            if carried & behind:
                 return False
+            if _holders(view, carried) & behind:
+                return None  # ``x = points[-1]``, of which ``points[2]`` may be another name
         return True
 
 
@@ -238,6 +241,14 @@ def _carried(project: Project, view: View, node: ast.expr) -> frozenset[Def] | N
                 return None
             stack += _may_be(view, made.value, made.uses)
     return frozenset(found)
+
+
+def _holders(view: View, made: frozenset[Def]) -> frozenset[Def]:
+    """What the values were looked up in, by a number or a key."""
+    values = (d.value for d in made if isinstance(d.value, ast.Subscript))
+    return frozenset(
+        d for value in values for d in origins(view.flow.uses_in(value)) if d.kind is not Kind.PARAM
+    )
 
 
 def _looks_up(project: Project, view: View, value: ast.expr) -> bool:

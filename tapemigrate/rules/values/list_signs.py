@@ -19,7 +19,7 @@ from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.set_without_name import SETTING
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
-from tapemigrate.rules.project import Project, View, self_name
+from tapemigrate.rules.project import CallSite, Project, View, self_name
 from tapemigrate.rules.values.filled_state import is_container
 from tapemigrate.rules.values.named_contents import by_key, key_of, put_in_by_name
 from tapemigrate.source.trees import arguments_of, walk
@@ -134,6 +134,8 @@ class ListSigns:
             if self._is_handed_unseen(unit, scope, name, method, depth):
                 return True
         calls = mentions.calls
+        if view.cls is not None and scope.name == "__call__":
+            calls = [*calls, *self._calls_of_objects(view.cls.name)]
         if view.cls is not None and scope.name == "__init__":
             calls = constructions(self._project, view.unit, view.cls)
         for site in calls[:_MOST_CALLS]:
@@ -148,6 +150,16 @@ class ListSigns:
             ):
                 return True
         return False
+
+    def _calls_of_objects(self, name: str) -> Iterator[CallSite]:
+        """The calls of what may be objects of a class, in the files that name it."""
+        for unit in self._project.units.having(name):
+            effects = self._project.effects(unit)
+            for call in unit.nodes(ast.Call):
+                called = (path_of(call.func) or ("",))[-1].lstrip(".")
+                known = effects.functions(called) or effects.class_named(called) is not None
+                if not known and unit.names.qualified(call.func) is None:
+                    yield CallSite(unit, call)
 
     def _is_handed_unseen(
         self, unit: Unit, function: NamedFunction, name: str, method: bool, depth: int
