@@ -1,8 +1,9 @@
 """Changes fixtures at random, and keeps the programs that a safe fix makes wrong.
 
-``python -m tests.run_varied 1000 --failures FOLDER`` tries that many. The same ``--seed`` gives the
-same programs. A failure lands in FOLDER, before and after. Half of the programs fail before any
-rewrite, and some ask for what no program would: each failure has to be looked at.
+``python -m tests.run_varied 1000 --failures FOLDER`` tries that many, half of them only written in
+another way. The same ``--seed`` gives the same programs. A failure lands in FOLDER, before and
+after. Many programs fail before any rewrite, and some ask for what no program would: each failure
+has to be looked at.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from random import Random
 from fixtures.catalogue import Fixture
 from tapemigrate.verify.oracle import Case, Pending, submit
 from tapemigrate.verify.pool import Pool
+from tests.restructured import restructured
 from tests.test_fixtures import FIXTURES, fix
 from tests.varied import varied
 
@@ -44,7 +46,8 @@ def changed(seed: int) -> Iterator[tuple[Fixture, dict[str, str]]]:
     usable = [f for f in FIXTURES if f.before and not f.name.startswith("lint/")]
     while True:
         fixture = random.choice(usable)
-        texts = changed_in_one(fixture, random)
+        change = random.choice((changed_in_one, written_differently))
+        texts = change(fixture, random)
         if texts is not None:
             yield fixture, texts
 
@@ -54,6 +57,12 @@ def changed_in_one(fixture: Fixture, random: Random) -> dict[str, str] | None:
     name = random.choice(sorted(n for n in fixture.texts if n.endswith(".py")) or [""])
     text = varied(fixture.texts[name], random) if name else None
     return None if text is None else {**fixture.texts, name: text}
+
+
+def written_differently(fixture: Fixture, random: Random) -> dict[str, str] | None:
+    """The texts of a fixture, one of them written differently; None where nothing can be."""
+    name = random.choice(sorted(n for n in fixture.texts if n.endswith(".py")) or [""])
+    return restructured(dict(fixture.texts), name, random) if name else None
 
 
 def fixed(fixture: Fixture, before: dict[str, str], pool: Pool) -> Tried | None:
