@@ -96,6 +96,8 @@ def hands_in(
                 perhaps = None
                 continue
             return True
+        if attribute is None and source.path[1:] and _names_parts(caller, argument):
+            perhaps = None  # of an object that may be that of the source
         if attribute is not None and view.cls is not None:
             value = tracer.value(caller, argument)
             if attribute in value.attributes or (share(project, tracer, caller, attribute, value)):
@@ -106,6 +108,12 @@ def hands_in(
             ):
                 perhaps = None
     return perhaps
+
+
+def _names_parts(view: View, value: ast.expr) -> bool:
+    """Whether a value names a part of an object."""
+    parts = (n for n in walk(value) if isinstance(n, ast.Attribute))
+    return any(view.unit.names.qualified(n) is None for n in parts)
 
 
 def _further(project: Project, view: View, behind: Iterable[Def]) -> frozenset[Def]:
