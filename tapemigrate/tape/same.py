@@ -15,7 +15,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.symbols import short
-from tapemigrate.tape.syntax import SETTINGS, may_give_back, only_iterates
+from tapemigrate.tape.syntax import PARAMETERS_BY_NAME, SETTINGS, may_give_back, only_iterates
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
 _LISTED = (ast.List, ast.Tuple, ast.Set, ast.ListComp)
@@ -54,6 +54,47 @@ def is_new(made: Def, flow: Flow, kinds: Kinds) -> bool:
     return not may_be(made, flow, kinds) and not asked_for(made, flow, kinds)
 
 
+def joins(value: ast.expr | None, flow: Flow) -> bool:
+    """Whether it is a list to which another one is added: the elements are the same tensors."""
+    added = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)
+    return added and _is_list(value, flow, set())
+
+
+def is_joined(made: Def, flow: Flow) -> bool:
+    """Whether the definition adds a list to another one: ``params += layer.params``."""
+    if made.kind is not Kind.AUGMENT:
+        return made.kind is Kind.ASSIGN and joins(made.value, flow)
+    adds = isinstance(made.stmt, ast.AugAssign) and isinstance(made.stmt.op, ast.Add)
+    return adds and _is_list_by(made, flow, set())
+
+
+def _is_list(node: ast.expr | None, flow: Flow, seen: set[Def]) -> bool:
+    match node:
+        case ast.List() | ast.Tuple() | ast.ListComp():
+            return True
+        case ast.BinOp(op=ast.Add()):
+            return any(_is_list(side, flow, seen) for side in (node.left, node.right))
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted")):
+            return True
+        case ast.Attribute() if PARAMETERS_BY_NAME.search(node.attr):
+            return True
+        case ast.expr() if (path := path_of(node)) is not None:
+            made = origins(flow.reads.get(node, frozenset()))
+            return any(d.path == path and _is_list_by(d, flow, seen) for d in made)
+    return False
+
+
+def _is_list_by(made: Def, flow: Flow, seen: set[Def]) -> bool:
+    """Whether a definition shows that the name stands for a list; not by what is in ``seen``."""
+    if made in seen or made.kind not in (Kind.ASSIGN, Kind.AUGMENT):
+        return False
+    seen.add(made)
+    before = (u for u in made.uses if u.made.path == made.path)
+    if made.kind is Kind.AUGMENT and any(_is_list_by(d, flow, seen) for d in origins(before)):
+        return True
+    return _is_list(made.value, flow, seen)
+
+
 def value_may_be(value: ast.expr, flow: Flow, kinds: Kinds) -> frozenset[Def]:
     """The same of a value that has no name."""
     search = _Search(flow, kinds)
@@ -71,9 +112,47 @@ class _Search:
 
     def tensors(self) -> frozenset[Def]:
         """What was found, without what certainly is no tensor, and holds none."""
-        return frozenset(
-            d for d in self._named() if not all(self._is_plain(o) for o in origins([Use(d)]))
-        )
+        named = self._named()
+        held = {d for d in named if self._may_hold(d)}
+        # What is filled in place is found by its first definition where it is read.
+        first = {o for d in held if d.kind is Kind.MUTATE for o in origins([Use(d)])}
+        return frozenset(held | (first & set(named)))
+
+    def _may_hold(self, made: Def) -> bool:
+        """Whether it may be a tensor, or hold one, with all that was put into it since."""
+        seen: set[Def] = set()
+        left = [made]
+        while left:
+            each = left.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            if each.kind is not Kind.MUTATE:
+                if not self._is_plain(each):
+                    return True
+                continue
+            left.extend(use.made for use in each.before)
+            if not (self._puts_in_plain(each) if _is_put_in(each) else self._is_no_list(each)):
+                return True
+        return False
+
+    def _is_no_list(self, made: Def) -> bool:
+        """Whether what a function is handed is no list: such a one may be filled with anything."""
+        return not any(isinstance(o.value, ast.List) for o in origins([Use(made)]))
+
+    def _puts_in_plain(self, made: Def) -> bool:
+        """Whether a container takes in nothing but numbers, texts and the like."""
+        value = made.value
+        given = arguments_of(value) if isinstance(value, ast.Call) else [value]
+        for each in given:
+            if each is None:
+                return False
+            if path_of(each) is None or each not in self._flow.reads:
+                if not self._is_python(each):
+                    return False
+            elif not all(self._is_plain(o) for o in origins(self._flow.reads[each])):
+                return False
+        return True
 
     def _named(self) -> list[Def]:
         me = (self._kinds.self_name,)
@@ -151,7 +230,7 @@ class _Search:
             case ast.Call():
                 self._call(node)
             case ast.BinOp() if self._kinds.make(node) not in _NEW:
-                if part or any(isinstance(e, _LISTED) for e in (node.left, node.right)):
+                if part or joins(node, self._flow):
                     self.value(node.left, True)
                     self.value(node.right, True)
             case ast.Subscript(slice=ast.Tuple()):

@@ -14,14 +14,14 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.aliases import Aliases
 from tapemigrate.tape.kinds import Kinds, Make
-from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.outside import together
 from tapemigrate.tape.parts_of_elements import PartsOfElements
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.same import asked_for, may_be
+from tapemigrate.tape.same import asked_for, is_joined, may_be
 from tapemigrate.tape.syntax import SETTINGS, STATIC, gives_data, giving, may_give_back
 
 #: Whether the second of two values that one call gave was certainly not made from the first.
@@ -95,12 +95,14 @@ class SecondNames:
                 looped = made.kind in _COUNTED and text_of(made.path) != leaf.watch
                 if looped or (made.value is not None and self._makes_variable(made.value)):
                     continue
+                joined = is_joined(made, self._flow)
                 names = may_be(made, self._flow, self._kinds) - leaf.defs
                 names = frozenset(d for d in names if not self._ops.is_number(d))
                 owners = asked_for(made, self._flow, self._kinds) - leaf.defs
                 elements = self._aliases.elements(made)
                 if names and (holder := self._parts.read_beside(made.value, values)):
                     return together(text_of(holder.path))
+                beside = {d.value for d in names if d.kind is Kind.ELEMENT} if joined else set()
                 for user in behind if names or owners or elements else ():
                     given = user.value is made.value and isinstance(made.value, ast.Call)
                     if given or self._is_recorded_after(user, made, region):
@@ -110,8 +112,13 @@ class SecondNames:
                     met = self._aliases.works_on(user, elements) if elements else ""
                     if whole := self._works_on_all(user, made, names):
                         return together(whole)
-                    if met := met or self._works_on(user, names, owners):
-                        found.append(_apart(leaf, made, met))
+                    met = met or self._works_on(user, names, owners)
+                    if user.value in beside and user.kind is Kind.ELEMENT and not met:
+                        met = text_of(user.path)
+                    if met and joined and not self._is_recorded(user, region):
+                        return together(met)
+                    if met:
+                        found.append(_of_list(leaf) if joined else _apart(leaf, made, met))
         return list(dict.fromkeys(found))
 
     def may_be_another(
@@ -202,7 +209,11 @@ class SecondNames:
         """Whether the tape records ``user``, after it was told of the source ``made``."""
         if user.stmt is None or made.stmt is None or user.begin <= made.begin:
             return False
-        row = self._blocks.index_in(user.stmt, region.block)
+        return self._is_recorded(user, region)
+
+    def _is_recorded(self, user: Def, region: Region) -> bool:
+        """Whether the tape records ``user``."""
+        row = self._blocks.index_in(user.stmt, region.block) if user.stmt is not None else None
         return row is not None and region.first <= row <= region.last
 
     def _makes_variable(self, value: ast.expr) -> bool:
@@ -286,6 +297,14 @@ def _choices(value: ast.expr) -> list[ast.expr]:
         case ast.BoolOp():
             return [c for part in value.values for c in _choices(part)]
     return [value]
+
+
+def _of_list(leaf: Leaf) -> str:
+    """What is assumed of a list whose elements were used before they were put in.
+
+    Whatever goes by another name then, a watch comes too late; variables need none.
+    """
+    return taken_for_variables(leaf.watch or "")
 
 
 def _apart(leaf: Leaf, made: Def, met: str) -> str:

@@ -358,6 +358,8 @@ class SourceReader:
         if made.kind in _TAKEN_FROM and made.value is not None:
             return self._taken(made, made.value, text, depth)
         if made.kind is Kind.AUGMENT:
+            if not part and (joined_variables := self._variables_added(made, text, depth)):
+                return joined_variables
             # A list to which something is added, or that is repeated, stays one.
             begun = self._arithmetic.begun(made, depth)
             changes = lineage(made)
@@ -384,6 +386,24 @@ class SourceReader:
         found |= made.kind is Kind.ELEMENT and self._kinds.hands_back(made)
         leaf = Leaf(defs, text, new, None, variables=new, fresh=new, found=found)
         return Sources([leaf], True if tensor else None)
+
+    def _variables_added(self, made: Def, text: str, depth: int) -> Sources | None:
+        """``params += [w]``: variables that watch themselves, each of them, or None."""
+        found = Sources(single=False, listed=True)
+        for each in sorted(lineage(made), key=lambda d: d.begin):
+            if each.kind is not Kind.AUGMENT:
+                given = self._definition(each, text, depth + 1, None)
+            elif each.value is not None and _adds(each):
+                given = self.read(each.value, depth + 1)
+            else:
+                return None
+            if given.single is not False or given.refusal or given.nested or given.used:
+                return None
+            if given.references or any(x.watch or not x.variables for x in given.leaves):
+                return None
+            found.leaves += given.leaves
+        found.leaves = merged(found.leaves)
+        return found if found.leaves else None
 
     def _from_outside(self, made: Def, text: str) -> Sources:
         """What a parameter gives, or a name that is made elsewhere."""
@@ -485,3 +505,7 @@ def _is_made_here(made: Def) -> bool:
 
 def _is_kept(leaf: Leaf) -> bool:
     return any(d.kind is Kind.ENTRY for d in leaf.defs)
+
+
+def _adds(made: Def) -> bool:
+    return isinstance(made.stmt, ast.AugAssign) and isinstance(made.stmt.op, ast.Add)
