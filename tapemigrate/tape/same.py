@@ -55,8 +55,8 @@ def is_new(made: Def, flow: Flow, kinds: Kinds) -> bool:
 
 
 def joins(value: ast.expr | None, flow: Flow) -> bool:
-    """Whether it is a list to which another one is added: the elements are the same tensors."""
-    added = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)
+    """Whether it is a list, joined of two or repeated: the elements are the same tensors."""
+    added = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Mult)
     return added and _is_list(value, flow, set())
 
 
@@ -72,7 +72,7 @@ def _is_list(node: ast.expr | None, flow: Flow, seen: set[Def]) -> bool:
     match node:
         case ast.List() | ast.Tuple() | ast.ListComp():
             return True
-        case ast.BinOp(op=ast.Add()):
+        case ast.BinOp(op=ast.Add() | ast.Mult()):
             return any(_is_list(side, flow, seen) for side in (node.left, node.right))
         case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted")):
             return True

@@ -113,8 +113,9 @@ class SecondNames:
                     if whole := self._works_on_all(user, made, names):
                         return together(whole)
                     met = met or self._works_on(user, names, owners)
-                    if user.value in beside and user.kind is Kind.ELEMENT and not met:
-                        met = text_of(user.path)
+                    unpacked = user.value in beside and user.kind is Kind.ELEMENT
+                    if unpacked or (joined and user in names and self._gives_several(user)):
+                        met = met or text_of(user.path)
                     if met and joined and not self._is_recorded(user, region):
                         return together(met)
                     if met:
@@ -166,6 +167,13 @@ class SecondNames:
                     return f"what `{called}` gives is another tensor than `{name}`"
                 return f"`{leaf.watch}` is another tensor than `{name}`"
         return None
+
+    def _gives_several(self, made: Def) -> bool:
+        """Whether an unknown call gives a list, say, that holds what it computed as well."""
+        call = made.value
+        if not isinstance(call, ast.Call) or self._kinds.make(call) is not Make.UNKNOWN:
+            return False
+        return not (self._kinds.is_new(call) or self._kinds.makes_object(call))
 
     def _makes_anew(self, call: ast.Call) -> bool:
         """Whether a call gives what its ops make, or a container of what it is handed."""

@@ -37,11 +37,12 @@ from tapemigrate.rules.values.shape_evidence import ShapeEvidence
 from tapemigrate.rules.values.single_values import gives_one_tensor
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.leaf import Leaf
+from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.rounds import of_this_round
+from tapemigrate.tape.same import is_joined
 from tapemigrate.tape.symbols import flattens
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME, giving
 
@@ -121,6 +122,9 @@ class Elements:
                 )
             if None in apart and ((several and not listed) or single):
                 found.append(_APART.format(leaf.watch))
+                if any(_may_join(d) and not is_joined(d, self._view.flow) for d in unknown):
+                    # Two lists, perhaps, whose elements were used before they were one.
+                    found.append(taken_for_variables(leaf.watch))
         for made in self._rows_watched(region):
             rows = lists_taken(self._view, made)
             parts = [None if row is None else self._listed(row, self._view, _DEPTH) for row in rows]
@@ -554,3 +558,9 @@ def _path(made: Def) -> tuple[str, ...]:
 
 def _loaded(target: ast.expr) -> str:
     return ast.dump(ast.Name(target.id, ast.Load())) if isinstance(target, ast.Name) else ""
+
+
+def _may_join(made: Def) -> bool:
+    """Whether the value is a sum: of tensors, or of lists."""
+    value = made.value if made.kind is Kind.ASSIGN else None
+    return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add)
