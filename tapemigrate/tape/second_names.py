@@ -95,8 +95,9 @@ class SecondNames:
                 looped = made.kind in _COUNTED and text_of(made.path) != leaf.watch
                 if looped or (made.value is not None and self._makes_variable(made.value)):
                     continue
-                joined = is_joined(made, self._flow)
-                names = may_be(made, self._flow, self._kinds) - leaf.defs
+                summed = self._summed(made) if region.sources.single is not True else frozenset()
+                joined = bool(summed) or is_joined(made, self._flow)
+                names = may_be(made, self._flow, self._kinds) - leaf.defs | summed
                 names = frozenset(d for d in names if not self._ops.is_number(d))
                 owners = asked_for(made, self._flow, self._kinds) - leaf.defs
                 elements = self._aliases.elements(made)
@@ -167,6 +168,22 @@ class SecondNames:
                     return f"what `{called}` gives is another tensor than `{name}`"
                 return f"`{leaf.watch}` is another tensor than `{name}`"
         return None
+
+    def _summed(self, made: Def) -> frozenset[Def]:
+        """What unknown calls gave, of which the value is a sum: of tensors, or of lists."""
+        value = made.value if made.kind is Kind.ASSIGN else None
+        if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+            return frozenset()
+        sides = [origins(self._flow.reads.get(s, frozenset())) for s in (value.left, value.right)]
+        if all(sides) and all(self._is_given(d) for side in sides for d in side):
+            return frozenset().union(*sides)
+        return frozenset()
+
+    def _is_given(self, made: Def) -> bool:
+        """Whether an unknown call gave it: a tensor, or a list."""
+        if made.kind is Kind.ELEMENT:
+            return self._kinds.element(made) is Make.UNKNOWN and isinstance(made.value, ast.Call)
+        return made.kind is Kind.ASSIGN and self._gives_several(made)
 
     def _gives_several(self, made: Def) -> bool:
         """Whether an unknown call gives a list, say, that holds what it computed as well."""
