@@ -73,7 +73,10 @@ def _is_list(node: ast.expr | None, flow: Flow, seen: set[Def]) -> bool:
         case ast.List() | ast.Tuple() | ast.ListComp():
             return True
         case ast.BinOp(op=ast.Add() | ast.Mult()):
-            return any(_is_list(side, flow, seen) for side in (node.left, node.right))
+            sides = (node.left, node.right)
+            if isinstance(node.op, ast.Add) and any(map(_is_number, sides)):
+                return False  # nothing else can be added to a list
+            return any(_is_list(side, flow, seen) for side in sides)
         case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted")):
             return True
         case ast.Attribute() if PARAMETERS_BY_NAME.search(node.attr):
@@ -89,10 +92,25 @@ def _is_list_by(made: Def, flow: Flow, seen: set[Def]) -> bool:
     if made in seen or made.kind not in (Kind.ASSIGN, Kind.AUGMENT):
         return False
     seen.add(made)
-    before = (u for u in made.uses if u.made.path == made.path)
-    if made.kind is Kind.AUGMENT and any(_is_list_by(d, flow, seen) for d in origins(before)):
+    if _is_list(made.value, flow, seen):
         return True
-    return _is_list(made.value, flow, seen)
+    if made.kind is not Kind.AUGMENT or _is_number(made.value):
+        return False
+    before = (u for u in made.uses if u.made.path == made.path)
+    return any(_is_list_by(d, flow, seen) for d in origins(before))
+
+
+def _is_number(node: ast.expr | None) -> bool:
+    """Whether arithmetic, or a literal, shows that it is a number or a tensor, and no list."""
+    match node:
+        case ast.Constant() | ast.UnaryOp():
+            return True
+        case ast.BinOp(op=ast.Mult()):
+            sides = (node.left, node.right)
+            return any(isinstance(s, ast.Constant) and isinstance(s.value, float) for s in sides)
+        case ast.BinOp():
+            return not isinstance(node.op, ast.Add)
+    return False
 
 
 def value_may_be(value: ast.expr, flow: Flow, kinds: Kinds) -> frozenset[Def]:
