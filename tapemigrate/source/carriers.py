@@ -101,6 +101,10 @@ def holds(found: Carrier, value: ast.expr, imports: Imports, known: dict[str, Re
             if len(pairs) < len(keywords):
                 return False
             if args and is_called(func, imports.partials):
+                # A call of a gradient function is rewritten as it stands: what a partial binds for
+                # it stands elsewhere.
+                if root_of(args[0]) in imports.libraries:
+                    return False
                 found.func = args[0]
                 found.listed = {f"{name}.args[{i}]": each for i, each in enumerate(args[1:])}
                 found.items = _by_key(f"{name}.keywords", pairs)

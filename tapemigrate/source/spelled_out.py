@@ -111,6 +111,9 @@ def _imported(tree: ast.Module) -> Imports:
                 namespaces |= {a.asname or a.name for a in node.names if a.name == _NAMESPACE}
             if (node.module or "").split(".")[0] in ("tensorflow", _HOME):
                 libraries |= names
+    for node in statements(tree):
+        if isinstance(node, ast.Assign) and root_of(node.value) in libraries:
+            libraries |= {each.id for each in node.targets if isinstance(each, ast.Name)}
     return Imports(frozenset(libraries), frozenset(partials), frozenset(namespaces))
 
 
