@@ -260,7 +260,7 @@ class Judge:
             if (refusal := told.take(verdict)) is not None:
                 return refusal
         for name in called_here(region, self._view):
-            if (refusal := told.take(self._value.outer.called(name, hidden))) is not None:
+            if (refusal := told.take(self._value.called(name, hidden))) is not None:
                 return refusal
         return told.take(made_with(self._project, self._tracer, region, self._view, hidden))
 

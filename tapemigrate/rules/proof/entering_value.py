@@ -107,6 +107,14 @@ class EnteringValue:
                 return wrong(text, "computed where its object was made", "the variables")
         return self.outer.judge(root, leaves) or self._descent(root, leaves)
 
+    def called(self, name: str, leaves: list[Leaf]) -> str | Refusal | None:
+        """The same of a function, or an object, of a function around, that is called by name."""
+        verdict = self.outer.called(name, leaves)
+        tensors = [x for x in leaves if not x.variables]
+        if verdict is None and tensors and self.outer.is_handed_in(name):
+            return self._descent(Def((name,), Kind.ENTRY, None), tensors, called=True)
+        return verdict
+
     def _of_one_object(self, root: Def, leaves: list[Leaf]) -> Refusal | None:
         """Why a tape would be wrong, where it is a part of what the sources are parts of."""
         view, text = self._view, text_of(root.path)

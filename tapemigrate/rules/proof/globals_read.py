@@ -104,8 +104,15 @@ def called_here(region: Region, view: View) -> list[str]:
     known = {d.path[0] for d in region.roots}
     body = region.block.body[region.first : region.last + 1]
     run = (n for each in (*body, region.request.target) for n in walk(each))
-    called = {n.func.id for n in run if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    called = {name for n in run if isinstance(n, ast.Call) and (name := _taken_from(n.func))}
     return sorted(called - known - view.flow.own_names)
+
+
+def _taken_from(func: ast.expr) -> str | None:
+    """The name of what is called, or of the list or dict out of which it is taken."""
+    while isinstance(func, ast.Subscript):
+        func = func.value
+    return func.id if isinstance(func, ast.Name) else None
 
 
 def _is_of_a_function_around(project: Project, view: View, name: str) -> bool:

@@ -280,13 +280,20 @@ class Independence:
             for d in asked.closure
         ):
             return True  # it is made of nothing from outside
+        me = (caller.kinds.self_name,)
+        handed = sorted(d.path[0] for d in asked.closure if d.kind is Kind.PARAM and d.path != me)
+        if not asked.closure <= here or any(d.kind is Kind.ENTRY for d in asked.closure):
+            handed = []
         for above in cut:
-            if above.kind is Kind.PARAM and above.path != (caller.kinds.self_name,) and depth > 0:
-                further = self.at_all_calls(caller, replace(asked, source=above), depth - 1)
-                if isinstance(further, CallSite):
-                    return further
-                if not further:
-                    return None
+            if above.kind is Kind.PARAM and above.path != me and depth > 0:
+                # What the caller is handed beside the source, those who hand it both know.
+                pairs = [asked.of(above, name) for name in handed if name != above.path[0]]
+                for each in pairs or [replace(asked, source=above)]:
+                    further = self.at_all_calls(caller, each, depth - 1)
+                    if isinstance(further, CallSite):
+                        return further
+                    if not further:
+                        return None
         return True
 
     def _argument(

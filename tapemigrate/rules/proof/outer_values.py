@@ -14,6 +14,7 @@ from tapemigrate.rules.indexes import reads
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.by_callers import ByCallers
+from tapemigrate.rules.proof.code_given import is_given_code
 from tapemigrate.rules.proof.code_handed import is_called
 from tapemigrate.rules.proof.computed_parts import gives_computed_part
 from tapemigrate.rules.proof.found_aside import reads_aside
@@ -136,7 +137,31 @@ class OuterValues:
         run = backward([*uses, *map(Use, made)]).made & functions
         late = (u for d in run for u in d.uses if u.made.path not in known)
         behind = backward([*uses, *late], functions).made - functions
+        behind |= self._handed_in(holder, made)
         return self._held(name, holder, made, behind, tensors) if behind else None
+
+    def is_handed_in(self, name: str) -> bool:
+        """Whether a function around is handed it, or its object, by those who call that one."""
+        outer = outer_definitions(self._project, self._view, (name,))
+        return outer is not None and bool(self._handed_in(*outer))
+
+    def _handed_in(self, holder: View, made: list[Def]) -> frozenset[Def]:
+        """What it is, by its other names too, that the callers of a function make.
+
+        But for functions that bring no tensors along.
+        """
+        me = (holder.kinds.self_name,)
+        named = [d for d in made if d.value is not None and path_of(d.value) is not None]
+        found = {*made, *origins(u for d in named for u in d.uses)}
+        return frozenset(
+            d
+            for d in found
+            if d.path != me
+            and (
+                (d.kind is Kind.PARAM and not is_given_code(self._project, holder, d.path[0]))
+                or (d.kind is Kind.ENTRY and d.path[:1] == me)
+            )
+        )
 
     def _held(
         self, text: str, holder: View, made: list[Def], behind: frozenset[Def], leaves: list[Leaf]
