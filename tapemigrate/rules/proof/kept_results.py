@@ -112,6 +112,8 @@ class KeptResults:
                 if method in met:
                     continue
                 met.add(method)
+                if each != name and self._remembers_result(home, method, depth):
+                    return each
                 given |= filled_by(method)
                 me = self.project.view(home, method).kinds.self_name
                 pending += sorted(read_of_whole(self.project, lineage, home, method, me))
@@ -135,6 +137,14 @@ class KeptResults:
         return next(
             (e for e, (u, c) in own if any(self._read(u, c, n, depth - 1) for n in called)), ""
         )
+
+    def _remembers_result(self, unit: Unit, method: NamedFunction, depth: int) -> bool:
+        """Whether a method gives again what networks gave when it was first asked: ``@lazy``."""
+        if not self.project.effects(unit).remembers(method):
+            return False
+        view = self.project.view(unit, method)
+        values = (end.value for end in view.flow.returns)
+        return any(self._is_result(view, each, depth) for each in values if each is not None)
 
     def _parts(self, lineage: list[Class], name: str) -> Iterator[Class]:
         """The classes of what an object of the class makes, and keeps under the name."""

@@ -155,6 +155,9 @@ def _reads_tensors(
     read |= read_of_whole(project, lineage, view.unit, method, view.kinds.self_name)
     for attribute in sorted(read):
         inner = project.effects(view.unit).method(view.cls, attribute)
+        members = _members(project, view.cls, attribute)
+        if any(_gives_again(project, computed, u, m) for u, m in members):
+            return True
         if inner is not None:
             if depth and isinstance(inner, ast.FunctionDef) and inner is not method:
                 below = project.view(view.unit, inner)
@@ -162,7 +165,7 @@ def _reads_tensors(
                     return True
             continue
         # What bases of other files compute where the attribute is asked for.
-        above = [(u, m) for u, m in _members(project, view.cls, attribute) if u is not view.unit]
+        above = [(u, m) for u, m in members if u is not view.unit]
         for unit, member in above if depth else ():
             if _reads_tensors(project, tracer, project.view(unit, member), member, depth - 1):
                 return True
@@ -183,6 +186,14 @@ def _reads_tensors(
         return True
     names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
     return bool(names & view.unit.once(filled_state)) or _reads_around(project, view, method)
+
+
+def _gives_again(project: Project, computed: Computed, unit: Unit, method: ast.FunctionDef) -> bool:
+    """Whether a method gives what an earlier call of it may have computed: ``@lazy``."""
+    if not project.effects(unit).remembers(method):
+        return False
+    values = (end.value for end in project.view(unit, method).flow.returns)
+    return any(computed.may_be(unit, value) for value in values if value is not None)
 
 
 def _members(project: Project, cls: ast.ClassDef, name: str) -> list[tuple[Unit, ast.FunctionDef]]:
