@@ -208,10 +208,7 @@ def reads_beside(caller: View, name: Path, other: ast.expr, behind: frozenset[De
     code = (part for d in called if d.kind is Kind.FUNCTION for part in run_in(d))
     roots = [*values, *code]
     return any(
-        path[: len(name)] != name
-        and path[0] == name[0]
-        and (len(path) > 1 or len(name) > 1)
-        and not _is_counted(caller, n)
+        path[0] == name[0] and path[: len(name)] != name and not _is_counted(caller, n)
         for root in roots
         for n in walk(root)
         if isinstance(n, ast.expr) and (path := _whole_path(caller, n))

@@ -32,6 +32,7 @@ _LOOKS_UP = frozenset(
     name.rpartition(".")[2]
     for name in (*VARIABLE_LISTS, *ANY_VARIABLE_LISTS, *GETTERS, *LOOKING_UP)
 )
+_DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
 _LOOPED = (Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
 # Methods that hand out what a container holds.
 _TAKES = frozenset({"pop", "popleft", "popitem", "get", "setdefault", "__getitem__"})
@@ -244,11 +245,13 @@ def _carried(project: Project, view: View, node: ast.expr) -> frozenset[Def] | N
 
 
 def _holders(view: View, made: frozenset[Def]) -> frozenset[Def]:
-    """What the values were looked up in, by a number or a key."""
+    """The lists and dicts written out, in which the values were looked up by a number or a key.
+
+    What is cut out of a tensor is a new one.
+    """
     values = (d.value for d in made if isinstance(d.value, ast.Subscript))
-    return frozenset(
-        d for value in values for d in origins(view.flow.uses_in(value)) if d.kind is not Kind.PARAM
-    )
+    held = (d for value in values for d in origins(view.flow.uses_in(value)))
+    return frozenset(d for d in held if isinstance(d.value, _DISPLAYS))
 
 
 def _looks_up(project: Project, view: View, value: ast.expr) -> bool:
