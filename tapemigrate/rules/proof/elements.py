@@ -17,7 +17,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for, further_arguments
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
-from tapemigrate.rules.callgraph.callers import constructions
+from tapemigrate.rules.callgraph.callers import constructions, is_called_by_python
 from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.enclosing import enclosing, outer_definitions
 from tapemigrate.rules.callgraph.handed_unseen import may_be_handed_unseen
@@ -484,6 +484,8 @@ class Elements:
             if apart is False:
                 return parts
             found = None if apart is None else found
+        if is_called_by_python(scope):
+            return None  # ``penalty(tensors)`` names no method
         if may_be_handed_unseen(self._project, view.unit, scope, made.path[0], libraries=False):
             return None
         return found

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Def, Kind, Use
-from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.places import may_hold
-from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.found_aside import functions_run
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
 from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.named_lambdas import may_define
@@ -259,29 +256,11 @@ def _looks_up(project: Project, view: View, value: ast.expr) -> bool:
 
     By the value itself, or by functions that it calls, also of other files.
     """
-    met: set[ast.AST] = set()
-    pending: list[tuple[Unit, ast.AST]] = [(view.unit, value)]
-    while pending:
-        unit, root = pending.pop()
-        for call in (n for n in walk(root) if isinstance(n, ast.Call)):
-            if last_of(call.func) in _LOOKS_UP:
-                return True
-            for each in _run_by(project, unit, call):
-                if each[1] not in met:
-                    met.add(each[1])
-                    pending.append(each)
-    return False
-
-
-def _run_by(project: Project, unit: Unit, call: ast.Call) -> Iterator[tuple[Unit, NamedFunction]]:
-    """The functions at hand that a call may mean by its name."""
-    path = unit.names.qualified(call.func)
-    if path is None:
-        functions = project.effects(unit).functions(last_of(call.func) or "")
-        yield from ((unit, function) for function in functions)
-    elif not is_of_library(path):
-        for home, name in homes_of(project, path):
-            yield from ((home, each) for each in project.effects(home).functions(name))
+    calls = [n for n in walk(value) if isinstance(n, ast.Call)]
+    if any(last_of(call.func) in _LOOKS_UP for call in calls):
+        return True
+    run = functions_run(project, view, calls)
+    return run is None or any(last_of(part) in _LOOKS_UP for _, f in run for part in walk(f))
 
 
 def _may_be(view: View, value: ast.expr, uses: Iterable[Use]) -> Iterable[Def]:

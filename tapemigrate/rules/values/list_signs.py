@@ -19,7 +19,7 @@ from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.set_without_name import SETTING
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
-from tapemigrate.rules.project import CallSite, Project, View, self_name
+from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.values.filled_state import is_container
 from tapemigrate.rules.values.named_contents import by_key, key_of, put_in_by_name
 from tapemigrate.source.trees import arguments_of, walk
@@ -42,6 +42,8 @@ _MOST_STEPS = 8
 # Of a function that is called everywhere, so many calls tell enough.
 _MOST_CALLS = 40
 _MOST_FUNCTIONS = 8
+# Of a class, it is looked among so many calls in a file for those of its objects.
+_MOST_OBJECTS = 400
 
 
 class ListSigns:
@@ -135,7 +137,8 @@ class ListSigns:
                 return True
         calls = mentions.calls
         if view.cls is not None and scope.name == "__call__":
-            calls = [*calls, *self._calls_of_objects(view.cls.name)]
+            if self._is_handed_to_objects(view.cls.name, depth):
+                return True
         if view.cls is not None and scope.name == "__init__":
             calls = constructions(self._project, view.unit, view.cls)
         for site in calls[:_MOST_CALLS]:
@@ -151,15 +154,19 @@ class ListSigns:
                 return True
         return False
 
-    def _calls_of_objects(self, name: str) -> Iterator[CallSite]:
-        """The calls of what may be objects of a class, in the files that name it."""
+    def _is_handed_to_objects(self, name: str, depth: int) -> bool:
+        """Whether what may be an object of the class is called with a list, where that is named."""
         for unit in self._project.units.having(name):
             effects = self._project.effects(unit)
-            for call in unit.nodes(ast.Call):
+            for call in unit.nodes(ast.Call)[:_MOST_OBJECTS]:
                 called = (path_of(call.func) or ("",))[-1].lstrip(".")
                 known = effects.functions(called) or effects.class_named(called) is not None
-                if not known and unit.names.qualified(call.func) is None:
-                    yield CallSite(unit, call)
+                if known or unit.names.qualified(call.func) is not None:
+                    continue
+                view = self._project.view(unit, self._project.scope_of(unit, call))
+                if any(self.gives(view, each, depth + 1) for each in arguments_of(call)):
+                    return True
+        return False
 
     def _is_handed_unseen(
         self, unit: Unit, function: NamedFunction, name: str, method: bool, depth: int
