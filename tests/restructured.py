@@ -129,7 +129,8 @@ def another_file(tree: ast.Module, random: Random, files: Files) -> bool:
     moved, module = random.choice(found), f"moved_{len(files)}"
     files[f"{module}.py"] = f"import numpy as np\nimport tensorflow as tf\n\n{ast.unparse(moved)}\n"
     tree.body.remove(moved)
-    place = next(i for i, s in enumerate(tree.body) if isinstance(s, ast.Import | ast.ImportFrom))
+    imports = (i for i, s in enumerate(tree.body) if isinstance(s, ast.Import | ast.ImportFrom))
+    place = next(imports, 0)
     tree.body[place:place] = ast.parse(f"from {module} import {moved.name}").body
     return True
 

@@ -54,7 +54,7 @@ def words(links: Iterable[Links]) -> frozenset[str]:
     links = [each for each in links if each.names or each.handed]
     found = {word for each in links for name in each.names for word in (name, FOREIGN + name)}
     found |= ways(handed for each in links for handed in each.handed)
-    return frozenset(found) | (_marks() | _rewiring() if found or imports else frozenset())
+    return frozenset(found) | (_marks() | _changing() if found or imports else frozenset())
 
 
 def ways(functions: Iterable[Handed]) -> frozenset[str]:
@@ -106,12 +106,12 @@ class Choice:
         making = (path for mark in sorted(_marks(making=True)) for path in places.get(mark, ()))
         #: The files that may make such ops themselves.
         self.making = tuple(dict.fromkeys(making))
-        changing = (path for word in sorted(_rewiring()) for path in places.get(word, ()))
+        changing = (path for word in sorted(_changing()) for path in places.get(word, ()))
         self._changing = tuple(dict.fromkeys(changing))
         self._tops: dict[str, frozenset[bytes] | None] = {}
 
     def changing(self, filename: str) -> Iterable[str]:
-        """The files that may change a graph in place, whoever calls them."""
+        """The files that may change a graph, or what holds in it, whoever calls them."""
         return self._projects.near(filename, self._changing)
 
     def callers(self, filename: str, links: Links) -> Iterator[str]:
@@ -277,11 +277,12 @@ def _marks(making: bool = False) -> frozenset[str]:
     return frozenset(FOREIGN + mark for mark in (MAKING if making else MARKS) | CELLS)
 
 
-def _rewiring() -> frozenset[str]:
-    """The words without which a file changes no graph in place."""
+def _changing() -> frozenset[str]:
+    """The words without which a file changes no graph in place, nor how it is differentiated."""
+    from tapemigrate.rules.unseen.reasons import OVERRIDE
     from tapemigrate.rules.unseen.rewired import REWIRING_FILES
 
-    return frozenset(FOREIGN + word for word in REWIRING_FILES)
+    return frozenset(FOREIGN + word for word in (OVERRIDE, *REWIRING_FILES))
 
 
 def _text(path: str) -> Text:

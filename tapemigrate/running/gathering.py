@@ -118,8 +118,8 @@ def with_others(
                 beside = (*modules.handed(calling, called), *modules.starred(calling, called))
                 context.update(dict.fromkeys([*calling, *beside, *naming.by(calling)]))
             context.update(dict.fromkeys(modules.holding(member) if here.handed else ()))
-            context.update(dict.fromkeys(marked.get(member, ())))
-            context.update(dict.fromkeys(reached.get(member, ())))
+            running_such = [*marked.get(member, ()), *reached.get(member, ())]
+            context.update(dict.fromkeys(modules.with_used(running_such)))
             context.update(dict.fromkeys(choice.changing(member) if member in links else ()))
             # Of what only calls functions that have gradient calls, its links tell nothing.
             using = list(modules.meant(member, here.givers))

@@ -81,6 +81,12 @@ class Modules:
         named = (":".join(each) for each in table.imported.values())
         yield from self.meant(user, [*named, *table.wholesale])
 
+    def with_used(self, users: Iterable[str]) -> Iterator[str]:
+        """``users`` with what they import by name: base classes may run what only theirs do."""
+        for user in users:
+            yield user
+            yield from self.used(user)
+
     def names_of(self, user: str, home: str, name: str) -> Iterator[str]:
         """What the one at ``user`` may have a name of ``home`` by: ``REGISTRY``, ``u.REGISTRY``."""
         steps = self._steps_of(user)

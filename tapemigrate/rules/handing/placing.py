@@ -29,6 +29,7 @@ from tapemigrate.rules.unseen.branches import runs_branches
 from tapemigrate.rules.unseen.collected import collected_by
 from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
+from tapemigrate.rules.unseen.opened import may_be_open
 from tapemigrate.rules.unseen.other_code import runs_other_code
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.points import begin
@@ -113,7 +114,8 @@ class Places:
             if isinstance(seeds, Refusal):
                 found[request] = seeds
                 continue
-            seeded[request] = seeds
+            opened = may_be_open(self._project, self._view.unit, request.call)
+            seeded[request] = [*seeds, opened] if opened else seeds
             inner = _first_order(request) if request.api == "hessians" else request
             if request.received and tape:
                 region = self._given(request, requests, tape)

@@ -18,15 +18,16 @@ def dangers(project: Project, unit: Unit) -> Hazards:
     if unit.filename not in known:
         others = elsewhere(project)
         given, around = project.once(Givers).given(unit), others.around(project, unit)
+        gives = partial(others.gives, unit)
         if others.may_be_named_in(unit):
             methods = others.methods(unit)
             given = replace(given, running=others.running(unit, {**given.methods, **methods}))
             known[unit.filename] = hazards(
-                unit, partial(others.refuse, unit), methods, given, around
+                unit, gives, partial(others.refuse, unit), methods, given, around
             )
         else:
             given = replace(given, running=others.running(unit, given.methods))
-            known[unit.filename] = hazards(unit, given=given, around=around)
+            known[unit.filename] = hazards(unit, gives, given=given, around=around)
     return known[unit.filename]
 
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.model import Hidden
 from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -18,7 +19,9 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later, words_among
 from tapemigrate.rules.unseen.around import called_under
+from tapemigrate.rules.unseen.giving import giving_functions
 from tapemigrate.rules.unseen.hazards import opens
+from tapemigrate.rules.unseen.holding import HANDED
 from tapemigrate.rules.unseen.importing import modules
 from tapemigrate.rules.unseen.imports import handed_on, references, starred
 from tapemigrate.rules.unseen.methods import (
@@ -131,6 +134,15 @@ class Elsewhere:
             return None
         return self._refuse(unit.filename, path, _last(node))
 
+    def gives(self, unit: Unit, node: ast.expr) -> bool:
+        """Whether ``node``, a name in ``unit``, means a function that may give another one."""
+        path = unit.names.qualified(node)
+        if path is None:
+            return _last(node) in (_GIVING.of(unit) or ())
+        name = path.rpartition(".")[2]
+        homes = (self._files[home] for home, _ in self._by_name.get(name, ()))
+        return any(name in (_GIVING.of(home) or ()) for home in homes)
+
     def methods(self, unit: Unit) -> dict[str, Refusal]:
         """The methods that run such things of the objects that ``unit`` may have from other files.
 
@@ -159,12 +171,13 @@ class Elsewhere:
             own = _METHODS.of(self._files[home]) or {}
             found = {name: _of(home, refusal) for name, refusal in own.items()} | found
         # A base class may run what only the classes made of it do: ``self.forward(x)``.
-        users = self._with_bases(homes) if found else ()
+        users = self._with_bases(homes)
         before = -1
         while before < len(found):
             before = len(found)
             for home in sorted(users):
                 found = self._with_users(home, found) | found
+        found.pop(HANDED, None)
         return {name: r for name, r in found.items() if not _is_cached_unnamed(name, r)}
 
     def _with_bases(self, homes: set[str]) -> set[str]:
@@ -271,7 +284,8 @@ class Elsewhere:
         there = {last: self._refuse(filename, path, last) for path, last, _ in foreign}
         run = {last: _of(filename, r) for last, r in there.items() if r is not None}
         run = methods | {last: r for last, r in run.items() if not r.gathers}
-        return {name: r for name, r in with_users(run, names).items() if name in defined}
+        users = with_users(run, names)
+        return {name: r for name, r in users.items() if name in defined or name == HANDED}
 
     def _meant(self, filename: str, path: str) -> list[tuple[str, Refusal]]:
         """Where what is imported by ``path`` may be made, those first that do worse."""
@@ -314,9 +328,7 @@ class _Uses:
 def _uses(unit: Unit) -> _Uses:
     found: list[tuple[str, str, str]] = []
     for expr, path in references(unit):
-        top = _top(unit, expr)
-        if top is not None:
-            found.append((path, _last(expr), top.name))
+        found += ((path, _last(expr), name) for name in _top(unit, expr))
     # Of their order, only which stands first and which last makes a difference.
     last = {use: number for number, use in enumerate(found)}
     first = {use: number for number, use in reversed(tuple(enumerate(found)))}
@@ -340,6 +352,7 @@ def _of(filename: str, refusal: Refusal) -> Refusal:
 _HIDDEN = ByText(hidden)
 _USES = ByText(_uses)
 _METHODS = ByText(hidden_methods)
+_GIVING = ByText(giving_functions)
 _NAMED = ByText(named_in)
 _DEFINED = ByText(methods_of)
 _BASES = ByText(bases_in)
@@ -362,11 +375,13 @@ def elsewhere(project: Project) -> Elsewhere:
     return project.once(Elsewhere)
 
 
-def _top(unit: Unit, node: ast.AST) -> ast.FunctionDef | ast.ClassDef | None:
-    """The function or class of the module in which ``node`` stands."""
+def _top(unit: Unit, node: ast.AST) -> list[str]:
+    """The function, class or names of the module in which ``node`` stands."""
     while unit.parents[node] is not unit.tree:
         node = unit.parents[node]
-    return node if isinstance(node, ast.FunctionDef | ast.ClassDef) else None
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    return [t.id for t, _ in each_given(node) if isinstance(t, ast.Name)]
 
 
 def imported(unit: Unit) -> frozenset[str]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.rules.callgraph.classes import is_of_library
@@ -22,6 +23,8 @@ from tapemigrate.tape.request import Refusal
 Refuses = Callable[[ast.expr], Refusal | None]
 #: By function and parameter, why a tape would miss what is handed in there.
 Given = dict[tuple[str, str], Refusal]
+
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ def given_to(
         return having.get(last_name(value))
 
     of_any = (partial(_of_parts, asked) for asked in (runs, an_object))
-    run, had = (dict(_given(calls, taking, each)) for each in of_any)
+    run, had = (dict(handed_by(calls, taking, each)) for each in of_any)
     return run, had
 
 
@@ -158,7 +161,7 @@ def names_for(unit: Unit, given: Given) -> dict[str, Refusal]:
     before = -1
     while before < len(names):
         before = len(names)
-        further = _given(unit.nodes(ast.Call), taking, partial(_named, names))
+        further = handed_by(unit.nodes(ast.Call), taking, partial(_named, names))
         more = {parameter: refusal for (_, parameter), refusal in further}
         for name, value in bound(unit):
             if (refusal := _of_parts(partial(_named, names), value)) is not None:
@@ -210,9 +213,12 @@ def _named(names: Mapping[str, Refusal], value: ast.expr) -> Refusal | None:
     return names.get(last_name(value))
 
 
-def _given(
-    calls: Iterable[ast.Call], taking: Mapping[str, list[list[str]]], refuses: Refuses
-) -> Iterator[tuple[tuple[str, str], Refusal]]:
+def handed_by(
+    calls: Iterable[ast.Call],
+    taking: Mapping[str, list[list[str]]],
+    refuses: Callable[[ast.expr], _R | None],
+) -> Iterator[tuple[tuple[str, str], _R]]:
+    """The functions and parameters to which ``calls`` give what ``refuses`` tells of."""
     for call in calls:
         name = last_name(call.func)
         if name not in taking:

@@ -178,8 +178,8 @@ class Givers:
             return refusal
         if unit.filename not in self._plain:
             # Without what the file is handed itself: that is asked of its callers.
-            refuse = partial(self._others.refuse, unit)
+            gives, refuse = partial(self._others.gives, unit), partial(self._others.refuse, unit)
             methods = self._others.methods_and_own(unit)
-            self._plain[unit.filename] = hazards(unit, refuse, methods)
+            self._plain[unit.filename] = hazards(unit, gives, refuse, methods)
         refusal = self._plain[unit.filename].run_by(value)
         return None if refusal is None or refusal.gathers else refusal

@@ -14,7 +14,14 @@ from tapemigrate.rules.unseen.collected import Collected
 from tapemigrate.rules.unseen.given import Handed
 from tapemigrate.rules.unseen.imports import references
 from tapemigrate.rules.unseen.methods import may_be_of
-from tapemigrate.rules.unseen.objects import is_called, is_used_whole, runs_unnamed, standing_for
+from tapemigrate.rules.unseen.objects import (
+    given_by,
+    is_called,
+    is_run,
+    is_used_whole,
+    runs_unnamed,
+    standing_for,
+)
 from tapemigrate.rules.unseen.own_graphs import outside_own_graphs
 from tapemigrate.rules.unseen.reasons import (
     BY_NAME,
@@ -63,6 +70,11 @@ _WRAPPING = frozenset(
     }
 )
 
+
+def _never(_: ast.expr) -> bool:
+    return False
+
+
 #: Why a tape would miss what a name of another file runs.
 Foreign = Callable[[ast.expr], Refusal | None]
 
@@ -71,8 +83,9 @@ Foreign = Callable[[ast.expr], Refusal | None]
 class Hazards:
     """What one file holds of such things. ``imports``: of a graph; not all calls are about it.
 
-    ``methods`` are those of other files that objects which are made here may have, ``around`` the
-    functions that other files call where something is open that a tape ignores.
+    ``methods`` are those of other files that objects which are made here may have, ``made`` what
+    may be a function that such a function gives, ``around`` the functions that other files call
+    where something is open that a tape ignores.
     """
 
     unit: Unit
@@ -81,10 +94,12 @@ class Hazards:
     switches: list[ast.stmt]
     tainted: dict[str, Refusal]
     foreign: Foreign | None = None
+    gives: Callable[[ast.expr], bool] = _never
     keras: bool | None = None
     collections: Collected | None = None
     imports: Refusal | None = None
     objects: Mapping[str, Refusal] = field(default_factory=dict)
+    made: Mapping[str, Refusal] = field(default_factory=dict)
     methods: Mapping[str, Refusal] = field(default_factory=dict)
     given: Handed = field(default_factory=Handed)
     around: Mapping[str, Refusal] = field(default_factory=dict)
@@ -157,6 +172,8 @@ class Hazards:
                     return self.tainted[name]
                 if name in self.objects and is_used_whole(self.unit, node):
                     return self.objects[name]
+                if name in self.made and is_run(self.unit, node):
+                    return self.made[name]
                 if name in self.methods and isinstance(node, ast.Attribute):
                     if may_be_of(self.unit, node, self._makes):
                         return _of_object(node, self.methods[name])
@@ -189,6 +206,10 @@ class Hazards:
         """Whether what ``maker`` gives may have such a method."""
         foreign = self.foreign(maker) if self.foreign is not None else None
         return last_of(maker) in self.tainted or (foreign is not None and not foreign.gathers)
+
+    def makes_function(self, maker: ast.expr) -> bool:
+        """Whether ``maker`` is of the kind, and gives a function that may be."""
+        return self.gives(maker) and self._makes(maker)
 
     def _handed_in(self, node: ast.AST, name: str) -> Refusal | None:
         """Why a tape would miss what is handed in, if the node calls it, or its method."""
@@ -349,12 +370,16 @@ class Hazards:
 
 def hazards(
     unit: Unit,
+    gives: Callable[[ast.expr], bool],
     foreign: Foreign | None = None,
     methods: Mapping[str, Refusal] | None = None,
     given: Handed | None = None,
     around: Mapping[str, Refusal] | None = None,
 ) -> Hazards:
-    """What ``unit`` holds that a tape cannot see or that it needs to be turned on."""
+    """What ``unit`` holds that a tape cannot see or that it needs to be turned on.
+
+    ``gives`` tells of what is called whether it may give a function.
+    """
     told = told_by(unit)
     found = Hazards(
         unit,
@@ -363,6 +388,7 @@ def hazards(
         told.switches,
         {},
         foreign,
+        gives,
         imports=told.imports,
         methods=methods or {},
         given=given or Handed(),
@@ -387,13 +413,15 @@ def _taint(found: Hazards) -> None:
         return
     found.tainted |= dict.fromkeys(_modules(found.unit), RAW_OPS)
     pending = found.unit.definitions
-    imported = _made_elsewhere(found)
+    imported = _from_elsewhere(found)
+    of_classes = imported if any(map(runs_unnamed, found.methods)) else {}
     # What of other files runs such things may hang on any class that does.
     always = frozenset((*found.methods, *found.given.running))
     known: set[str] | None = None
     while True:
-        new = always.union({*found.tainted, *found.objects} - known) if known is not None else None
-        known = {*found.tainted, *found.objects}
+        now = {*found.tainted, *found.objects, *found.made}
+        new = always.union(now - known) if known is not None else None
+        known = now
         rest = []
         for node in pending:
             refusal = None
@@ -406,9 +434,10 @@ def _taint(found: Hazards) -> None:
         found.tainted |= _second_names(found)
         if found.tainted or imported:
             whose = next(iter({**imported, **found.tainted}.values()))
-            names = standing_for(found.unit, found.tainted, frozenset(imported))
+            names = standing_for(found.unit, found.tainted, frozenset(of_classes))
             found.objects = dict.fromkeys(names, whose)
-        if {*found.tainted, *found.objects} == known:
+            found.made = dict.fromkeys(given_by(found.unit, found.makes_function), whose)
+        if {*found.tainted, *found.objects, *found.made} == known:
             return
         pending = rest
 
@@ -451,9 +480,9 @@ def _of_object(node: ast.Attribute, refusal: Refusal) -> Refusal:
     return replace(refusal, reason=reason)
 
 
-def _made_elsewhere(found: Hazards) -> dict[str, Refusal]:
-    """The imported names of what gives objects whose methods run such things without a name."""
-    if found.foreign is None or not any(map(runs_unnamed, found.methods)):
+def _from_elsewhere(found: Hazards) -> dict[str, Refusal]:
+    """The imported names of what runs such things, or gives what does."""
+    if found.foreign is None:
         return {}
     asked = [(last_of(node) or "", found.foreign(node)) for node, _ in references(found.unit)]
     return {name: each for name, each in asked if each is not None and not each.gathers}

@@ -13,6 +13,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.unseen.holding import HANDED, calls_unknown, holding, names_in
 from tapemigrate.source.trees import arguments_of, walk
 
 
@@ -29,10 +30,13 @@ def bases_in(unit: Unit) -> frozenset[str]:
 
 
 def named_in(unit: Unit) -> dict[str, frozenset[str]]:
-    """By the names of the functions and methods of ``unit``, the names that stand in them."""
-    found: dict[str, frozenset[str]] = {}
+    """By the names of the functions and methods of ``unit``, the names that stand in them.
+
+    What objects and the module keep has the names that stand in what it is given.
+    """
+    found = holding(unit)
     for function in _functions(unit):
-        here = {name for node in walk(function) if (name := _last(node))}
+        here = names_in(unit, function) | ({HANDED} if calls_unknown(unit, function) else set())
         found[function.name] = found.get(function.name, frozenset()) | here
     return found
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 
 from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.bindings import bound, last_name, parts, with_second_names
+from tapemigrate.rules.unseen.given import handed_by, takers
 from tapemigrate.source.trees import arguments_of
 
 # Python calls these, and Keras and Sonnet the other two.
@@ -39,6 +41,24 @@ def standing_for(
     return frozenset(names - {"self"})
 
 
+def given_by(unit: Unit, makes: Callable[[ast.expr], bool]) -> frozenset[str]:
+    """The last names in the file of what functions may give that ``makes`` knows, by their names.
+
+    So go what keeps it, and the parameters of the file's functions that are handed it.
+    """
+
+    def made_by(value: ast.expr) -> bool:
+        return any(isinstance(part, ast.Call) and makes(part.func) for part in parts(value))
+
+    names = with_second_names(unit, {name for name, value in bound(unit) if made_by(value)})
+    calls, taking = unit.nodes(ast.Call), unit.once(takers)
+
+    def is_one(value: ast.expr) -> bool | None:
+        return made_by(value) or _goes_by(value, names) or None
+
+    return names | {parameter for (_, parameter), _ in handed_by(calls, taking, is_one)}
+
+
 def is_used_whole(unit: Unit, node: ast.AST) -> bool:
     """Whether a name, or an attribute, stands there for itself, and not for a part of it."""
     return not isinstance(unit.parents.get(node), ast.Attribute)
@@ -48,6 +68,18 @@ def is_called(unit: Unit, node: ast.AST) -> bool:
     """Whether a name, or an attribute, is called there, or handed to what may call it."""
     parent = unit.parents.get(node)
     return isinstance(parent, ast.Call | ast.keyword)
+
+
+def is_run(unit: Unit, node: ast.AST) -> bool:
+    """Whether a name, or an attribute, is called there, or handed to code of other files."""
+    while isinstance(above := unit.parents.get(node), ast.Subscript | ast.keyword | ast.Starred):
+        node = above
+    if not isinstance(above, ast.Call):
+        return False
+    if above.func is node:
+        return True
+    path = unit.names.qualified(above.func)
+    return path is not None and not is_of_library(path)
 
 
 def runs_unnamed(method: str) -> bool:

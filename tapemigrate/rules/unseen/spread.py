@@ -44,6 +44,8 @@ def hidden_methods(unit: Unit) -> dict[str, Refusal]:
     here = Hazards(unit, None, False, [], {})
     found: dict[str, Refusal] = {}
     names = methods_of(unit) if may_hold(unit, BY_HAND) else frozenset()
+    if names:
+        found |= {name: r for name, r in hidden(unit).items() if not r.gathers}
     for function in unit.definitions if names else ():
         if isinstance(function, ast.FunctionDef):
             refusals = (here.made_by_hand(node) for node in walk(function))
