@@ -278,11 +278,12 @@ def _marks(making: bool = False) -> frozenset[str]:
 
 
 def _changing() -> frozenset[str]:
-    """The words without which a file changes no graph in place, nor how it is differentiated."""
+    """The words without which a file does nothing that decides about the tapes of others."""
     from tapemigrate.rules.unseen.reasons import OVERRIDE
     from tapemigrate.rules.unseen.rewired import REWIRING_FILES
+    from tapemigrate.rules.unseen.turned_off import SWITCHES
 
-    return frozenset(FOREIGN + word for word in (OVERRIDE, *REWIRING_FILES))
+    return frozenset(FOREIGN + word for word in (OVERRIDE, *SWITCHES, *REWIRING_FILES))
 
 
 def _text(path: str) -> Text:

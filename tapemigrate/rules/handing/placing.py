@@ -31,6 +31,7 @@ from tapemigrate.rules.unseen.converted import returns_from_tape
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.opened import may_be_open
 from tapemigrate.rules.unseen.other_code import runs_other_code
+from tapemigrate.rules.unseen.turned_off import turned_off
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
@@ -104,7 +105,9 @@ class Places:
         found: dict[Request, Region | Refusal] = {}
         seeded: dict[Request, list[str]] = defaultdict(list)
         for request in requests:
-            refusal = self._danger.refuse(request) or self._danger.looked_up(named(request))
+            refusal = turned_off(self._project, self._view.unit)
+            refusal = refusal or self._danger.refuse(request)
+            refusal = refusal or self._danger.looked_up(named(request))
             refusal = refusal or imported.refuse(self._danger, self._view, request)
             refusal = refusal or _left_for_others(request, self._project, self._view)
             refusal = refusal or rewired(self._project, self._view, request.stmt, request in kept)

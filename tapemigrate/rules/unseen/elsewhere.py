@@ -41,6 +41,8 @@ from tapemigrate.tape.symbols import gives_no_tensors
 _MOST_STEPS = 3
 # The marks that are no words.
 _SIGNS = tuple(mark for mark in MARKS if not mark.isidentifier())
+# What brings names that do not stand in a file.
+_STAR = "import *"
 _LIBRARIES = ("tensorflow", "numpy", "__future__")
 
 
@@ -182,17 +184,25 @@ class Elsewhere:
 
     def _with_bases(self, homes: set[str]) -> set[str]:
         """The files ``homes`` with those that may hold base classes of what is made there."""
-        found, pending = set(homes), list(homes)
+        found = set(homes)
+        pending = [path for home in sorted(homes) for path in _BASES.of(self._files[home]) or ()]
+        seen: set[str] = set()
         while pending:
-            for path in _BASES.of(self._files[pending.pop()]) or ():
-                module, _, name = path.rpartition(".")
-                more = {
-                    other
-                    for other in self._below(module)
-                    if other not in found and words_among(self._files[other], {name})
-                }
-                found |= more
-                pending += more
+            path = pending.pop()
+            if path in seen:
+                continue
+            seen.add(path)
+            module, _, name = path.rpartition(".")
+            for other in self._below(module):
+                file = self._files[other]
+                if not words_among(file, {name}) and _STAR not in file.text:
+                    continue
+                found.add(other)
+                pending += _BASES.of(file) or ()
+                known = _HANDED_ON.of(file)
+                if known is not None:  # it may have the class from a third file itself
+                    pending += (further for each, further in known.named if each == name)
+                    pending += (starred(star, name) for star in known.stars)
         return found
 
     def running(self, unit: Unit, methods: Mapping[str, Refusal]) -> dict[str, Refusal]:
@@ -248,9 +258,10 @@ class Elsewhere:
         """The same as ``refuse``, of the functions and classes of ``unit`` itself as well."""
         refusal = self.refuse(unit, node)
         if refusal is None and isinstance(node, ast.Name):
-            refusal = (_HIDDEN.of(unit) or {}).get(node.id)
-            where = os.path.basename(unit.filename)
-            if refusal is not None:
+            known = self._by_name.get(node.id, ())
+            refusal = next((r for home, r in known if home == unit.filename), None)
+            if refusal is not None and not refusal.placed:
+                where = os.path.basename(unit.filename)
                 refusal = replace(refusal, reason=f"`{node.id}` of {where}: {refusal.reason}")
         return None if refusal is None or refusal.gathers else refusal
 

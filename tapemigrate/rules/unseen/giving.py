@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.unpacking import all_given
+from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.bindings import last_name, parts
 
@@ -25,18 +26,21 @@ def giving_functions(unit: Unit) -> frozenset[str]:
         more = {
             function.name
             for function, values in given.items()
-            if any(_is_one(value, defined, found) for value in values)
+            if any(_is_one(unit, value, defined, found) for value in values)
         }
         if more <= found:
             return frozenset(found)
         found |= more
 
 
-def _is_one(value: ast.expr, defined: set[str], giving: set[str]) -> bool:
+def _is_one(unit: Unit, value: ast.expr, defined: set[str], giving: set[str]) -> bool:
     if isinstance(value, ast.Call):
-        name = last_name(value.func)
-        return name[:1].isupper() or name == "partial" or name in giving
-    return isinstance(value, ast.Lambda) or last_name(value) in defined
+        called = {last_name(part) for part in parts(value.func)}
+        return any(n[:1].isupper() or n == "partial" or n in giving for n in called)
+    if isinstance(value, ast.Lambda) or last_name(value) in defined:
+        return True
+    path = unit.names.qualified(value)
+    return path is not None and not is_of_library(path)
 
 
 def _given(function: NamedFunction, value: ast.expr) -> Iterator[ast.expr]:

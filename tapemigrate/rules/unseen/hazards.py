@@ -414,7 +414,9 @@ def _taint(found: Hazards) -> None:
     found.tainted |= dict.fromkeys(_modules(found.unit), RAW_OPS)
     pending = found.unit.definitions
     imported = _from_elsewhere(found)
-    of_classes = imported if any(map(runs_unnamed, found.methods)) else {}
+    giving = {last_of(node) for node, _ in references(found.unit) if found.gives(node)}
+    unnamed = any(map(runs_unnamed, found.methods))
+    of_classes = [n for n in imported if n[:1].isupper() or n in giving] if unnamed else []
     # What of other files runs such things may hang on any class that does.
     always = frozenset((*found.methods, *found.given.running))
     known: set[str] | None = None

@@ -10,7 +10,7 @@ import builtins
 import os
 from collections.abc import Iterable, Iterator
 
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import NamedFunction, free_names
 from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
@@ -70,6 +70,8 @@ class Opened:
                 if not isinstance(node, ast.Name | ast.Attribute):
                     continue
                 name = last_name(node)
+                if isinstance(node, ast.Name) and not _is_shared(home, node):
+                    continue
                 if name not in self._under and not is_of_library(home.names.qualified(node)):
                     meant = list(self._meant(name))
                     if meant:
@@ -80,6 +82,8 @@ class Opened:
     def _is_known(self, unit: Unit, func: ast.expr) -> bool:
         """Whether all that a call of ``func`` may run is of a library, or noted by its name."""
         path, name = unit.names.qualified(func), last_name(func)
+        if isinstance(func, ast.Name) and not _is_shared(unit, func):
+            return False
         if is_of_library(path) or any(self._meant(name)):
             return True
         if isinstance(func, ast.Name) and path is None:
@@ -96,6 +100,16 @@ class Opened:
                 for target, value in each_given(stmt):
                     if last_name(target) == name:
                         yield unit, value
+
+
+def _is_shared(unit: Unit, name: ast.Name) -> bool:
+    """Whether the name is one of the module, or of what it imports, and no local one."""
+    outermost, above = None, unit.parents.get(name)
+    while above is not None:
+        if isinstance(above, NamedFunction | ast.Lambda):
+            outermost = above
+        above = unit.parents.get(above)
+    return outermost is None or name.id in free_names(outermost)
 
 
 def may_be_open(project: Project, unit: Unit, call: ast.Call) -> str:

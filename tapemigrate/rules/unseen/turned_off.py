@@ -1,0 +1,127 @@
+"""Where a program turns off what a tape needs: resource variables, and the newer control flow.
+
+In the file that asks for the gradients the fix turns them on again. Another one may run later.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterable, Iterator
+
+from tapemigrate.rules.callgraph.places import import_path, is_module, steps_of
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project
+from tapemigrate.rules.units import parsed
+from tapemigrate.tape.request import Refusal
+from tapemigrate.tape.symbols import short
+
+_NEEDED = ("enable_resource_variables", "enable_control_flow_v2")
+#: What turns them off, and what of them.
+SWITCHES = {
+    "disable_v2_behavior": _NEEDED,
+    "disable_resource_variables": _NEEDED[:1],
+    "disable_control_flow_v2": _NEEDED[1:],
+}
+
+
+class TurnedOff:
+    """The files of a project that do so, and those that run in one program with them."""
+
+    def __init__(self, project: Project) -> None:
+        self._found = [each for u in project.units.having(*SWITCHES) for each in _switches(u)]
+        self._files = dict(project.units.files()) if self._found else {}
+        self._by_last: dict[str, list[str]] = {}
+        for path in self._files:
+            own = steps_of(path)
+            last = own[-2] if own[-1] == "__init__" and len(own) > 1 else own[-1]
+            self._by_last.setdefault(last, []).append(path)
+        self._imported: dict[str, frozenset[str]] = {}
+
+    def refuse(self, unit: Unit) -> Refusal | None:
+        """Why no call of ``unit`` may become a tape, if its program turns such things off."""
+        own = any(home is unit and unit.parents[c] in unit.tree.body for home, c, _ in self._found)
+        program = self._program(unit.filename) if self._found else frozenset()
+        for home, call, name in self._found:
+            if home is unit and is_mended(unit, call, name):
+                continue
+            if home.filename not in program or (own and self._is_before(home, call, unit)):
+                continue
+            place = f"{os.path.basename(home.filename)}, line {call.lineno}"
+            again = " and ".join(f"`tf.compat.v1.{each}()`" for each in SWITCHES[name])
+            return Refusal(
+                f"`{name}()` in {place} turns off what a tape needs",
+                f"Call {again} right after it, and run this again.",
+            )
+        return None
+
+    def _is_before(self, home: Unit, call: ast.Call, unit: Unit) -> bool:
+        """Whether ``unit`` is loaded after the call, and turns on again what it turns off."""
+        bringing = [
+            stmt
+            for stmt in _imports(home)
+            if any(unit.filename in self._reached(p) for p in self._named(home.filename, [stmt]))
+        ]
+        return all(call.lineno < stmt.lineno for stmt in bringing) and bool(bringing)
+
+    def _program(self, filename: str) -> frozenset[str]:
+        """The files that run in one program with that one."""
+        users = [path for path in self._files if filename in self._reached(path)]
+        return frozenset().union(*map(self._reached, users))
+
+    def _reached(self, filename: str) -> frozenset[str]:
+        """The files that one imports, and these in turn, and itself."""
+        found, pending = {filename}, [filename]
+        while pending:
+            path = pending.pop()
+            if path not in self._imported:
+                stmts = _imports(parsed(self._files[path]))
+                self._imported[path] = frozenset(self._named(path, stmts))
+            new = self._imported[path] - found
+            found |= new
+            pending += new
+        return frozenset(found)
+
+    def _named(self, user: str, stmts: Iterable[ast.stmt]) -> Iterator[str]:
+        """The files that import statements of ``user`` may load."""
+        for module in {each for stmt in stmts for each in _modules(stmt)}:
+            last = module.rpartition(".")[2]
+            for path in self._by_last.get(last, ()) if last else self._files:
+                if is_module(user, module, path) is not False:
+                    yield path
+
+
+def _imports(unit: Unit | None) -> list[ast.Import | ast.ImportFrom]:
+    return [] if unit is None else [*unit.nodes(ast.Import), *unit.nodes(ast.ImportFrom)]
+
+
+def _modules(stmt: ast.stmt) -> Iterator[str]:
+    """The modules that an import loads, packages around them among these."""
+    paths = [alias.name for alias in getattr(stmt, "names", ())]
+    if isinstance(stmt, ast.ImportFrom):
+        paths = [import_path(stmt, name) for name in ("", *paths)]
+    for path in paths:
+        yield path
+        while path.strip(".") and path.rpartition(".")[0].strip("."):
+            path = path.rpartition(".")[0]
+            yield path
+
+
+def is_mended(unit: Unit, call: ast.Call, name: str | None) -> bool:
+    """Whether a fix in its own file can turn on again what the call turns off."""
+    is_stmt = isinstance(unit.parents[call], ast.Expr)
+    return name == "disable_v2_behavior" and is_stmt and isinstance(call.func, ast.Attribute)
+
+
+def turned_off(project: Project, unit: Unit) -> Refusal | None:
+    """Why a tape would miss what ``unit`` runs, if its program turns off what it needs."""
+    return project.once(TurnedOff).refuse(unit)
+
+
+def _switches(unit: Unit) -> Iterator[tuple[Unit, ast.Call, str]]:
+    """The calls in a file that turn such things off, where nothing turns them on again."""
+    called = [(call, short(unit.names.qualified(call.func))) for call in unit.nodes(ast.Call)]
+    names = {name for _, name in called}
+    for call, name in called:
+        if name in SWITCHES and not names.issuperset(SWITCHES[name]):
+            yield unit, call, name
