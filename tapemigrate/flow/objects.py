@@ -310,6 +310,10 @@ def _name(call: ast.Call) -> str:
 
 
 def _made_of(uses: Iterable[Use], path: Path) -> tuple[frozenset[Def], frozenset[Def]]:
-    """The definitions of what ``path`` reads: those of itself, and of what it is a part of."""
-    above = frozenset(use.made for use in uses if len(use.made.path) < len(path))
-    return frozenset(use.made for use in uses if len(use.made.path) >= len(path)), above
+    """The definitions of what ``path`` reads: those of itself, and of what it is a part of.
+
+    What a function reads that has the name is read with it, and is no object that the name means.
+    """
+    own = [u.made for u in uses if u.made.path[0] == path[0] or u.made.kind is Kind.MUTATE]
+    above = frozenset(made for made in own if len(made.path) < len(path))
+    return frozenset(made for made in own if len(made.path) >= len(path)), above
