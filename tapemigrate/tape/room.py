@@ -224,6 +224,8 @@ class Room:
         for made in leaf.defs:
             if made.path[0] not in names:
                 continue
+            if _is_passed(made, path, leaf):
+                continue
             if made.stmt is None or not self._blocks.holds(made.stmt):
                 return self._was_there(path, region)
             index = self._blocks.index_in(made.stmt, region.block)
@@ -313,6 +315,12 @@ def behind_stop(
         if place.block.body[place.index] not in stopped:
             return place.block.body[place.index]
     return None
+
+
+def _is_passed(made: Def, path: Path | None, leaf: Leaf) -> bool:
+    """Whether it is a parameter, and the source nothing else that has its name later on."""
+    others = (d for d in leaf.defs if d is not made and d.path == path)
+    return made.kind is Kind.PARAM and made.path == path and not any(others)
 
 
 def _read(stmt: ast.stmt) -> set[Path | None]:
