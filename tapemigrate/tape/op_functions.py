@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tapemigrate.flow.functions import parameters
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.symbols import COLLECTING, GIVES_BACK
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ _EXPRESSIONS = (
     *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.JoinedStr),
     *(ast.FormattedValue, ast.List, ast.Tuple, ast.expr_context, ast.operator, ast.unaryop),
     *(ast.boolop, ast.cmpop),
+)
+# What says of which type and shape something is: it runs nothing, and makes nothing.
+_SAYING = (
+    *(ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.keyword),
+    *(ast.BinOp, ast.UnaryOp, ast.List, ast.Tuple, ast.expr_context, ast.operator, ast.unaryop),
 )
 
 
@@ -55,7 +60,7 @@ class _Body:
     def only_computes(self) -> bool:
         if not all(map(self._statement, self._function.body)):
             return False
-        nodes = (n for e in self._expressions() for n in walk(e))
+        nodes = (n for e in self._expressions() for n in self._nodes(e))
         return (
             bool(self._given)
             and all(map(self._is_plain, nodes))
@@ -92,6 +97,14 @@ class _Body:
                     yield value
                 case ast.Expr(value=ast.Call(args=args)):
                     yield from args
+
+    def _nodes(self, node: ast.AST) -> Iterator[ast.AST]:
+        """All parts, but for what only says how a placeholder is made: ``(n, *model.shape)``."""
+        yield node
+        made = isinstance(node, ast.Call) and self._kinds.tensorflow(node.func) == "placeholder"
+        for part in children(node):
+            if not (made and all(isinstance(n, _SAYING) for n in walk(part))):
+                yield from self._nodes(part)
 
     def _is_plain(self, node: ast.AST) -> bool:
         """Whether a part of an expression reads nothing but what is handed in, and runs ops."""
