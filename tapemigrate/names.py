@@ -30,7 +30,12 @@ ReferenceKind = Literal["import", "alias", "getattr", "star", "uncertain", "eith
 TENSORFLOW_MODULES = ("tensorflow", "tensorflow.compat.v2", "tensorflow.compat.v1")
 
 # What files that get their names from a star import of their own code mean by these names.
-_CONVENTIONAL = {"tf": "tensorflow", "tfe": "tensorflow.contrib.eager"}
+_CONVENTIONAL = {
+    "tf": "tensorflow",
+    "tfe": "tensorflow.contrib.eager",
+    "np": "numpy",
+    **{name: name for name in ("json", "os", "pickle", "sys")},
+}
 
 # What may mean an imported thing by other ways than a name, or a chain of attributes.
 _STEPS = frozenset({ast.Call, ast.Subscript, ast.IfExp})
