@@ -224,7 +224,7 @@ class Room:
         for made in leaf.defs:
             if made.path[0] not in names:
                 continue
-            if _is_passed(made, path, leaf):
+            if _is_passed(made, path, region):
                 continue
             if made.stmt is None or not self._blocks.holds(made.stmt):
                 return self._was_there(path, region)
@@ -317,9 +317,9 @@ def behind_stop(
     return None
 
 
-def _is_passed(made: Def, path: Path | None, leaf: Leaf) -> bool:
-    """Whether it is a parameter, and the source nothing else that has its name later on."""
-    others = (d for d in leaf.defs if d is not made and d.path == path)
+def _is_passed(made: Def, path: Path | None, region: Region) -> bool:
+    """Whether it is a parameter, and no source what its name is given later on."""
+    others = (d for x in region.sources.leaves for d in x.defs if d is not made and d.path == path)
     return made.kind is Kind.PARAM and made.path == path and not any(others)
 
 

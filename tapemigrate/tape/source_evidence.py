@@ -27,7 +27,7 @@ class SourceEvidence:
     ``kept_values``: what is given for an attribute or an optional parameter.
     ``listed``: the lists of variables that a call or an attribute gives.
     ``gives_variable``: whether a call gives one that is trainable.
-    ``unpacks``: whether what is unpacked from a call is a list of variables.
+    ``unpacks``: whether what is unpacked from a call is a trainable variable, or a list of such.
     ``set_anew``: whether calls may give an attribute another value.
     ``fills``: what a call puts into a list.
     ``trainable``: the variables that an attribute stands for.
@@ -45,7 +45,7 @@ class SourceEvidence:
     kept_values: Callable[[Path], frozenset[Make]]
     listed: Callable[[ast.expr], Make]
     gives_variable: Callable[[ast.expr], bool]
-    unpacks: Callable[[Def], bool]
+    unpacks: Callable[[Def], Make]
     set_anew: SetAnew
     fills: Fills
     trainable: Callable[[ast.Attribute], Trainable | None]

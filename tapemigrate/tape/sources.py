@@ -371,12 +371,10 @@ class SourceReader:
         make = self._kinds.element(made)
         if make in (Make.VARIABLES, Make.ANY_VARIABLES, Make.VARIABLE):
             return self._made.variables(make, defs, text)
-        if (
-            made.kind is Kind.ELEMENT
-            and text_of(made.path) == text
-            and self._evidence.unpacks(made)
-        ):
-            return self._made.variables(Make.VARIABLES, defs, text)
+        if made.kind is Kind.ELEMENT and text_of(made.path) == text:
+            make = self._evidence.unpacks(made)
+            if make is not Make.UNKNOWN:
+                return self._made.variables(make, defs, text)
         if made.kind is Kind.ELEMENT and (several := self._made.unpacked(made, text)) is not None:
             return several
         value = made.value

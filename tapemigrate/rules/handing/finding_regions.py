@@ -28,7 +28,7 @@ from tapemigrate.rules.values.variable_lists import (
     given_list,
     is_one_variable,
     listed_as,
-    unpacks_variables,
+    unpacked,
 )
 from tapemigrate.rules.values.variable_values import holds_variables
 from tapemigrate.rules.values.variables_around import variables_around
@@ -64,7 +64,7 @@ def _reader_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fal
         kept_values=lambda path: kept_values(project, view, path),
         listed=lambda node: given_list(project, view, node),
         gives_variable=lambda node: is_one_variable(project, view, node),
-        unpacks=lambda made: unpacks_variables(project, view, made),
+        unpacks=lambda made: unpacked(project, view, made),
         set_anew=lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),
         fills=lambda call, path: fills(project, view, call, path),
         trainable=lambda node: (

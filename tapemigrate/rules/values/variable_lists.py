@@ -49,23 +49,31 @@ def _either(makes: Iterable[Make]) -> Make:
     return Make.VARIABLES if found == {Make.VARIABLES} else Make.ANY_VARIABLES
 
 
-def unpacks_variables(project: Project, view: View, made: Def) -> bool:
-    """Whether what is unpacked from a call is a list of such variables: ``y, theta = net(x)``."""
+def unpacked(project: Project, view: View, made: Def) -> Make:
+    """Whether what is unpacked from a call is one such variable, ``w, b, out = dense(x)``, or a
+    list of them, ``y, theta = net(x)``; else it is unknown.
+    """
     place = place_of(made)
     if place is None or not isinstance(made.value, ast.Call):
-        return False
+        return Make.UNKNOWN
     found = _given_by(project, view, made.value)
     if found is None:
-        return False
+        return Make.UNKNOWN
     inner, ends = found
-    for end in ends:
-        if not isinstance(end, ast.Tuple | ast.List) or place >= len(end.elts):
-            return False
-        if any(isinstance(part, ast.Starred) for part in end.elts):
-            return False
-        if _list(project, inner, end.elts[place], _DEPTH) is not Make.VARIABLES:
-            return False
-    return True
+    makes = {_element(project, inner, end, place) for end in ends}
+    return makes.pop() if len(makes) == 1 else Make.UNKNOWN
+
+
+def _element(project: Project, view: View, end: ast.expr | None, place: int) -> Make:
+    """What element ``place`` is of what a function gives back."""
+    if not isinstance(end, ast.Tuple | ast.List) or place >= len(end.elts):
+        return Make.UNKNOWN
+    if any(isinstance(part, ast.Starred) for part in end.elts):
+        return Make.UNKNOWN
+    if is_one_variable(project, view, end.elts[place]):
+        return Make.VARIABLE
+    listed = _list(project, view, end.elts[place], _DEPTH)
+    return listed if listed is Make.VARIABLES else Make.UNKNOWN
 
 
 def _given_by(
