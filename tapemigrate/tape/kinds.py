@@ -241,7 +241,9 @@ class Kinds(CallEffects):
         known = self._names.qualified(call.func)
         if known is None or known.startswith(".") or known == f"collections.{name}":
             return False
-        return names_class(name) and name != name.upper()
+        if not names_class(name) or name == name.upper():
+            return False
+        return self.elsewhere is None or self.elsewhere(known) is None
 
     def is_new(self, value: ast.expr) -> bool:
         """Whether the call certainly makes new variables, rather than finding old ones."""

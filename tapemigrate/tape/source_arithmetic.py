@@ -103,7 +103,9 @@ class SourceArithmetic:
         sides = [self._read(side, depth + 1) for side in (node.left, node.right)]
         if any(side.single is not False or side.refusal for side in sides):
             return None
-        leaves = [x for side in sides for x in side.leaves]
+        # What is taken away leaves nothing there that was not in the first.
+        held = sides[:1] if isinstance(node.op, ast.Sub) else sides
+        leaves = [x for side in held for x in side.leaves]
         if any(x.watch is not None for x in leaves):
             return Sources(refusal=f"which tensors `{ast.unparse(node)}` holds cannot be seen")
         return Sources(leaves, False)

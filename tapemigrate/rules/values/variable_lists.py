@@ -113,7 +113,9 @@ def _list(project: Project, view: View, value: ast.expr | None, depth: int) -> M
             True for _ in classes(project).unseen_bases(view.unit, view.cls)
         ):
             return Make.VARIABLES if are_variables(project, view, value) else Make.UNKNOWN
-        case ast.Name() if _is_only_read(view, value.id):
+        case ast.Name() if (put := _appended(view, value.id)) is not None:
+            if put:
+                return _filled(project, view, value.id, put)
             made = origins(view.flow.reads.get(value, frozenset()))
             return _either(
                 _list(project, view, d.value, depth)
@@ -126,6 +128,17 @@ def _list(project: Project, view: View, value: ast.expr | None, depth: int) -> M
         case ast.Call() | ast.Attribute():
             return given_list(project, view, value, depth - 1)
     return Make.UNKNOWN
+
+
+def _filled(project: Project, view: View, name: str, put: list[ast.expr]) -> Make:
+    """What a list holds that is begun here, and to which ``put`` is appended, by turns."""
+    begun = [d for d in view.flow.given(name) if d.kind is not Kind.MUTATE]
+    lists = [d.value for d in begun if d.kind is Kind.ASSIGN and isinstance(d.value, ast.List)]
+    if not begun or len(lists) < len(begun):
+        return Make.UNKNOWN
+    held = [*put, *(each for one in lists for each in one.elts)]
+    known = all(is_one_variable(project, view, each) for each in held)
+    return Make.VARIABLES if known else Make.UNKNOWN
 
 
 def are_variables(project: Project, view: View, value: ast.List) -> bool:
@@ -195,11 +208,12 @@ def _is_unpacked(project: Project, view: View, value: ast.expr, path: Path, dept
     )
 
 
-def _is_only_read(view: View, name: str) -> bool:
-    """Whether nothing can have been put into the list of that name, nor given it another one."""
+def _appended(view: View, name: str) -> list[ast.expr] | None:
+    """What is appended to the list of that name; None if more may be put in, or it be another."""
+    found: list[ast.expr] = []
     for node in walk(view.scope):
         if isinstance(node, ast.Global | ast.Nonlocal) and name in node.names:
-            return False
+            return None
         if not isinstance(node, ast.Name) or node.id != name or isinstance(node.ctx, ast.Store):
             continue
         parent = view.unit.parents[node]
@@ -212,8 +226,15 @@ def _is_only_read(view: View, name: str) -> bool:
                 continue
             case ast.Call(func=ast.Name(id="len")):
                 continue
-        return False
-    return True
+            case ast.Attribute(attr="append"):
+                match view.unit.parents[parent]:
+                    case ast.Call(args=[ast.expr() as value], keywords=[]) as call if (
+                        call.func is parent and not isinstance(value, ast.Starred)
+                    ):
+                        found.append(value)
+                        continue
+        return None
+    return found
 
 
 def function_meant(
