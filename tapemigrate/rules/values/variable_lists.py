@@ -38,6 +38,8 @@ def given_list(project: Project, view: View, node: ast.expr, depth: int = _DEPTH
     if not isinstance(node, ast.Call) or (found := _given_by(project, view, node)) is None:
         return Make.UNKNOWN
     inner, ends = found
+    if view.kinds.is_new(node) and any(_is_filled(inner, end) for end in ends):
+        return Make.UNKNOWN  # new ones are more than that
     return _either(_list(project, inner, end, depth) for end in ends)
 
 
@@ -60,17 +62,23 @@ def unpacked(project: Project, view: View, made: Def) -> Make:
     if found is None:
         return Make.UNKNOWN
     inner, ends = found
-    makes = {_element(project, inner, end, place) for end in ends}
+    new = view.kinds.is_new(made.value)
+    makes = {_element(project, inner, end, place, new) for end in ends}
     return makes.pop() if len(makes) == 1 else Make.UNKNOWN
 
 
-def _element(project: Project, view: View, end: ast.expr | None, place: int) -> Make:
-    """What element ``place`` is of what a function gives back."""
+def _element(project: Project, view: View, end: ast.expr | None, place: int, new: bool) -> Make:
+    """What element ``place`` is of what a function gives back.
+
+    ``new``: it is known to make what it gives, which is more than that these are variables.
+    """
     if not isinstance(end, ast.Tuple | ast.List) or place >= len(end.elts):
         return Make.UNKNOWN
     if any(isinstance(part, ast.Starred) for part in end.elts):
         return Make.UNKNOWN
-    if is_one_variable(project, view, end.elts[place]):
+    if new and _is_filled(view, end.elts[place]):
+        return Make.UNKNOWN
+    if not new and is_one_variable(project, view, end.elts[place]):
         return Make.VARIABLE
     listed = _list(project, view, end.elts[place], _DEPTH)
     return listed if listed is Make.VARIABLES else Make.UNKNOWN
@@ -128,6 +136,11 @@ def _list(project: Project, view: View, value: ast.expr | None, depth: int) -> M
         case ast.Call() | ast.Attribute():
             return given_list(project, view, value, depth - 1)
     return Make.UNKNOWN
+
+
+def _is_filled(view: View, value: ast.expr | None) -> bool:
+    """Whether it is a list to which something is appended."""
+    return isinstance(value, ast.Name) and bool(_appended(view, value.id))
 
 
 def _filled(project: Project, view: View, name: str, put: list[ast.expr]) -> Make:
