@@ -6,8 +6,11 @@ import ast
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import backward
 from tapemigrate.patterns import late
+from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
@@ -30,17 +33,20 @@ _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"
 def is_plain(project: Project, view: View, root: Def) -> bool:
     """Whether the root is an import, or configuration by its name."""
     steps = [s.lstrip(".") for s in root.path]
-    if steps[0] == view.kinds.self_name:
+    own = steps[0] == view.kinds.self_name
+    if own:
         steps = steps[1:]
     if steps and steps[0] in _CONFIGURATION:
         # Of what an inner function reads by subscripts, all that is known is the whole.
         by_keys = len(root.path) == 1 and steps[0] in kept(view.scope, _read_by_keys)
-        if len(steps) > 1 or by_keys:
-            return not _takes_the_rest(view, root.path[0])
+        if len(steps) > 1 or by_keys or steps[0] in ("FLAGS", "flags", "hps", "hparams"):
+            return not (
+                _keeps_the_rest(project, view, steps[0])
+                if own
+                else _takes_the_rest(view.scope, steps[0])
+            )
     if not steps:
         return False
-    if steps[0] in ("FLAGS", "flags", "hps", "hparams"):
-        return True
     if len(steps) < len(root.path) and is_constant_of_object(project, view, steps[0]):
         return True
     if is_constant_of_class(project, view.unit, root.path):
@@ -68,11 +74,20 @@ def _read_by_keys(scope: ast.AST) -> frozenset[str]:
     return frozenset(n.id for n in names) - {n.id for n in names if n not in parts}
 
 
-def _takes_the_rest(view: View, name: str) -> bool:
+def _takes_the_rest(scope: Scope, name: str) -> bool:
     """Whether it is what else is passed, ``*args`` or ``**params``: no configuration."""
-    scope = view.scope
     rest = () if isinstance(scope, ast.Module) else (scope.args.vararg, scope.args.kwarg)
     return any(each is not None and each.arg == name for each in rest)
+
+
+def _keeps_the_rest(project: Project, view: View, name: str) -> bool:
+    """Whether a method keeps that under the name: ``self.params = dict(params)``."""
+    for value in attribute_values(project, view, name):
+        scope = project.scope_of(view.unit, value)
+        made = backward(project.view(view.unit, scope).flow.uses_in(value)).made
+        if any(d.kind is Kind.PARAM and _takes_the_rest(scope, d.path[0]) for d in made):
+            return True
+    return False
 
 
 def _gives_no_tensors(project: Project, view: View, path: Path) -> bool:
