@@ -11,8 +11,10 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.class_constants import is_constant_of_object
+from tapemigrate.rules.values.computed_settings import ComputedSettings
 from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
 from tapemigrate.rules.values.plain_objects import is_plain_object
 from tapemigrate.source.trees import calls_in, kept, walk
@@ -27,6 +29,8 @@ _CONFIGURATION = SETTINGS | {
 
 # What is differentiated by parameters, and so was made of them.
 _LOSS = late(r"(^|_)(loss|losses|cost|objective|nll|elbo)$")
+# Methods that hand out all that a dict has.
+_WHOLE = frozenset({"get", "pop", "values", "items", "copy"})
 _READERS = frozenset({"keys", "items", "values", "get", "index", "count", "copy"})
 
 
@@ -36,14 +40,15 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
     own = steps[0] == view.kinds.self_name
     if own:
         steps = steps[1:]
-    if steps and steps[0] in _CONFIGURATION:
+    imported = root.kind is Kind.ENTRY and root.path[0] in project.imported(view.unit)
+    if steps and steps[0] in _CONFIGURATION and not imported:
         # Of what an inner function reads by subscripts, all that is known is the whole.
-        by_keys = len(root.path) == 1 and steps[0] in kept(view.scope, _read_by_keys)
-        if len(steps) > 1 or by_keys or steps[0] in ("FLAGS", "flags", "hps", "hparams"):
+        keys = kept(view.scope, _read_by_keys).get(steps[0], ()) if len(root.path) == 1 else ()
+        parts = root.path[len(root.path) - len(steps) + 1 :][:1] or keys
+        if parts or steps[0] in ("FLAGS", "flags", "hps", "hparams"):
+            rest = _keeps_the_rest if own else _takes_the_rest
             return not (
-                _keeps_the_rest(project, view, steps[0])
-                if own
-                else _takes_the_rest(view.scope, steps[0])
+                rest(project, view, steps[0]) or any(_may_be_tensor(project, p) for p in parts)
             )
     if not steps:
         return False
@@ -55,29 +60,41 @@ def is_plain(project: Project, view: View, root: Def) -> bool:
         return True
     if root.kind is not Kind.ENTRY:
         return False
-    imported = root.path[0] in project.imported(view.unit)
     return imported or _gives_no_tensors(project, view, root.path)
 
 
-def _read_by_keys(scope: ast.AST) -> frozenset[str]:
-    """Such names of which the scope only reads parts: ``config["size"]``."""
-    parts: set[ast.expr] = set()
-    names: list[ast.Name] = []
+def _read_by_keys(scope: ast.AST) -> dict[str, tuple[str, ...]]:
+    """Such names of which the scope only reads parts, and which: ``config["size"]``."""
+    parts: dict[ast.expr, str] = {}
+    names: dict[str, list[ast.Name]] = {}
     for node in walk(scope):
-        if isinstance(node, ast.Attribute):
-            parts.add(node.value)
-        elif isinstance(node, ast.Subscript):
-            if isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load):
-                parts.add(node.value)
-        elif isinstance(node, ast.Name) and node.id in _CONFIGURATION:
-            names.append(node)
-    return frozenset(n.id for n in names) - {n.id for n in names if n not in parts}
+        match node:
+            case ast.Call(ast.Attribute(owner, "get" | "pop"), [ast.Constant() as key, *_]):
+                parts[owner] = f"[{key.value!r}]"
+            case ast.Attribute(value=owner, attr=name) if name not in _WHOLE:
+                parts.setdefault(owner, f".{name}")
+            case ast.Subscript(value=owner, slice=ast.Constant() as key, ctx=ast.Load()):
+                parts[owner] = f"[{key.value!r}]"
+            case ast.Name(id=name) if name in _CONFIGURATION:
+                names.setdefault(name, []).append(node)
+    return {
+        name: tuple(dict.fromkeys(parts[node] for node in found))
+        for name, found in names.items()
+        if all(node in parts for node in found)
+    }
 
 
-def _takes_the_rest(scope: Scope, name: str) -> bool:
+def _may_be_tensor(project: Project, part: str) -> bool:
+    """Whether a part is no setting: by a number, or the program gives tensors for such."""
+    by_number = part.startswith("[") and part[1] not in "'\""
+    return by_number or project.once(ComputedSettings).has(part)
+
+
+def _takes_the_rest(project: Project, view: View, name: str) -> bool:
     """Whether it is what else is passed, ``*args`` or ``**params``: no configuration."""
-    rest = () if isinstance(scope, ast.Module) else (scope.args.vararg, scope.args.kwarg)
-    return any(each is not None and each.arg == name for each in rest)
+    around = outer_definitions(project, view, (name,))
+    scopes = [view.scope] if around is None else [view.scope, around[0].scope]
+    return any(name in _rest(scope) for scope in scopes)
 
 
 def _keeps_the_rest(project: Project, view: View, name: str) -> bool:
@@ -85,9 +102,15 @@ def _keeps_the_rest(project: Project, view: View, name: str) -> bool:
     for value in attribute_values(project, view, name):
         scope = project.scope_of(view.unit, value)
         made = backward(project.view(view.unit, scope).flow.uses_in(value)).made
-        if any(d.kind is Kind.PARAM and _takes_the_rest(scope, d.path[0]) for d in made):
+        if any(d.kind is Kind.PARAM and d.path[0] in _rest(scope) for d in made):
             return True
     return False
+
+
+def _rest(scope: Scope) -> set[str]:
+    """What takes further arguments: ``*args``, ``**params``."""
+    rest = () if isinstance(scope, ast.Module) else (scope.args.vararg, scope.args.kwarg)
+    return {each.arg for each in rest if each is not None}
 
 
 def _gives_no_tensors(project: Project, view: View, path: Path) -> bool:
