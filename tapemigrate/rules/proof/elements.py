@@ -27,12 +27,16 @@ from tapemigrate.rules.proof.asked import Asked
 from tapemigrate.rules.proof.independence import Independence
 from tapemigrate.rules.proof.source_lists import (
     added_whole,
+    fills,
     is_gone_through,
     lists_taken,
     put_into,
     unpacked_together,
 )
+from tapemigrate.rules.values.attributes import contents
+from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.list_signs import ListSigns
+from tapemigrate.rules.values.put_in import put_in_by_others
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence
 from tapemigrate.rules.values.single_values import gives_one_tensor
 from tapemigrate.source.trees import walk
@@ -53,6 +57,7 @@ _MADE_OF_ANOTHER = (
 _DEPTH = 4
 _VARIABLES = (Make.VARIABLES, Make.ANY_VARIABLES, Make.VARIABLE, Make.FROZEN)
 _NEW = (*_VARIABLES, Make.TENSOR, Make.LEAF, Make.PYTHON)
+_LEAVES = (*_VARIABLES, Make.LEAF, Make.PYTHON)
 _TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
 _FOLLOWED = (Kind.ASSIGN, *_TAKEN)
 _LISTERS = frozenset({"list", "tuple", "sorted", "reversed", "set", "dict", "OrderedDict"})
@@ -112,7 +117,7 @@ class Elements:
                 return Refusal(_MADE_OF_ANOTHER.format(leaf.watch), SOURCE)
             # What a call found and listed is variables; what it gave by name may be layers.
             listed = leaf.found and not any(map(_gives_values, self._values(sources)))
-            several = region.sources.single is False
+            several = region.sources.single is False or self._goes_through(leaf, region)
             unknown = [d for d, verdict in verdicts.items() if verdict is None]
             unsure = region.sources.single is None or leaf.watch in whole
             if unsure and any(self._may_give_several(d, region.request) for d in unknown):
@@ -141,6 +146,17 @@ class Elements:
             if None in apart:
                 found.append(_APART.format(ast.unparse(holder)))
         return found
+
+    def _goes_through(self, leaf: Leaf, region: Region) -> bool:
+        """Whether a loop takes the one source out of the list, of which it takes the target too.
+
+        ``for a, b in zip(zs[:-1], zs[1:])``: the list is all that is watched, and all that is used.
+        """
+        flow = self._view.flow
+        taken = {d for d in leaf.defs if d.kind in _TAKEN}
+        target = {d for d in origins(flow.uses_in(region.request.target)) if d.kind in _TAKEN}
+        held = {u.made for d in target - taken for u in d.uses}
+        return bool(taken) and not leaf.defs.isdisjoint(held)
 
     def _rows_watched(self, region: Region) -> list[Def]:
         """What a loop takes out of lists of lists, where all of such a list is watched."""
@@ -499,16 +515,36 @@ class Elements:
         around = outer_definitions(self._project, view, path) if len(path) == 1 else None
         if around is not None:
             holder, given = around[0], [d for d in around[1] if d.path == path]
-            return self._made(given[0], holder, depth - 1) if len(given) == 1 else None
+            if len(given) != 1 or fills(holder.scope, path[0]):
+                return None
+            # What was made without elements has got them somewhere.
+            return self._made(given[0], holder, depth - 1) or None
+        leaves: list[_Part] | None = None
         values: list[ast.expr] = []
-        if len(path) == 1:
+        if len(path) == 1 and path[0] not in unit.once(filled_state):
             values = global_values(unit, path[0])
         elif len(path) == 2 and path[0] == view.kinds.self_name:
+            leaves = self._put_in(view, path[1].lstrip("."))
+            if leaves is None:
+                return None
             values = attribute_values(self._project, view, path[1].lstrip("."))
         if len(values) != 1:
             return None
         holder = self._project.view(unit, self._project.scope_of(unit, values[0]))
-        return self._listed(values[0], holder, depth - 1)
+        listed = self._listed(values[0], holder, depth - 1)
+        return listed or (leaves or None if listed == [] else None)
+
+    def _put_in(self, view: View, attribute: str) -> list[_Part] | None:
+        """What is put into what the object keeps: None if more than leaves, made of nothing."""
+        project = self._project
+        put = [
+            (project.view(unit, project.scope_of(unit, value)), value)
+            for unit, value in contents(project, view, attribute)
+        ]
+        put += put_in_by_others(project, view, attribute)
+        if any(inner.kinds.make(value) not in _LEAVES for inner, value in put):
+            return None
+        return [_Part(inner, value) for inner, value in put[:1]]
 
 
 def _behind(view: View, value: ast.expr) -> set[Def]:

@@ -6,11 +6,13 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Set
 
+from tapemigrate.flow.changers import changed_by_handed
+from tapemigrate.flow.changers import put_into as put_into_by
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import calls_in, kept
+from tapemigrate.source.trees import calls_in, kept, walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.symbols import short
 
@@ -73,6 +75,24 @@ def _fillings(scope: ast.AST) -> dict[str, list[tuple[str, ast.expr]]]:
             if (path := path_of(func.value)) is not None:
                 found.setdefault(text_of(path), []).append((func.attr, call.args[-1]))
     return found
+
+
+def fills(scope: ast.AST, name: str) -> bool:
+    """Whether a function, or one in it, puts something into the list or dict of that name."""
+    return name in kept(scope, _filled_by_name)
+
+
+def _filled_by_name(scope: ast.AST) -> frozenset[str]:
+    found: list[ast.expr] = []
+    for node in walk(scope):
+        match node:
+            case ast.Call():
+                found += [*put_into_by(node), *changed_by_handed(node)]
+            case ast.Subscript(ctx=ast.Store()):
+                found.append(node.value)
+            case ast.AugAssign():
+                found.append(node.target)
+    return frozenset(n.id for n in found if isinstance(n, ast.Name))
 
 
 def lists_taken(view: View, made: Def) -> list[ast.expr | None]:
