@@ -105,7 +105,9 @@ def called_here(region: Region, view: View) -> list[str]:
     body = region.block.body[region.first : region.last + 1]
     run = (n for each in (*body, region.request.target) for n in walk(each))
     called = {name for n in run if isinstance(n, ast.Call) and (name := _taken_from(n.func))}
-    return sorted(called - known - view.flow.own_names)
+    # What a call only changes, ``nonlocal`` names for one, is none of the scope's own.
+    bound = {d.path[0] for d in view.flow.defs.values() if d.kind not in (Kind.ENTRY, Kind.MUTATE)}
+    return sorted(called - known - bound)
 
 
 def _taken_from(func: ast.expr) -> str | None:

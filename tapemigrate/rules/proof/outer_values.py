@@ -138,6 +138,11 @@ class OuterValues:
         late = (u for d in run for u in d.uses if u.made.path not in known)
         behind = backward([*uses, *late], functions).made - functions
         behind |= self._handed_in(holder, made)
+        for kept in sorted({d.path[0] for d in behind} - {name}):
+            if is_set_inside(self._project, holder, kept):  # by an earlier call, perhaps
+                return f"`{kept}` was not computed from {names_of(tensors)}"
+        numbers = {d for d in behind if d.value is not None and _is_number(holder, d.value)}
+        behind -= numbers
         return self._held(name, holder, made, behind, tensors) if behind else None
 
     def is_handed_in(self, name: str) -> bool:
@@ -220,6 +225,10 @@ class OuterValues:
                 if found is not None:
                     return found
         return None
+
+
+def _is_number(holder: View, value: ast.expr) -> bool:
+    return holder.kinds.make(value) is Make.PYTHON
 
 
 def _evaluated(made: Def) -> list[ast.expr]:
