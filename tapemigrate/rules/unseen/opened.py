@@ -33,11 +33,9 @@ class Opened:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._under: dict[str, str] = {}
+        self._managers: set[str] = set()
         self.anywhere = ""
-        for unit in project.units.having(OVERRIDE):
-            for node in [*unit.nodes(ast.Attribute), *unit.nodes(ast.Name)]:
-                if last_name(node) == OVERRIDE and not self.anywhere:
-                    self._open(unit, node)
+        self._open(OVERRIDE)
 
     def may_run(self, unit: Unit, node: ast.AST) -> str:
         """The place of a map that may be open where ``node`` runs; empty for none."""
@@ -50,13 +48,32 @@ class Opened:
             above = unit.parents.get(above)
         return ""
 
-    def _open(self, unit: Unit, node: ast.expr) -> None:
-        place = f"{os.path.basename(unit.filename)}, line {node.lineno}"
+    def _open(self, name: str) -> None:
+        """Notes what runs where what ``name`` gives is open."""
+        for unit in self._project.units.having(name):
+            for node in [*unit.nodes(ast.Attribute), *unit.nodes(ast.Name)]:
+                if last_name(node) == name and not self.anywhere:
+                    place = f"{os.path.basename(unit.filename)}, line {node.lineno}"
+                    self._open_at(unit, node, place)
+
+    def _open_at(self, unit: Unit, node: ast.expr, place: str) -> None:
         block: ast.AST | None = node
         while block is not None and not isinstance(block, ast.With | ast.stmt):
             block = unit.parents.get(block)
+        if isinstance(block, ast.With) and (name := _opening(unit, block)):
+            if name in self._managers:
+                return
+            self._managers.add(name)
+            if self._is_used(name):
+                self._open(name)
+                return
         if not isinstance(block, ast.With) or not self._follow(unit, block.body, place):
             self.anywhere = place
+
+    def _is_used(self, name: str) -> bool:
+        """Whether what opens by that name is called anywhere in sight."""
+        calls = (c for unit in self._project.units.having(name) for c in unit.nodes(ast.Call))
+        return any(last_name(call.func) == name for call in calls)
 
     def _follow(self, unit: Unit, body: Iterable[ast.AST], place: str) -> bool:
         """Whether it can be told what of the project runs in ``body``, which is noted."""
@@ -100,6 +117,16 @@ class Opened:
                 for target, value in each_given(stmt):
                     if last_name(target) == name:
                         yield unit, value
+
+
+def _opening(unit: Unit, block: ast.With) -> str:
+    """The function that does no more there than to give way to who opens it: ``yield``."""
+    above = unit.parents.get(block)
+    plain = all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Yield) for s in block.body)
+    if not plain or not isinstance(above, NamedFunction):
+        return ""
+    decorators = (last_name(each) for each in above.decorator_list)
+    return above.name if "contextmanager" in decorators else ""
 
 
 def _is_shared(unit: Unit, name: ast.Name) -> bool:
