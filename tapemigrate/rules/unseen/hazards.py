@@ -414,9 +414,7 @@ def _taint(found: Hazards) -> None:
     found.tainted |= dict.fromkeys(_modules(found.unit), RAW_OPS)
     pending = found.unit.definitions
     imported = _from_elsewhere(found)
-    giving = {last_of(node) for node, _ in references(found.unit) if found.gives(node)}
-    unnamed = any(map(runs_unnamed, found.methods))
-    of_classes = [n for n in imported if n[:1].isupper() or n in giving] if unnamed else []
+    of_classes = _making_objects(found, imported) if any(map(runs_unnamed, found.methods)) else ()
     # What of other files runs such things may hang on any class that does.
     always = frozenset((*found.methods, *found.given.running))
     known: set[str] | None = None
@@ -488,6 +486,12 @@ def _from_elsewhere(found: Hazards) -> dict[str, Refusal]:
         return {}
     asked = [(last_of(node) or "", found.foreign(node)) for node, _ in references(found.unit)]
     return {name: each for name, each in asked if each is not None and not each.gathers}
+
+
+def _making_objects(found: Hazards, imported: Iterable[str]) -> list[str]:
+    """Those of the ``imported`` that may make objects: classes, by their capital letter, mostly."""
+    giving = {last_of(node) for node, _ in references(found.unit) if found.gives(node)}
+    return [name for name in imported if name[:1].isupper() or name in giving]
 
 
 def _modules(unit: Unit) -> Iterator[str]:

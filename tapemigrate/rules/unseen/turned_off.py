@@ -6,10 +6,9 @@ In the file that asks for the gradients the fix turns them on again. Another one
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Iterable, Iterator
 
-from tapemigrate.rules.callgraph.places import import_path, is_module, steps_of
+from tapemigrate.rules.callgraph.places import import_path, is_module, place_of, steps_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import parsed
@@ -37,17 +36,23 @@ class TurnedOff:
             last = own[-2] if own[-1] == "__init__" and len(own) > 1 else own[-1]
             self._by_last.setdefault(last, []).append(path)
         self._imported: dict[str, frozenset[str]] = {}
+        self._known: dict[str, Refusal | None] = {}
 
     def refuse(self, unit: Unit) -> Refusal | None:
         """Why no call of ``unit`` may become a tape, if its program turns such things off."""
+        if unit.filename not in self._known:
+            self._known[unit.filename] = self._refuse(unit)
+        return self._known[unit.filename]
+
+    def _refuse(self, unit: Unit) -> Refusal | None:
         own = any(home is unit and unit.parents[c] in unit.tree.body for home, c, _ in self._found)
         program = self._program(unit.filename) if self._found else frozenset()
         for home, call, name in self._found:
-            if home is unit and is_mended(unit, call, name):
+            if home is unit and _is_mended(unit, call, name):
                 continue
             if home.filename not in program or (own and self._is_before(home, call, unit)):
                 continue
-            place = f"{os.path.basename(home.filename)}, line {call.lineno}"
+            place = place_of(unit, home, call)
             again = " and ".join(f"`tf.compat.v1.{each}()`" for each in SWITCHES[name])
             return Refusal(
                 f"`{name}()` in {place} turns off what a tape needs",
@@ -107,7 +112,7 @@ def _modules(stmt: ast.stmt) -> Iterator[str]:
             yield path
 
 
-def is_mended(unit: Unit, call: ast.Call, name: str | None) -> bool:
+def _is_mended(unit: Unit, call: ast.Call, name: str | None) -> bool:
     """Whether a fix in its own file can turn on again what the call turns off."""
     is_stmt = isinstance(unit.parents[call], ast.Expr)
     return name == "disable_v2_behavior" and is_stmt and isinstance(call.func, ast.Attribute)
