@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.variable_lists import is_one_variable
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, calls_in, walk
 from tapemigrate.tape.filled_lists import Filling, added
 from tapemigrate.tape.kinds import Make
 
+# Through how many functions that only hand it on.
+_MOST_STEPS = 3
 
-def fills(project: Project, view: View, call: ast.Call, path: Path) -> Filling:
+
+def fills(
+    project: Project, view: View, call: ast.Call, path: Path, steps: int = _MOST_STEPS
+) -> Filling:
     """What a function that the call may mean puts into what is at ``path``.
 
     It is handed that, or something that is written out there and holds it, or reads it outside.
@@ -49,21 +55,41 @@ def fills(project: Project, view: View, call: ast.Call, path: Path) -> Filling:
             functions = effects.functions(name)
             found.update(_adds(project, unit, each, call, path, bound) for each in functions)
             found.add(Filling.NOTHING if functions else Filling.ANYTHING)
+        for function in effects.functions(name) if steps else ():
+            home = project.view(unit, function)
+            for inner, parameter in _handed_on(function, call, path, bound):
+                found.add(fills(project, home, inner, (parameter,), steps - 1))
     return max(found, default=Filling.UNSEEN)
+
+
+def _handed_on(
+    function: NamedFunction, call: ast.Call, path: Path, bound: int
+) -> Iterator[tuple[ast.Call, str]]:
+    """The calls in the function that are handed what is at ``path``, by its parameter's name."""
+    for value, name in _given(function, call, bound):
+        if path_of(value) == path and name:
+            for inner in calls_in(function):
+                if any(path_of(each) == (name,) for each in arguments_of(inner)):
+                    yield inner, name
+
+
+def _given(function: NamedFunction, call: ast.Call, bound: int) -> list[tuple[ast.expr, str]]:
+    """What a call gives the function, and the names of its parameters; empty where not told."""
+    own = [a.arg for a in parameters(function.args)][bound:]
+    given = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
+    return given + [(k.value, k.arg or "") for k in call.keywords]
 
 
 def _adds(
     project: Project,
     unit: Unit,
-    function: ast.FunctionDef | ast.AsyncFunctionDef,
+    function: NamedFunction,
     call: ast.Call,
     path: Path,
     bound: int,
 ) -> Filling:
     """What the function adds to what is at ``path``, if it does nothing else with it."""
-    own = [a.arg for a in parameters(function.args)][bound:]
-    given = [(a, own[i] if i < len(own) else "") for i, a in enumerate(call.args)]
-    given += [(k.value, k.arg or "") for k in call.keywords]
+    given = _given(function, call, bound)
     holding = [(v, name) for v, name in given if any(path_of(n) == path for n in walk(v))]
     if [path_of(v) for v, _ in holding] != [path] or not holding[0][1]:
         return Filling.ANYTHING

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from tapemigrate.flow.changers import changed_by_handed, put_into
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import kinds_of
+from tapemigrate.rules.indexes import effects_of, kinds_of
 from tapemigrate.rules.project import Project
 from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import arguments_of, walk
@@ -57,7 +58,7 @@ def _keeping(unit: Unit) -> frozenset[str]:
     read, kinds = unit.once(_read_parts), unit.once(kinds_of)
     found: set[str] = set()
     for method in _methods(unit):
-        set_here = dict(_set(method, kinds))
+        set_here = dict([*_set_by_others(unit, method, kinds), *_set(method, kinds)])
         own = Counter(n.attr for n in walk(method) if _is_load(n)) if set_here else Counter()
         if any(read[name] > own[name] for name in set_here) or (
             set_here and _is_read_before(method, set_here)
@@ -83,7 +84,8 @@ def _all_set(unit: Unit) -> dict[str, set[str]]:
     kinds = unit.once(kinds_of)
     found: dict[str, set[str]] = {}
     for method in _methods(unit):
-        found.setdefault(method.name, set()).update(name for name, _ in _set(method, kinds))
+        set_here = (*_set(method, kinds), *_set_by_others(unit, method, kinds))
+        found.setdefault(method.name, set()).update(name for name, _ in set_here)
     return found
 
 
@@ -108,11 +110,28 @@ def _is_load(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
 
 
-def _set(method: ast.FunctionDef, kinds: Kinds) -> Iterator[tuple[str, Point]]:
-    """The parts of its object that it sets to what may be a tensor, and where it first has."""
+def _set_by_others(
+    unit: Unit, method: ast.FunctionDef, kinds: Kinds
+) -> Iterator[tuple[str, Point]]:
+    """The same of functions of the file that a method hands its object: ``encode(self, x)``."""
     me = method.args.args[0].arg
+    for call in (n for n in walk(method) if isinstance(n, ast.Call)):
+        if not any(isinstance(each, ast.Name) and each.id == me for each in arguments_of(call)):
+            continue
+        if isinstance(call.func, ast.Name):
+            for function in effects_of(unit).functions(call.func.id):
+                for own in parameters(function.args):
+                    yield from ((name, end(call)) for name, _ in _set(function, kinds, own.arg))
+
+
+def _set(function: NamedFunction, kinds: Kinds, me: str = "") -> Iterator[tuple[str, Point]]:
+    """The parts of its object that it sets to what may be a tensor, and where it first has.
+
+    ``me``: the parameter that is the object; else the first one.
+    """
+    me = me or function.args.args[0].arg
     found: list[tuple[str, Point]] = []
-    for node in walk(method):
+    for node in walk(function):
         if not isinstance(node, ast.Assign | ast.AugAssign | ast.Call):
             continue
         owner: ast.expr | None
