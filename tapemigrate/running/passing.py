@@ -6,13 +6,12 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.running.texts import FOREIGN
 from tapemigrate.source.decoding import SourceFile, is_notebook
 from tapemigrate.source.plain_tree import plain_tree
 from tapemigrate.source.trees import statements, walk
 
-# Through how many such files a call is followed.
-_MOST_STEPS = 2
 # A name that stands in more files than this (``build``) says little about who calls it.
 _MOST_MENTIONS = 60
 
@@ -36,7 +35,7 @@ def passing(
     """The files through which others reach the functions that ``making`` tells of files."""
     found: dict[str, Passing] = {}
     ahead = {path: Passing(names, ()) for path, names in making.items() if names}
-    for _ in range(_MOST_STEPS if ahead else 0):
+    while ahead:
         words = {FOREIGN + name for each in ahead.values() for name in each.names}
         users = {u: paths for u, paths in _users(ahead, find(words)).items() if u not in found}
         asked = [
@@ -67,7 +66,7 @@ def _users(
 
 
 def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
-    """The functions and classes of a file that use one of ``names``, through each other too.
+    """The functions, classes and values of a file that use one of ``names``, by others too.
 
     And what it imports by such a name, which others may import from it in turn.
 
@@ -75,8 +74,14 @@ def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
         SourceError: where it does not parse.
     """
     tree = plain_tree(file)
-    tops = [s for s in tree.body if isinstance(s, ast.FunctionDef | ast.ClassDef)]
-    used = {top.name: set(_names_in(top)) for top in tops}
+    used: dict[str, set[str]] = {}
+    for stmt in tree.body:
+        if isinstance(stmt, ast.FunctionDef | ast.ClassDef):
+            own = [stmt.name]
+        else:  # ``MODELS = {"flat": Flat}``
+            own = [target.id for target, _ in each_given(stmt) if isinstance(target, ast.Name)]
+        for name in own:
+            used.setdefault(name, set()).update(_names_in(stmt))
     imports = [s for s in statements(tree) if isinstance(s, ast.Import | ast.ImportFrom)]
     aliases = [alias for stmt in imports for alias in stmt.names]
     parts = [a for stmt in imports if isinstance(stmt, ast.ImportFrom) for a in stmt.names]

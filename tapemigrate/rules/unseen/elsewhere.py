@@ -37,8 +37,6 @@ from tapemigrate.rules.unseen.spread import hidden, hidden_methods, uses_of_own,
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import gives_no_tensors
 
-# Through how many files such functions are followed.
-_MOST_STEPS = 3
 # The marks that are no words.
 _SIGNS = tuple(mark for mark in MARKS if not mark.isidentifier())
 # What brings names that do not stand in a file.
@@ -58,7 +56,7 @@ class Elsewhere:
             if words_among(file, MARKS) or any(sign in file.text for sign in _SIGNS):
                 self._add(name, _HIDDEN.of(file) or {})
         new: Collection[str] = list(self._by_name)
-        for _ in range(_MOST_STEPS if new else 0):
+        while new:
             # The others would give what they have given.
             asked = [each for each in files if self._may_import(each[1], new)]
             more = [(name, self._importing(name, file)) for name, file in asked]
@@ -210,16 +208,20 @@ class Elsewhere:
         found: dict[str, Refusal] = {}
         for expr, path in references(unit) if methods else ():
             if _last(expr) not in found:
-                refusal = self._run_for(unit.filename, path, methods, _MOST_STEPS)
+                refusal = self._run_for(unit.filename, path, methods, frozenset())
                 found |= {} if refusal is None else {_last(expr): refusal}
         return found
 
     def _run_for(
-        self, filename: str, path: str, methods: Mapping[str, Refusal], steps: int
+        self, filename: str, path: str, methods: Mapping[str, Refusal], seen: frozenset[str]
     ) -> Refusal | None:
-        """Which of ``methods`` the function may run that a file imports by ``path``."""
+        """Which of ``methods`` the function may run that a file imports by ``path``.
+
+        ``seen`` are the files and paths that led to it.
+        """
         module, _, name = path.rpartition(".")
-        if not steps or not module or is_of_library(path) or gives_no_tensors(path):
+        key = f"{filename}:{path}"
+        if key in seen or not module or is_of_library(path) or gives_no_tensors(path):
             return None
         homes = self._below(module)
         if not homes:
@@ -232,7 +234,7 @@ class Elsewhere:
             run = dict(methods)
             here = {name, *uses.own.get(name, ())}
             for further, last in dict.fromkeys((f, n) for f, n, top in uses.foreign if top in here):
-                if (refusal := self._run_for(other, further, methods, steps - 1)) is not None:
+                if (refusal := self._run_for(other, further, methods, seen | {key})) is not None:
                     run[last] = refusal
             unnamed = next((r for method, r in methods.items() if runs_unnamed(method)), None)
             run |= {} if unnamed is None else {CALLED: unnamed}

@@ -41,8 +41,6 @@ _HARMLESS = ("tensorflow.", "numpy.", "math.")
 _Running = dict[str, str]
 #: The same of those that others can import, by their name and file.
 _Known = dict[str, dict[str, str]]
-# Through how many files they are followed.
-_MOST_STEPS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +185,9 @@ def _follow(project: Project) -> dict[str, _Running]:
         if any(word in file.text for word in CELLS):
             _add(known, filename, file, _running(filename, file, project))
     meant: dict[str, _Running] = {}
-    for _ in range(_MOST_STEPS if known else 0):
-        more: list[tuple[str, Unit | Later, _Running]] = []
+    more: list[tuple[str, Unit | Later, _Running]]
+    while known:
+        more = []
         wanted = frozenset(known)
         for filename, file in files:
             may_have = isinstance(file, Unit) or file.may_have(wanted)
@@ -198,6 +197,8 @@ def _follow(project: Project) -> dict[str, _Running]:
                 meant[filename] = names
                 found = _find(facts, names, lambda name: not _is_at_hand(name, project))
                 more.append((filename, file, found))
+        if not more:
+            break
         for each in more:
             _add(known, *each)
     return meant
