@@ -12,6 +12,9 @@ from tapemigrate.source.decoding import SourceFile, is_notebook
 from tapemigrate.source.plain_tree import plain_tree
 from tapemigrate.source.trees import statements, walk
 
+# Through how many such files a call is followed, but for one of what overrides gradients: that is
+# no error, it is another number.
+_MOST_STEPS = 2
 # A name that stands in more files than this (``build``) says little about who calls it.
 _MOST_MENTIONS = 60
 
@@ -33,9 +36,18 @@ def passing(
     making: Mapping[str, frozenset[str]], find: Find, running: Running
 ) -> dict[str, Passing]:
     """The files through which others reach the functions that ``making`` tells of files."""
+    from tapemigrate.rules.unseen.reasons import OVERRIDE
+
+    overriding = (
+        frozenset(find({FOREIGN + OVERRIDE})[FOREIGN + OVERRIDE]) if making else frozenset()
+    )
     found: dict[str, Passing] = {}
     ahead = {path: Passing(names, ()) for path, names in making.items() if names}
+    steps = 0
     while ahead:
+        steps += 1
+        if steps > _MOST_STEPS:
+            ahead = {p: each for p, each in ahead.items() if overriding.intersection(each.through)}
         words = {FOREIGN + name for each in ahead.values() for name in each.names}
         users = {u: paths for u, paths in _users(ahead, find(words)).items() if u not in found}
         asked = [

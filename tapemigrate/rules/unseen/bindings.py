@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from tapemigrate.flow.functions import named_defaults
+from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.flow.unpacking import GIVING, each_given
 from tapemigrate.rules.finding import Unit
 
@@ -23,6 +23,16 @@ def last_name(node: ast.expr) -> str:
 def bound(unit: Unit) -> tuple[tuple[str, ast.expr], ...]:
     """The last names of what is given a value in the file, and that value, or what holds it."""
     return unit.once(_bound)
+
+
+def is_shared(unit: Unit, name: ast.Name) -> bool:
+    """Whether the name is one of the module, or of what it imports, and no local one."""
+    outermost, above = None, unit.parents.get(name)
+    while above is not None:
+        if isinstance(above, NamedFunction | ast.Lambda):
+            outermost = above
+        above = unit.parents.get(above)
+    return outermost is None or name.id in free_names(outermost)
 
 
 def with_second_names(unit: Unit, names: Collection[str]) -> frozenset[str]:

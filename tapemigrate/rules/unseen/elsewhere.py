@@ -19,6 +19,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later, words_among
 from tapemigrate.rules.unseen.around import called_under
+from tapemigrate.rules.unseen.bindings import is_shared
 from tapemigrate.rules.unseen.giving import giving_functions
 from tapemigrate.rules.unseen.hazards import opens
 from tapemigrate.rules.unseen.holding import HANDED
@@ -37,6 +38,9 @@ from tapemigrate.rules.unseen.spread import hidden, hidden_methods, uses_of_own,
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import gives_no_tensors
 
+# Through how many files the others are followed than those that nothing tells apart from what
+# they replace: a gradient that is overridden is no error, it is another number.
+_MOST_STEPS = 3
 # The marks that are no words.
 _SIGNS = tuple(mark for mark in MARKS if not mark.isidentifier())
 # What brings names that do not stand in a file.
@@ -56,10 +60,14 @@ class Elsewhere:
             if words_among(file, MARKS) or any(sign in file.text for sign in _SIGNS):
                 self._add(name, _HIDDEN.of(file) or {})
         new: Collection[str] = list(self._by_name)
+        steps = 0
         while new:
             # The others would give what they have given.
             asked = [each for each in files if self._may_import(each[1], new)]
             more = [(name, self._importing(name, file)) for name, file in asked]
+            steps += 1
+            if steps > _MOST_STEPS:
+                more = [(n, {k: r for k, r in f.items() if r.overrides}) for n, f in more]
             new = [each for name, found in more for each in self._add(name, found)]
 
     def homes_by_name(self) -> dict[str, list[str]]:
@@ -259,7 +267,7 @@ class Elsewhere:
     def runs(self, unit: Unit, node: ast.expr) -> Refusal | None:
         """The same as ``refuse``, of the functions and classes of ``unit`` itself as well."""
         refusal = self.refuse(unit, node)
-        if refusal is None and isinstance(node, ast.Name):
+        if refusal is None and isinstance(node, ast.Name) and is_shared(unit, node):
             known = self._by_name.get(node.id, ())
             refusal = next((r for home, r in known if home == unit.filename), None)
             if refusal is not None and not refusal.placed:

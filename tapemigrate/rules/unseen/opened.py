@@ -10,13 +10,13 @@ import builtins
 import os
 from collections.abc import Iterable, Iterator
 
-from tapemigrate.flow.functions import NamedFunction, free_names
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.unseen.bindings import last_name
+from tapemigrate.rules.unseen.bindings import is_shared, last_name
 from tapemigrate.rules.unseen.reasons import OVERRIDE
 from tapemigrate.source.trees import top_level, walk
 
@@ -87,7 +87,7 @@ class Opened:
                 if not isinstance(node, ast.Name | ast.Attribute):
                     continue
                 name = last_name(node)
-                if isinstance(node, ast.Name) and not _is_shared(home, node):
+                if isinstance(node, ast.Name) and not is_shared(home, node):
                     continue
                 if name not in self._under and not is_of_library(home.names.qualified(node)):
                     meant = list(self._meant(name))
@@ -99,7 +99,7 @@ class Opened:
     def _is_known(self, unit: Unit, func: ast.expr) -> bool:
         """Whether all that a call of ``func`` may run is of a library, or noted by its name."""
         path, name = unit.names.qualified(func), last_name(func)
-        if isinstance(func, ast.Name) and not _is_shared(unit, func):
+        if isinstance(func, ast.Name) and not is_shared(unit, func):
             return False
         if is_of_library(path) or any(self._meant(name)):
             return True
@@ -127,16 +127,6 @@ def _opening(unit: Unit, block: ast.With) -> str:
         return ""
     decorators = (last_name(each) for each in above.decorator_list)
     return above.name if "contextmanager" in decorators else ""
-
-
-def _is_shared(unit: Unit, name: ast.Name) -> bool:
-    """Whether the name is one of the module, or of what it imports, and no local one."""
-    outermost, above = None, unit.parents.get(name)
-    while above is not None:
-        if isinstance(above, NamedFunction | ast.Lambda):
-            outermost = above
-        above = unit.parents.get(above)
-    return outermost is None or name.id in free_names(outermost)
 
 
 def may_be_open(project: Project, unit: Unit, call: ast.Call) -> str:
