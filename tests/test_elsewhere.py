@@ -8,6 +8,7 @@ import pytest
 
 from tapemigrate.runner import run
 from tapemigrate.settings import Settings
+from tests.test_fixtures import FIXTURES
 
 TOOLS = """\
 import tensorflow as tf
@@ -135,3 +136,25 @@ def test_what_changes_the_graph_is_read_though_no_file_of_the_tape_names_it(
     (found,) = [each for each in outcome.diagnostics if each.code == "TM101"]
     assert ("changes the graph in place with `reroute_ts`" in found.message) is changes
     assert (found.fix is None) is changes
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mustflag/resource_variables_turned_off_in_another_file",
+        "mustflag/turned_off_in_another_file",
+        "traps/called_under_an_override_through_a_third_file",
+        "traps/method_of_another_file_calls_what_reverses",
+        "traps/objects_that_hold_what_reverses",
+        "traps/override_open_where_nothing_shows_it",
+        "traps/reverses_through_many_files",
+    ],
+)
+def test_the_files_that_tell_of_it_are_read(tmp_path: Path, name: str) -> None:
+    (fixture,) = (each for each in FIXTURES if each.name == name)
+    for each, text in fixture.texts.items():
+        (tmp_path / each).write_text(text, encoding="utf-8")
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    found = [each.fix for each in outcome.diagnostics if each.code == "TM101"]
+    assert found
+    assert not [fix for fix in found if fix is not None and fix.applicability == "safe"]
