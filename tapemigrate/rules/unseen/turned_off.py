@@ -16,9 +16,10 @@ from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import short
 
 _NEEDED = ("enable_resource_variables", "enable_control_flow_v2")
+_VERSION = "disable_v2_behavior"
 #: What turns them off, and what of them.
 SWITCHES = {
-    "disable_v2_behavior": _NEEDED,
+    _VERSION: _NEEDED,
     "disable_resource_variables": _NEEDED[:1],
     "disable_control_flow_v2": _NEEDED[1:],
 }
@@ -48,15 +49,15 @@ class TurnedOff:
         own = any(home is unit and unit.parents[c] in unit.tree.body for home, c, _ in self._found)
         program = self._program(unit.filename) if self._found else frozenset()
         for home, call, name in self._found:
-            if home is unit and _is_mended(unit, call, name):
-                continue
+            if home is unit and (name != _VERSION or _is_mended(unit, call)):
+                continue  # the file itself tells of the others
             if home.filename not in program or (own and self._is_before(home, call, unit)):
                 continue
             place = place_of(unit, home, call)
             again = " and ".join(f"`tf.compat.v1.{each}()`" for each in SWITCHES[name])
+            mend = f"Call {again} right after it" if name == _VERSION else f"Drop `{name}()` there"
             return Refusal(
-                f"`{name}()` in {place} turns off what a tape needs",
-                f"Call {again} right after it, and run this again.",
+                f"`{name}()` in {place} turns off what a tape needs", f"{mend}, and run this again."
             )
         return None
 
@@ -112,10 +113,9 @@ def _modules(stmt: ast.stmt) -> Iterator[str]:
             yield path
 
 
-def _is_mended(unit: Unit, call: ast.Call, name: str | None) -> bool:
+def _is_mended(unit: Unit, call: ast.Call) -> bool:
     """Whether a fix in its own file can turn on again what the call turns off."""
-    is_stmt = isinstance(unit.parents[call], ast.Expr)
-    return name == "disable_v2_behavior" and is_stmt and isinstance(call.func, ast.Attribute)
+    return isinstance(unit.parents[call], ast.Expr) and isinstance(call.func, ast.Attribute)
 
 
 def turned_off(project: Project, unit: Unit) -> Refusal | None:
