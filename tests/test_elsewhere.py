@@ -31,6 +31,35 @@ def f(x):
     return tf.gradients(y, x)[0]
 """
 
+BASE = """\
+class Net(object):
+    def logits(self, x):
+        return self.features(x) * 3.0
+"""
+REVERSING = """\
+from base import Net
+from flip import flip_gradient
+
+
+class Model(Net):
+    def features(self, x):
+        return flip_gradient(x)
+"""
+HOLDER = """\
+import tensorflow as tf
+from model import Model
+
+
+class Attack(object):
+    def __init__(self):
+        self.model = Model()
+
+    def slope(self):
+        x = tf.linspace(0.5, 1.5, 3)
+        y = self.model.logits(x)
+        return tf.gradients(y, x)[0]
+"""
+
 
 def messages(folder: Path, imports: str, call: str) -> list[str]:
     (folder / "util").mkdir()
@@ -158,3 +187,17 @@ def test_the_files_that_tell_of_it_are_read(tmp_path: Path, name: str) -> None:
     found = [each.fix for each in outcome.diagnostics if each.code == "TM101"]
     assert found
     assert not [fix for fix in found if fix is not None and fix.applicability == "safe"]
+
+
+def test_base_classes_of_what_reverses_are_read(tmp_path: Path) -> None:
+    """`logits` stands in a file that names nothing of it, nor is named by the one with the call."""
+    (fixture,) = (
+        e for e in FIXTURES if e.name == "traps/method_of_another_file_calls_what_reverses"
+    )
+    (tmp_path / "flip.py").write_text(fixture.texts["flip.py"], encoding="utf-8")
+    (tmp_path / "base.py").write_text(BASE)
+    (tmp_path / "model.py").write_text(REVERSING)
+    (tmp_path / "main.py").write_text(HOLDER)
+    outcome = run([str(tmp_path)], lambda path: Settings(), mode="check", jobs=1)
+    (message,) = (each.message for each in outcome.diagnostics if each.code == "TM101")
+    assert "may be a method of" in message
