@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,3 +54,15 @@ def tapemigrate(
         env={**os.environ, "PYTHONPATH": path, **environment},
         check=False,
     )
+
+
+def some_fixtures(folder: Path) -> Path:
+    """Copies some fixtures of each family below ``folder``, those of several files as a whole."""
+    fixtures = Path(__file__).resolve().parent.parent / "fixtures"
+    for family in sorted(each for each in fixtures.iterdir() if each.is_dir()):
+        step = 4 if family.name == "threaded" else 12
+        for entry in sorted(family.iterdir())[::step]:
+            (folder / family.name).mkdir(parents=True, exist_ok=True)
+            copy = shutil.copytree if entry.is_dir() else shutil.copy
+            copy(entry, folder / family.name / entry.name)
+    return folder

@@ -25,7 +25,7 @@ from tapemigrate.running.cache import Cache, key_of, open_cache
 from tapemigrate.running.tasks import Task
 from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import decode
-from tests.programs import BROKEN, CLEAN, LOCAL
+from tests.programs import BROKEN, CLEAN, LOCAL, some_fixtures
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PLAIN = Settings()
@@ -197,12 +197,7 @@ def test_the_folder_is_part_of_the_key(
 
 @pytest.mark.parametrize("edits", [False, True])
 def test_fixtures_with_and_without_and_with_any_number_of_jobs(tmp_path: Path, edits: bool) -> None:
-    folder = tmp_path / "fixtures"
-    for number, path in enumerate(sorted((REPOSITORY / "fixtures").rglob("*.py"))):
-        if number % 12 == 0 or "threaded" in path.parts:
-            target = folder / path.relative_to(REPOSITORY / "fixtures")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, target)
+    folder = some_fixtures(tmp_path / "fixtures")
     cache = opened(tmp_path / "cache")
     expected = found(folder, None, edits=edits)
     assert len(expected.results) > 40

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterable
@@ -20,6 +19,7 @@ from tapemigrate.running.modules import Modules
 from tapemigrate.running.projects import Projects
 from tapemigrate.running.words import Words
 from tapemigrate.settings import Settings
+from tests.programs import some_fixtures
 
 MODEL = "class Model:\n    def loss(self, y, x):\n        return tf.gradients(y, x)[0]\n"
 
@@ -128,19 +128,18 @@ def test_what_half_the_tree_uses_ties_nothing(tmp_path: Path) -> None:
 
 def test_what_goes_together_does_not_depend_on_hashes(tmp_path: Path) -> None:
     """In a tree with more namesakes than may go together, the order decides which do."""
-    fixtures = Path(__file__).parents[1] / "fixtures"
-    for number, path in enumerate(sorted(fixtures.rglob("*.py"))):
-        if number % 12 == 0 or "threaded" in path.parts:
-            target = tmp_path / path.relative_to(fixtures)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, target)
+    some_fixtures(tmp_path)
     command = [sys.executable, "-m", "tapemigrate", "check", "--no-cache", "."]
     command += ["--output-format", "json", "--jobs", "1"]
     reports = {
         subprocess.run(
             command,
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(fixtures.parent), "PYTHONHASHSEED": seed},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(Path(__file__).parents[1]),
+                "PYTHONHASHSEED": seed,
+            },
             capture_output=True,
             text=True,
         ).stdout
