@@ -13,6 +13,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values, element, glob
 from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.callgraph.converted import may_be_converted
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
+from tapemigrate.rules.callgraph.meaning import meant_by
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.source.trees import walk
@@ -341,12 +342,19 @@ class ShapeEvidence:
 
     def _by_callers(self, view: View, name: str, depth: int) -> bool | None:
         scope = view.scope
-        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        if not isinstance(scope, ast.FunctionDef):
             return None
         if is_called_by_python(scope) or _is_rebound(view, name):
             return None
         found: set[bool | None] = set()
-        for site in self._project.mentions(scope.name).calls:
+        calls = [
+            (site, meant)
+            for site in self._project.mentions(scope.name).calls
+            if (meant := meant_by(self._project, view.unit, scope, site)) is not False
+        ]
+        if not any(meant for _, meant in calls):
+            return None  # `session.run([a, b])` hands nothing to a `run` of one's own
+        for site, _ in calls:
             argument = argument_for(site.call, scope, name, view.cls is not None)
             if argument is None or len(found) > 1:
                 return None
