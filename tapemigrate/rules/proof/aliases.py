@@ -9,7 +9,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import meant, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
-from tapemigrate.source.trees import walk
+from tapemigrate.rules.proof.given_out import given_out
 from tapemigrate.tape.returned import element, places_of
 from tapemigrate.tape.same import may_be
 from tapemigrate.tape.syntax import given_back
@@ -85,15 +85,10 @@ def named_by(value: ast.expr, view: View) -> frozenset[Def]:
 
 def _given_out(value: ast.expr, view: View) -> frozenset[Def]:
     """The parts of the object that a method of its own gives as they are: ``self.get_x()``."""
-    if not isinstance(value, ast.Call) or view.cls is None:
+    me = view.kinds.self_name
+    if not isinstance(value, ast.Call) or view.cls is None or me is None:
         return frozenset()
-    path, method = path_of(value.func), view.kinds.called(value)
-    if method is None or path is None or path[:-1] != (view.kinds.self_name,):
-        return frozenset()
-    given = (path_of(end.value) for end in walk(method) if isinstance(end, ast.Return))
-    me = next((a.arg for a in method.args.args), None)
-    parts = {each[1:] for each in given if each is not None and each[:1] == (me,) and each[1:]}
-    return frozenset(_entry(view, (path[0], *part)) for part in parts)
+    return frozenset(_entry(view, (me, *part)) for part in given_out(value, view))
 
 
 def _entry(view: View, path: Path) -> Def:
