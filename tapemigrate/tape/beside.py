@@ -22,6 +22,7 @@ from tapemigrate.tape.outside import together
 from tapemigrate.tape.picked import Picked
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.request import Refusal, Request
+from tapemigrate.tape.same import may_be
 from tapemigrate.tape.second_names import Apart, SecondNames
 from tapemigrate.tape.symbols import RUN_WHEN_CALLED
 from tapemigrate.tape.syntax import (
@@ -96,6 +97,9 @@ class Beside:
         taken = self._taken_out_of(target, leaf, stops)
         if taken is not None:
             yield together(text_of(taken.path))
+        holder = self._taken_out_of(target, leaf, stops, by_name=False)
+        if holder is not None and holder.kind in _OUTSIDE:
+            yield f"`{text_of(holder.path)}` keeps nothing that was computed from `{leaf.watch}`"
         if self._reads_beside(request, target, leaf, stops):
             yield together(text_of(min(made, key=lambda d: d.path).path))
         yield self._unpacked_beside(target, leaf, stops) or self._looped_beside(target, leaf, stops)
@@ -118,12 +122,19 @@ class Beside:
             part = "the source" if own else f"`{leaf.watch}`"
             yield f"no other part of `{holder[0]}` was computed from {part}"
         me = self._kinds.self_name
-        if me is not None and (leaf.watch or "").startswith(f"{me}."):
-            if (me,) in self._read_for(request, target, stops):
+        named = any(len(d.path) > 1 and d.path[0] == me for d in self._same(leaf))
+        itself = (leaf.watch or "").startswith(f"{me}.")
+        if me is not None and (named or itself) and (me,) in self._read_for(request, target, stops):
+            if itself:
                 yield together(me)
+            yield f"`{me}` keeps nothing that was computed from `{leaf.watch}`"
         picked = self._picked.picked_beside(request, target, leaf, stops)
         if picked is not None:
             yield together(text_of(picked))
+
+    def _same(self, leaf: Leaf) -> frozenset[Def]:
+        """The definitions of a source, and those whose very tensors it may be."""
+        return leaf.defs.union(*(may_be(d, self._flow, self._kinds) for d in leaf.defs))
 
     def _of_calls(
         self, request: Request, target: frozenset[Use], leaf: Leaf, watch: str, stops: list[Def]
@@ -180,9 +191,12 @@ class Beside:
             return f"no other part of `{name}` was computed from `{leaf.watch}`"
         return together(name)
 
-    def _taken_out_of(self, target: frozenset[Use], leaf: Leaf, stops: list[Def]) -> Def | None:
+    def _taken_out_of(
+        self, target: frozenset[Use], leaf: Leaf, stops: list[Def], by_name: bool = True
+    ) -> Def | None:
         """What a source was looked up in, if the target comes out of it too, or was made there."""
-        holders = {h for d in leaf.defs for h in self._lookups.holders(d)} - leaf.defs
+        holders = {h for d in leaf.defs for h in self._lookups.holders(d, by_name=by_name)}
+        holders -= leaf.defs
         if not holders:
             return None
         behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made

@@ -39,14 +39,17 @@ class Lookups:
         self._flow = flow
         self._kinds = kinds
         self._seen: set[tuple[Def, bool]] = set()
+        self._by_name = True
 
-    def holders(self, made: Def) -> set[Def]:
+    def holders(self, made: Def, *, by_name: bool = True) -> set[Def]:
         """The definitions of what ``made`` was taken out of, by no op: ``net.layers[i].output``.
 
-        Variables watch themselves, wherever they are kept.
+        Variables watch themselves, wherever they are kept; ``by_name``: what is called so is taken
+        for them.
         """
         found: set[Def] = set()
         self._seen.clear()
+        self._by_name = by_name
         self._value(made, False, found)
         return found
 
@@ -118,7 +121,7 @@ class Lookups:
         """Adds what ``node`` is taken out of; ``part``: a part of its value is what is meant."""
         path = path_of(node)
         if isinstance(node, ast.Attribute) and (
-            f".{node.attr}" in STATIC or VARIABLES_BY_NAME.search(node.attr)
+            f".{node.attr}" in STATIC or (self._by_name and VARIABLES_BY_NAME.search(node.attr))
         ):
             return
         match node:

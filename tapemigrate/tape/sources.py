@@ -434,7 +434,7 @@ class SourceReader:
             )
             over = value.args if isinstance(value, ast.Call) else [value]
             paths = {path_of(part) for part in over}
-            # So may what a caller gives.
+            # So may what a caller gives, and what objects keep.
             passed = any(
                 d.kind is Kind.PARAM and d.path in paths and not x.variables
                 for x in base.leaves
@@ -442,7 +442,8 @@ class SourceReader:
             )
             kept = any(d.kind is Kind.ENTRY for x in base.leaves for d in x.defs)
             lists = kept and any(map(self._evidence.holds_lists, over))
-            unsure = called or passed or lists or base.nested
+            parts = any(d.value and _lists_parts(d.value) for x in base.leaves for d in x.defs)
+            unsure = called or passed or lists or parts or base.nested
             return Sources(leaves, None if unsure else True)
         if base.used:
             return base
@@ -475,6 +476,16 @@ def _is_given_whole(leaf: Leaf) -> bool:
 def _some(holder: ast.expr, test: ast.expr) -> Sources:
     """The elements of a list that a test leaves, where the others need be no tensors."""
     return Sources(refusal=LEFT_OUT.format(ast.unparse(holder), ast.unparse(test)), used=True)
+
+
+def _lists_parts(value: ast.expr) -> bool:
+    """``[agent.weights for agent in agents]``: whether a part of something is listed as it is."""
+    match value:
+        case ast.ListComp():
+            return isinstance(value.elt, ast.Attribute | ast.Subscript)
+        case ast.List() | ast.Tuple():
+            return any(isinstance(each, ast.Attribute | ast.Subscript) for each in value.elts)
+    return False
 
 
 def _changes(last: list[Def]) -> set[Def]:

@@ -15,6 +15,7 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.symbols import gives_no_tensors
+from tapemigrate.tape.syntax import given_back
 
 _NO_VALUES = (Kind.FUNCTION, Kind.CLASS)
 
@@ -26,10 +27,12 @@ def imported_beside(project: Project, view: View, region: Region) -> list[str]:
     listed = [
         part
         for root in (region.request.sources, *made)
-        for part in (root.elts if isinstance(root, ast.List | ast.Tuple) else [root])
+        for part in (root, *given_back(root, view.kinds))
     ]
     sources = [
-        (part, chains[part]) for part in listed if _is_of_user(chains.get(part, "tensorflow"))
+        (part, chains[part])
+        for part in dict.fromkeys(listed)
+        if _is_of_user(chains.get(part, "tensorflow"))
     ]
     if not sources:
         return []
