@@ -41,7 +41,7 @@ class Followed:
         defs = frozenset({made})
         if isinstance(value, ast.Set | ast.SetComp):
             return Sources(refusal=f"`{text}` is a set, which a tape does not watch", used=True)
-        if isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.Dict):
+        if isinstance(value, ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.DictComp):
             found = self._read(value, depth + 1)
             if found.refusal and found.used:
                 return found

@@ -93,6 +93,8 @@ class SourceReader:
                 return self.read(node.value, depth + 1)
             case ast.ListComp() | ast.GeneratorExp():
                 return self._comprehension(node, depth)
+            case ast.DictComp():
+                return self._comprehension(ast.ListComp(node.value, node.generators), depth)
             case ast.BinOp():
                 if (made := self._arithmetic.result(node, depth)) is not None:
                     return made

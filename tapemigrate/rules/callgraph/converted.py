@@ -10,44 +10,46 @@ from tapemigrate.rules.project import Project
 _WORDS = ("function", "defun", "autograph")
 _CONVERTING = ("function", "defun", "to_graph", "convert")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-# Through how many callers.
-_DEPTH = 4
 
 
-def may_be_converted(project: Project, unit: Unit, scope: ast.AST, depth: int = _DEPTH) -> bool:
+def may_be_converted(project: Project, unit: Unit, scope: ast.AST) -> bool:
     """Whether the code of ``scope`` may run as AutoGraph has converted it."""
     if not isinstance(scope, _FUNCTIONS):
         return False
     known = project.once(_known)
-    if (scope, depth) not in known:
-        known[scope, depth] = _may_be_converted(project, unit, scope, depth)
-    return known[scope, depth]
+    if scope not in known:
+        known[scope] = _may_be_converted(project, unit, scope)
+    return known[scope]
 
 
-def _known(_: Project) -> dict[tuple[ast.AST, int], bool]:
-    """By the function, and through how many callers: some are met again and again."""
+def _known(_: Project) -> dict[ast.AST, bool]:
     return {}
 
 
-def _may_be_converted(project: Project, unit: Unit, scope: ast.AST, depth: int) -> bool:
-    if any(_converts(unit, each) for each in getattr(scope, "decorator_list", ())):
-        return True
-    outer = unit.parents.get(scope)
-    while outer is not None and not isinstance(outer, _FUNCTIONS):
-        outer = unit.parents.get(outer)
-    if outer is not None and may_be_converted(project, unit, outer, depth):
-        return True
-    name = getattr(scope, "name", None)
-    if not depth or name is None or not _is_anything_converted(project):
-        return False
-    mentions = project.mentions(name)
-    if any(_is_handed(there, node) for there, node in mentions.others):
-        return True
-    callers = [(s.unit, project.scope_of(s.unit, s.call)) for s in mentions.calls]
-    return any(
-        caller is not scope and may_be_converted(project, there, caller, depth - 1)
-        for there, caller in callers
-    )
+def _may_be_converted(project: Project, unit: Unit, scope: ast.AST) -> bool:
+    """Whether it is, or a function round it, or one that calls one of these, in any number."""
+    pending = [(unit, scope)]
+    seen: set[ast.AST] = set()
+    while pending:
+        there, each = pending.pop()
+        if each in seen or not isinstance(each, _FUNCTIONS):
+            continue
+        seen.add(each)
+        if any(_converts(there, d) for d in getattr(each, "decorator_list", ())):
+            return True
+        outer = there.parents.get(each)
+        while outer is not None and not isinstance(outer, _FUNCTIONS):
+            outer = there.parents.get(outer)
+        if outer is not None:
+            pending.append((there, outer))
+        name = getattr(each, "name", None)
+        if name is None or not _is_anything_converted(project):
+            continue
+        mentions = project.mentions(name)
+        if any(_is_handed(user, node) for user, node in mentions.others):
+            return True
+        pending += ((s.unit, project.scope_of(s.unit, s.call)) for s in mentions.calls)
+    return False
 
 
 def _is_anything_converted(project: Project) -> bool:

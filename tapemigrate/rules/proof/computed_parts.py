@@ -63,20 +63,19 @@ def gives_computed_part(
     view: View,
     values: Iterable[ast.expr],
     also: Held = Held.COMPUTED,
-    depth: int = _DEPTH,
 ) -> bool:
     """Whether values are made of such parts, by functions that they call as well."""
-    run = list(values)
-    if any(True for _ in computed_parts(project, view, run, also=also)):
-        return True
-    if not depth:
-        return False
-    return any(
-        gives_computed_part(project, inner, given, also, depth - 1)
-        for each in run
-        for node in walk(each)
-        for inner, given in _behind(project, view, node)
-    )
+    pending = [(view, list(values))]
+    seen: set[ast.AST] = set()
+    while pending:
+        inner, run = pending.pop()
+        run = [each for each in run if each not in seen]
+        seen.update(run)
+        if any(True for _ in computed_parts(project, inner, run, also=also)):
+            return True
+        nodes = (node for each in run for node in walk(each))
+        pending += (given for node in nodes for given in _behind(project, inner, node))
+    return False
 
 
 def _behind(project: Project, view: View, node: ast.AST) -> Iterator[tuple[View, list[ast.expr]]]:

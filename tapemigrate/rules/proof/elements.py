@@ -54,7 +54,7 @@ _APART = "no element of `{}` was computed from another"
 _MADE_OF_ANOTHER = (
     "of the sources in `{}`, one was made from another, before a tape could watch that one"
 )
-_DEPTH = 4
+_DEPTH = 8
 _VARIABLES = (Make.VARIABLES, Make.ANY_VARIABLES, Make.VARIABLE, Make.FROZEN)
 _NEW = (*_VARIABLES, Make.TENSOR, Make.LEAF, Make.PYTHON)
 _LEAVES = (*_VARIABLES, Make.LEAF, Make.PYTHON)

@@ -46,7 +46,7 @@ from tapemigrate.tape.returned import gives_what_was
 from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 
 # So many functions are gone through, and a method is followed that so many classes have.
-MOST = 100
+MOST = 2000
 _NAMESAKES = 6
 
 

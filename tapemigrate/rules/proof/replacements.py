@@ -31,8 +31,6 @@ from tapemigrate.tape.kinds import Make
 
 # What gives an object attributes that nobody set.
 _ANSWERING = frozenset({"__getattr__", "__getattribute__"})
-# How deep methods that a method calls are looked into.
-_DEPTH = 3
 
 
 def replacements(project: Project, tracer: Tracer, view: View, name: str) -> Iterator[str]:
@@ -142,9 +140,17 @@ def _unseen(project: Project, cls: ast.ClassDef) -> list[str]:
 
 
 def _reads_tensors(
-    project: Project, tracer: Tracer, view: View, method: ast.FunctionDef, depth: int = _DEPTH
+    project: Project,
+    tracer: Tracer,
+    view: View,
+    method: ast.FunctionDef,
+    seen: set[ast.AST] | None = None,
 ) -> bool:
     """Whether the method reads what an op gave before: off ``self``, a module or a function."""
+    seen = set() if seen is None else seen
+    if method in seen:
+        return False
+    seen.add(method)
     computed = Computed(project, strict=True)
     read = _own(view, method)
     own = [d for d in view.flow.defs.values() if len(d.path) == 2]
@@ -159,15 +165,15 @@ def _reads_tensors(
         if any(_gives_again(project, computed, u, m) for u, m in members):
             return True
         if inner is not None:
-            if depth and isinstance(inner, ast.FunctionDef) and inner is not method:
+            if isinstance(inner, ast.FunctionDef):
                 below = project.view(view.unit, inner)
-                if _reads_tensors(project, tracer, below, inner, depth - 1):
+                if _reads_tensors(project, tracer, below, inner, seen):
                     return True
             continue
         # What bases of other files compute where the attribute is asked for.
         above = [(u, m) for u, m in members if u is not view.unit]
-        for unit, member in above if depth else ():
-            if _reads_tensors(project, tracer, project.view(unit, member), member, depth - 1):
+        for unit, member in above:
+            if _reads_tensors(project, tracer, project.view(unit, member), member, seen):
                 return True
         given = [(view.unit, v) for v in attribute_values(project, view, attribute)]
         given += inherited_values(project, view, attribute)
@@ -179,8 +185,8 @@ def _reads_tensors(
     if any(is_whole(node, view.kinds.self_name, view.unit) for node in walk(method)):
         for unit, operator in operators(project, view.cls):
             below = project.view(unit, operator)
-            if depth and isinstance(operator, ast.FunctionDef) and operator is not method:
-                if _reads_tensors(project, tracer, below, operator, depth - 1):
+            if isinstance(operator, ast.FunctionDef):
+                if _reads_tensors(project, tracer, below, operator, seen):
                     return True
     if shared_state(project).read_by(project, view.unit, [method]):
         return True

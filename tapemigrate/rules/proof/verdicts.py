@@ -18,6 +18,7 @@ from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.syntax import gives_data, only_iterates
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION)
+_PARTS = frozenset({"items", "values", "iteritems", "itervalues"})
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _RECIPE = (
     "Open the tape where the value is computed, watch the source there, and pass the tape on: "
@@ -255,11 +256,19 @@ def _is_counted(root: ast.AST, node: ast.expr) -> bool:
 
 
 def _iterated(value: ast.expr) -> list[ast.expr]:
-    """What the elements come out of: ``xs`` of ``enumerate(xs)``, both of ``zip(xs, ys)``."""
+    """What the elements come out of: ``xs`` of ``enumerate(xs)``, both of ``zip(xs, ys)``.
+
+    So it is of ``xs.items()`` and ``xs[1:]``.
+    """
     if path_of(value) is not None:
         return [value]
-    if isinstance(value, ast.IfExp):
-        return [*_iterated(value.body), *_iterated(value.orelse)]
-    if isinstance(value, ast.Call) and only_iterates(value):
-        return [inner for arg in value.args for inner in _iterated(arg)]
+    match value:
+        case ast.IfExp():
+            return [*_iterated(value.body), *_iterated(value.orelse)]
+        case ast.Call(func=ast.Attribute(value=owner, attr=how)) if how in _PARTS:
+            return _iterated(owner)
+        case ast.Call() if only_iterates(value):
+            return [inner for arg in value.args for inner in _iterated(arg)]
+        case ast.Subscript(value=owner, slice=ast.Slice()):
+            return _iterated(owner)
     return []

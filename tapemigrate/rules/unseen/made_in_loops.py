@@ -34,7 +34,7 @@ _MAKING = frozenset({"get_variable", "layers", "slim", "dense"})
 # What only hands on what it holds: a copy is not made of other variables.
 _COPYING = frozenset({"dict", "list", "tuple", "sorted", "values", "items", "copy", "OrderedDict"})
 # Through how many functions, and values, is followed.
-_MOST = 40
+_MOST = 400
 
 
 def loop_round(region: Region, view: View, project: Project) -> str | None:

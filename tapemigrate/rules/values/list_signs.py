@@ -37,11 +37,11 @@ _LOOKING = frozenset({"get", "pop", "setdefault"})
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _PUT_IN = (Kind.ASSIGN, Kind.AUGMENT)
 _TAKEN_OUT = (Kind.LOOP, Kind.COMPREHENSION)
-_DEPTH = 5
-_MOST_STEPS = 8
+_DEPTH = 12
+_MOST_STEPS = 24
 # Of a function that is called everywhere, so many calls tell enough.
 _MOST_CALLS = 40
-_MOST_FUNCTIONS = 8
+_MOST_FUNCTIONS = 40
 # Of a class, it is looked among so many calls in a file for those of its objects.
 _MOST_OBJECTS = 400
 

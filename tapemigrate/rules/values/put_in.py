@@ -27,7 +27,7 @@ from tapemigrate.tape.same import value_may_be
 from tapemigrate.tape.symbols import QUIET, gives_no_tensors
 
 # Through how many callers an object is followed that is handed in.
-_DEPTH = 3
+_DEPTH = 6
 
 _PUTTING: frozenset[type[ast.AST]] = frozenset(
     {ast.Attribute, ast.Subscript, ast.Call, ast.AugAssign}
