@@ -14,13 +14,7 @@ from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.symbols import flattens
 from tapemigrate.tape.syntax import STATIC, VARIABLES_BY_NAME, giving
 
-_LISTERS = frozenset(
-    (name,)
-    for name in (
-        *("dict", "list", "tuple", "sorted", "reversed", "set", "OrderedDict", "zip"),
-        *("iter", "next"),
-    )
-)
+_LISTERS = frozenset({"dict", "list", "tuple", "sorted", "reversed", "set", "OrderedDict", "zip"})
 _COPIES = frozenset({"list", "tuple", "sorted", "reversed"})
 _TAKEN_FROM = (Kind.LOOP, Kind.COMPREHENSION)
 # Through how many names what is unpacked is followed.
@@ -138,8 +132,8 @@ class Lookups:
             case ast.Attribute():
                 self._follow(node.value, True, found)
             case ast.Subscript() | ast.Starred():
-                element = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
-                self._follow(node.value, part or element, found)
+                listed = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript)
+                self._follow(node.value, part or listed, found)
             case ast.ListComp() | ast.GeneratorExp():
                 self._follow(node.elt, part, found)
             case ast.List() | ast.Tuple():
@@ -154,7 +148,9 @@ class Lookups:
         func = call.func
         if path_of(func) == ("getattr",) and call.args:
             self._follow(call.args[0], True, found)
-        elif path_of(func) in _LISTERS or flattens(self._kinds.name(func)):
+        elif flattens(self._kinds.name(func)) or (
+            isinstance(func, ast.Name) and func.id in _LISTERS
+        ):
             for argument in call.args:
                 self._follow(argument, True, found)
         elif part and isinstance(func, ast.Attribute) and func.attr != "keys":

@@ -54,7 +54,7 @@ _APART = "no element of `{}` was computed from another"
 _MADE_OF_ANOTHER = (
     "of the sources in `{}`, one was made from another, before a tape could watch that one"
 )
-_DEPTH = 8
+_DEPTH = 4
 _VARIABLES = (Make.VARIABLES, Make.ANY_VARIABLES, Make.VARIABLE, Make.FROZEN)
 _NEW = (*_VARIABLES, Make.TENSOR, Make.LEAF, Make.PYTHON)
 _LEAVES = (*_VARIABLES, Make.LEAF, Make.PYTHON)
@@ -85,7 +85,7 @@ class Elements:
         """What is assumed of lists that hold sources, or that one holds what another is made of."""
         found: list[str] = []
         sources = region.request.sources
-        lists = self._names(sources, _DEPTH)
+        lists = self._names(sources)
         if region.request.api == "kept":
             # Others ask that tape; what is theirs is known by what it watches.
             lists |= {
@@ -99,16 +99,15 @@ class Elements:
             for x in region.sources.leaves
             if x.watch in whole and self._may_be_several(x.watch or "", x.defs, region.request)
         }
-        lists |= {
-            name for held in put_into(self._view, lists) for name in self._names(held, _DEPTH)
-        }
+        lists |= {name for held in put_into(self._view, lists) for name in self._names(held)}
         if region.sources.single is True and (path := path_of(sources)) is not None:
             lists.discard(text_of(path))
         for leaf in region.sources.leaves:
             if leaf.watch not in lists or not _is_list(leaf):
                 continue
             own = [d for d in self._under_all_names(leaf) if d.kind not in _TAKEN]
-            single = any(map(self._gives_one, own))
+            by_values = any(map(_gives_values, self._values(sources)))
+            single = by_values or any(map(self._gives_one, own))
             if region.sources.single is not True and not self._is_of_a_round(leaf, region):
                 single = single or any(is_gone_through(self._project, self._view, d) for d in own)
             verdicts = {d: self._is_list_of_others(d, single) for d in sorted(own, key=_path)}
@@ -116,7 +115,7 @@ class Elements:
             if False in apart or any(self._is_chain(d) for d in own):
                 return Refusal(_MADE_OF_ANOTHER.format(leaf.watch), SOURCE)
             # What a call found and listed is variables; what it gave by name may be layers.
-            listed = leaf.found and not any(map(_gives_values, self._values(sources)))
+            listed = leaf.found and not by_values
             several = region.sources.single is False or self._goes_through(leaf, region)
             unknown = [d for d, verdict in verdicts.items() if verdict is None]
             unsure = region.sources.single is None or leaf.watch in whole
@@ -289,7 +288,7 @@ class Elements:
         made = origins(self._view.flow.reads.get(node, frozenset()))
         return [n for root in [node, *(d.value for d in made if d.value)] for n in walk(root)]
 
-    def _names(self, node: ast.expr, depth: int) -> set[str]:
+    def _names(self, node: ast.expr, seen: frozenset[Def] = frozenset()) -> set[str]:
         """The names of the lists that the sources are, or are put together from."""
         match node:
             case ast.List() | ast.Tuple():
@@ -309,12 +308,12 @@ class Elements:
                 inner = node.args
             case _:
                 inner = []
-        found = {name for each in inner for name in self._names(each, depth)}
+        found = {name for each in inner for name in self._names(each, seen)}
         if (path := path_of(node)) is not None:
             found.add(text_of(path))
-            for made in origins(self._view.flow.reads.get(node, frozenset())) if depth else ():
+            for made in origins(self._view.flow.reads.get(node, frozenset())) - seen:
                 if made.kind in _FOLLOWED and made.value is not None:
-                    found |= self._names(made.value, depth - 1)
+                    found |= self._names(made.value, seen | {made})
         return found
 
     def _are_apart(self, parts: list[_Part]) -> bool | None:

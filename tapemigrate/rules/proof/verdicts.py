@@ -258,7 +258,7 @@ def _is_counted(root: ast.AST, node: ast.expr) -> bool:
 def _iterated(value: ast.expr) -> list[ast.expr]:
     """What the elements come out of: ``xs`` of ``enumerate(xs)``, both of ``zip(xs, ys)``.
 
-    So it is of ``xs.items()`` and ``xs[1:]``.
+    So it is of ``xs.items()``.
     """
     if path_of(value) is not None:
         return [value]
@@ -269,6 +269,4 @@ def _iterated(value: ast.expr) -> list[ast.expr]:
             return _iterated(owner)
         case ast.Call() if only_iterates(value):
             return [inner for arg in value.args for inner in _iterated(arg)]
-        case ast.Subscript(value=owner, slice=ast.Slice()):
-            return _iterated(owner)
     return []
