@@ -16,7 +16,7 @@ from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import State, States
 from tapemigrate.flow.unpacking import named_first
-from tapemigrate.source.trees import children, walk
+from tapemigrate.source.trees import children, kept, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
 # In so many loops all that may happen in their rounds is told apart, which doubles with each.
@@ -108,6 +108,7 @@ class Execution(Evaluation):
                 for expr in [*stmt.decorator_list, *stmt.bases, *(k.value for k in stmt.keywords)]:
                     uses |= self.evaluate(expr, state)
                 self._capture(stmt, (stmt.name,), Kind.CLASS, uses, state)
+                self._hand_to_decorators(stmt, state)
             case ast.Import() | ast.ImportFrom():
                 for alias in stmt.names:
                     name = (alias.asname or alias.name).split(".")[0]
@@ -168,6 +169,7 @@ class Execution(Evaluation):
         self._capture(stmt, (stmt.name,), Kind.FUNCTION, uses, state)
         if stmt.decorator_list:
             self._decorate(stmt, uses, state)
+        self._hand_to_decorators(stmt, state)
 
     def _with(self, stmt: ast.With | ast.AsyncWith, state: State) -> State | None:
         for item in stmt.items:
@@ -298,6 +300,13 @@ class Execution(Evaluation):
         if not isinstance(node, ast.ClassDef):
             made.alters, made.hands = self._altered(node)
 
+    def _hand_to_decorators(
+        self, stmt: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, state: State
+    ) -> None:
+        """Has decorators do what they do to their objects: ``@net.register``, ``@hooks.append``."""
+        for call in reversed(kept(stmt, _decorators_called)):
+            self.evaluate(call, state)
+
     def _decorate(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, uses: Uses, state: State
     ) -> None:
@@ -310,6 +319,17 @@ class Execution(Evaluation):
         for name in sorted(altered - {node.name}):
             self._states.change_everywhere(state, node, (name,), uses | made.uses)
             self._states.change(state, node, (name,), uses | made.uses)
+
+
+def _decorators_called(stmt: ast.AST) -> tuple[ast.Call, ...]:
+    """The calls of its decorators that a definition makes: ``register(hook)``."""
+    assert isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return tuple(
+        ast.copy_location(
+            ast.Call(each, [ast.copy_location(ast.Name(stmt.name, ast.Load()), each)], []), each
+        )
+        for each in stmt.decorator_list
+    )
 
 
 def _is_made(value: ast.expr) -> bool:

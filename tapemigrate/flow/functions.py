@@ -35,6 +35,21 @@ def is_of_class(function: NamedFunction) -> bool:
     return ("classmethod",) in map(path_of, function.decorator_list)
 
 
+def calls_first(function: NamedFunction) -> bool:
+    """Whether it calls what it is handed first there and then, and not only in a function inside.
+
+    ``def call(f): return f()``
+    """
+    first = next((a.arg for a in parameters(function.args)), None)
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Call) and path_of(node.func) == (first,):
+            return True
+        pending += [n for n in children(node) if not isinstance(n, _SCOPES)]
+    return False
+
+
 def free_names(node: ast.AST) -> frozenset[str]:
     """The names that a function, lambda or class reads or writes and does not bind as its own."""
     return kept(node, _free_names)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.functions import NamedFunction, calls_first
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import Backward, backward, origins
 from tapemigrate.source.trees import walk
@@ -139,7 +140,7 @@ class Ops:
                 return False
             return not only_iterates(value) or self._deferred.iterates(value)
         if made.kind in (Kind.FUNCTION, Kind.CLASS):
-            return runs_code(made.stmt)
+            return runs_code(made.stmt) or self._is_run_there(made.stmt)
         if made.kind in _NO_OPS:
             return False
         if made.kind is Kind.WITH:
@@ -187,6 +188,13 @@ class Ops:
             elif not isinstance(node, ast.Lambda):
                 stack.extend(values_in(node))
         return found
+
+    def _is_run_there(self, stmt: ast.stmt | None) -> bool:
+        """Whether a decorator of the file calls what it decorates: ``@call`` above ``def``."""
+        listed = stmt.decorator_list if isinstance(stmt, NamedFunction) else ()
+        names = (each.id for each in listed if isinstance(each, ast.Name))
+        found = (f for name in names for f in self._kinds.effects.functions(name))
+        return any(calls_first(each) for each in found)
 
     def _is_list(self, made: Def) -> bool:
         value = made.value
