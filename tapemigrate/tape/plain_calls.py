@@ -34,8 +34,12 @@ def makes_none(qualified: str, call: ast.Call) -> bool:
 
 
 def _of_objects(call: ast.Call) -> bool:
-    """Whether it may make an array of objects: ``np.empty(3, dtype=object)``, ``array([None])``."""
-    if any(isinstance(n, ast.Constant) and n.value is None for a in call.args[:1] for n in walk(a)):
+    """Whether it may make an array of objects: ``np.empty(3, dtype=object)``, ``array([None])``,
+    ``full(3, None)``.
+    """
+    holding = [*call.args[: 2 if "full" in (path_of(call.func) or ("",))[-1] else 1]]
+    holding += [k.value for k in call.keywords if k.arg == "fill_value"]
+    if any(isinstance(n, ast.Constant) and n.value is None for a in holding for n in walk(a)):
         return True
     given = [*call.args[1:], *(k.value for k in call.keywords if k.arg in ("dtype", None))]
     texts = {each.value for each in given if isinstance(each, ast.Constant)}
