@@ -14,6 +14,7 @@ from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.kept_units import let_go, unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
+from tapemigrate.rules.values.named_alike import named_alike
 from tapemigrate.rules.values.variable_lists import function_at
 from tapemigrate.settings import Place, Settings
 from tapemigrate.source import SourceError, SourceFile
@@ -220,7 +221,16 @@ def _project(
                 units[name] = later = Later(file.text, partial(_none_if_broken, parse, file))
                 unread += [(file.filename, later), *_unread(file)]
         keeps_graphs = settings.target == "v1-graph"
-        project = Project(units, unread, settings.aliases, keeps_graphs, files, idle, function_at)
+        project = Project(
+            units,
+            unread,
+            settings.aliases,
+            keeps_graphs,
+            files,
+            idle,
+            function_at,
+            named_alike,
+        )
         yield project
         project.forget()
     finally:

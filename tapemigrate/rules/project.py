@@ -44,6 +44,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 #: Which function of other files, and of which, a path means that a file imports.
 FunctionAt = Callable[["Project", Unit, str], tuple[Unit, ast.FunctionDef] | None]
+NamedAlike = Callable[["Project", str], bool]
 
 
 @dataclass(eq=False)
@@ -109,7 +110,8 @@ class Project:
     names for known functions. ``keeps_graphs``: v1 graph files keep ``tf.gradients``.
     ``asked`` are the files that are asked about; the others only show who calls their functions.
     ``idle`` are those of them in which nothing is to be found. ``functions`` tells which function
-    of another file an import path means.
+    of another file an import path means, ``alike`` whether tensors may have a name in the program
+    that is one of a part of tensors.
     """
 
     def __init__(
@@ -121,11 +123,13 @@ class Project:
         asked: Iterable[str] | None = None,
         idle: frozenset[str] = frozenset(),
         functions: FunctionAt | None = None,
+        alike: NamedAlike | None = None,
     ) -> None:
         self.units = units if isinstance(units, Units) else Units(units)
         self.asked = tuple(self.units if asked is None else asked)
         self.idle = idle
         self._functions = functions
+        self._alike = alike
         self._unread = tuple(unread)
         self.aliases = aliases or {}
         self.keeps_graphs = keeps_graphs
@@ -163,6 +167,7 @@ class Project:
             self.asked,
             self.idle,
             self._functions,
+            self._alike,
         )
         # Of the file itself, the trees may share scopes, which mean something else in each.
         kept = ((scope, v) for scope, v in self._views.items() if v.unit.filename != unit.filename)
@@ -228,6 +233,7 @@ class Project:
             kinds.self_name = self_name(unit, scope)
             kinds.elsewhere = partial(self._elsewhere, unit)
             kinds.set_elsewhere = self._computing
+            kinds.alike = None if self._alike is None else partial(self._alike, self)
             self._views[scope] = View(unit, scope, kinds.cls, kinds, self._flow)
         return self._views[scope]
 

@@ -23,6 +23,7 @@ from tapemigrate.tape.symbols import (
     AFFINE,
     ALWAYS_VARIABLE,
     ANY_VARIABLE_LISTS,
+    DECAYS,
     FILTERS,
     FOUND,
     GETTERS,
@@ -61,6 +62,10 @@ _PYTHON_CALLS = frozenset(
     {"len", "int", "float", "str", "bool", "range", "isinstance", "hasattr", "type", "id", "repr"}
     | {"print", "callable", "issubclass", "open", "format", "input"}
 )
+# What tells how large a tensor is.
+_SIZES = frozenset({"get_shape", "as_list", "num_elements"})
+# Parts of all tensors that programs have other tensors for: of faces, of networks.
+_OTHERWISE = frozenset({"shape", "graph", "ndims"})
 _JOINING = frozenset(
     {"stack", "pack", "concat", "concatenate", "hstack", "vstack", "convert_to_tensor", "constant"}
     | {"array", "add_n", "parallel_stack", "reduce_sum", "reduce_mean"}
@@ -102,6 +107,8 @@ class Kinds(CallEffects):
         self.elsewhere: Callable[[str], tuple[Kinds, ast.FunctionDef] | None] | None = None
         #: What ``set_by_code`` and ``setting`` of ``effects`` are in all files together.
         self.set_elsewhere: Callable[[], tuple[frozenset[str], frozenset[str]]] | None = None
+        #: Whether some code of the program may give tensors a name that tensors have for a part.
+        self.alike: Callable[[str], bool] | None = None
 
     def is_barren(self, node: ast.expr) -> bool:
         """Whether no gradient flows through ``node``: a number, a constant, a new variable."""
@@ -118,8 +125,8 @@ class Kinds(CallEffects):
                 return self._arithmetic(node)
             case ast.Attribute() if node.attr in SHAPES and not self._keeps_tensors(node.attr):
                 return Make.PYTHON
-            case ast.Attribute() if node.attr in ("trainable_variables", "trainable_weights"):
-                return Make.VARIABLES
+            case ast.Attribute(attr="trainable_variables" | "trainable_weights" as name):
+                return Make.UNKNOWN if self._is_alike(name) else Make.VARIABLES
             case ast.Attribute() if node.attr in ("variables", "weights"):
                 return Make.ANY_VARIABLES
             case ast.Subscript():
@@ -135,8 +142,12 @@ class Kinds(CallEffects):
             self._tensors[attribute] = any(
                 self.make(value) not in (Make.PYTHON, Make.UNKNOWN)
                 for value in self._effects.kept(attribute)
-            )
+            ) or (attribute in _OTHERWISE and self._is_alike(attribute))
         return self._tensors[attribute]
+
+    def _is_alike(self, name: str) -> bool:
+        """Whether it may be the name of other tensors, in whatever file."""
+        return self.alike is not None and self.alike(name)
 
     def _arithmetic(self, node: ast.expr) -> Make:
         parts: list[ast.expr] = []
@@ -176,7 +187,7 @@ class Kinds(CallEffects):
             listed = self.make(call.args[0]) if call.args else Make.UNKNOWN
             return listed if listed in (Make.VARIABLES, Make.ANY_VARIABLES) else Make.UNKNOWN
         if name in LEAF or name.startswith(LEAF_PREFIXES):
-            return self._leaf(call)
+            return self._leaf(call, name)
         if name == "contrib.training.HParams":
             plain = all(self.make(a) is Make.PYTHON for a in arguments_of(call))
             return Make.PYTHON if plain else Make.UNKNOWN
@@ -186,12 +197,19 @@ class Kinds(CallEffects):
             return Make.LEAF if plain else Make.TENSOR
         return Make.TENSOR
 
-    def _leaf(self, call: ast.Call) -> Make:
-        affine = [k.value for k in call.keywords if k.arg in AFFINE]
-        if short(self._names.qualified(call.func)) not in ("zeros_like", "ones_like"):
-            affine += call.args[1:3]
-        plain = all(self.make(a) in (Make.PYTHON, Make.LEAF) or self._is_tf(a) for a in affine)
-        return Make.LEAF if plain or not _is_random(call) else Make.TENSOR
+    def _leaf(self, call: ast.Call, name: str) -> Make:
+        """What an op gives through which no gradient flows, but by some arguments of some."""
+        last = name.rpartition(".")[2]
+        stepped = name.startswith("train.") and last in DECAYS
+        if not stepped and "normal" not in last and "uniform" not in last:
+            return Make.LEAF
+        named = (k for k in call.keywords if k.arg not in ("global_step", "x"))
+        given = [k.value for k in named if stepped or k.arg in AFFINE or k.arg is None]
+        step = 0 if last.startswith("piecewise") else 1
+        given += [*call.args[:step], *call.args[step + 1 :]] if stepped else call.args[1:3]
+        given += [each for each in call.args if isinstance(each, ast.Starred)]
+        plain = all(self.make(a) in (Make.PYTHON, Make.LEAF) or self._is_tf(a) for a in given)
+        return Make.LEAF if plain else Make.TENSOR
 
     def _is_tf(self, node: ast.expr) -> bool:
         return short(self._names.qualified(node)) is not None
@@ -452,16 +470,16 @@ class Kinds(CallEffects):
             if func.id in _OPERATORS and not own:
                 return self._joint(call.args)
         if isinstance(func, ast.Attribute):
-            own = bool(self._effects.functions(func.attr))
-            sized = func.attr in ("get_shape", "as_list", "num_elements") and not own
-            if sized or is_session(func):
+            if func.attr in _SIZES and not self._effects.functions(func.attr):
+                return Make.UNKNOWN if self._is_alike(func.attr) else Make.PYTHON
+            if is_session(func):
                 return Make.PYTHON
             if func.attr == "format" and isinstance(func.value, ast.Constant):
                 return Make.PYTHON
             if func.attr in GETTERS and variables_asked_for(call) == "trainable":
                 return Make.VARIABLES
             if func.attr in ("trainable_variables", "get_trainable_variables"):
-                return Make.VARIABLES
+                return Make.UNKNOWN if self._is_alike(func.attr) else Make.VARIABLES
         return Make.UNKNOWN
 
 
@@ -495,8 +513,3 @@ def _trainable(call: ast.Call) -> bool:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
         given += call.args[1:2] if name == "Variable" else []
     return all(isinstance(value, ast.Constant) and bool(value.value) for value in given)
-
-
-def _is_random(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return "normal" in name or "uniform" in name

@@ -83,6 +83,12 @@ MAKERS = (
 )
 # Values that are affine in these arguments are not leaves when one of them is a tensor.
 AFFINE = frozenset({"mean", "stddev", "minval", "maxval"})
+#: What of ``tf.train`` makes a learning rate smaller, which may be learned itself.
+DECAYS = frozenset(
+    {"exponential_decay", "natural_exp_decay", "inverse_time_decay", "polynomial_decay"}
+    | {"cosine_decay", "cosine_decay_restarts", "linear_cosine_decay", "piecewise_constant"}
+    | {"noisy_linear_cosine_decay", "piecewise_constant_decay"}
+)
 # Methods that change nothing a later forward pass could see.
 QUIET = frozenset(
     {"run", "eval", "get_shape", "as_list", "numpy", "format", "join", "items", "keys", "values"}
