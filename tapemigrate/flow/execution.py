@@ -306,6 +306,12 @@ class Execution(Evaluation):
         """Has decorators do what they do to their objects: ``@net.register``, ``@hooks.append``."""
         for call in reversed(kept(stmt, _decorators_called)):
             self.evaluate(call, state)
+            # It stands nowhere in the text.
+            for part in (call, *call.args):
+                self._states.reads.pop(part, None)
+            for (node, _), made in self._states.defs.items():
+                if node is call:
+                    made.value = None
 
     def _decorate(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, uses: Uses, state: State
