@@ -27,7 +27,6 @@ from tapemigrate.tape.second_names import Apart, SecondNames
 from tapemigrate.tape.symbols import RUN_WHEN_CALLED
 from tapemigrate.tape.syntax import (
     SETTINGS,
-    STATIC,
     VARIABLES_BY_NAME,
     gives_data,
     holds_one_of,
@@ -220,7 +219,7 @@ class Beside:
             len(path) > len(holder)
             and path[: len(holder)] == holder
             and text_of(path) != leaf.watch
-            and path[-1] not in STATIC
+            and not self._kinds.is_static(path[-1])
             for path in read
             for holder in {d.path for d in own}
         ):
@@ -236,7 +235,9 @@ class Beside:
                 continue
             for path in read:
                 if path[: len(made.path)] == made.path and path not in given:
-                    if path == made.path or (made not in named and path[-1] not in STATIC):
+                    if path == made.path:
+                        return True
+                    if made not in named and not self._kinds.is_static(path[-1]):
                         return True
         return False
 
@@ -403,7 +404,7 @@ class Beside:
             path_of(node.value)
             for value in values
             for node in walk(value)
-            if isinstance(node, ast.Attribute) and f".{node.attr}" not in STATIC
+            if isinstance(node, ast.Attribute) and not self._kinds.is_static(f".{node.attr}")
         }
         for path in sorted(handed):
             if path in read:

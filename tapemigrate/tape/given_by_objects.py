@@ -15,7 +15,7 @@ from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.request import Request
-from tapemigrate.tape.syntax import ASKS_FOR_VARIABLES, STATIC, giving, run_in
+from tapemigrate.tape.syntax import ASKS_FOR_VARIABLES, giving, run_in
 
 # What a dict or list gives is looked at where the elements of such are.
 _OF_CONTAINERS = frozenset(
@@ -48,7 +48,8 @@ class GivenByObjects:
         behind = [d for d in found if d.value not in own]
         code = [part for d in behind if d.kind is Kind.FUNCTION for part in run_in(d)]
         read = self._read([request.target, *(d.value for d in behind), *code])
-        beside = {o for o in owners for p in read if p[: len(o)] == o and p[-1] not in STATIC}
+        parts = [p for p in read if not self._kinds.is_static(p[-1])]
+        beside = {o for o in owners for p in parts if p[: len(o)] == o}
         return min(beside, default=None)
 
     def _read(self, values: Iterable[ast.AST | None]) -> set[Path]:

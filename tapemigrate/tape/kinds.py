@@ -35,6 +35,7 @@ from tapemigrate.tape.symbols import (
     PLACEHOLDERS,
     QUIET,
     SHAPES,
+    STATIC,
     SYMBOLIC,
     VARIABLE,
     VARIABLE_LISTS,
@@ -65,7 +66,7 @@ _PYTHON_CALLS = frozenset(
 # What tells how large a tensor is.
 _SIZES = frozenset({"get_shape", "as_list", "num_elements"})
 # Parts of all tensors that programs have other tensors for: of faces, of networks.
-_OTHERWISE = frozenset({"shape", "graph", "ndims"})
+_OTHERWISE = frozenset({"shape", "graph", "ndims", "type"})
 _JOINING = frozenset(
     {"stack", "pack", "concat", "concatenate", "hstack", "vstack", "convert_to_tensor", "constant"}
     | {"array", "add_n", "parallel_stack", "reduce_sum", "reduce_mean"}
@@ -134,6 +135,10 @@ class Kinds(CallEffects):
             case ast.Call():
                 return self._call(node)
         return Make.UNKNOWN
+
+    def is_static(self, step: str) -> bool:
+        """Whether a part of something is what a tensor knows of itself, by its name."""
+        return step in STATIC and not self._keeps_tensors(step.lstrip("."))
 
     def _keeps_tensors(self, attribute: str) -> bool:
         """Whether classes of the file have tensors by the name of a part of all tensors."""

@@ -12,7 +12,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.symbols import flattens
-from tapemigrate.tape.syntax import STATIC, VARIABLES_BY_NAME, giving
+from tapemigrate.tape.syntax import VARIABLES_BY_NAME, giving
 
 _LISTERS = frozenset({"dict", "list", "tuple", "sorted", "reversed", "set", "OrderedDict", "zip"})
 _COPIES = frozenset({"list", "tuple", "sorted", "reversed"})
@@ -122,7 +122,8 @@ class Lookups:
         """Adds what ``node`` is taken out of; ``part``: a part of its value is what is meant."""
         path = path_of(node)
         if isinstance(node, ast.Attribute) and (
-            f".{node.attr}" in STATIC or (self._by_name and VARIABLES_BY_NAME.search(node.attr))
+            self._kinds.is_static(f".{node.attr}")
+            or (self._by_name and VARIABLES_BY_NAME.search(node.attr))
         ):
             return
         match node:

@@ -16,7 +16,6 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
-from tapemigrate.tape.syntax import STATIC
 
 _TAKEN = (Kind.LOOP, Kind.COMPREHENSION)
 
@@ -44,7 +43,7 @@ class PartsOfElements:
             return {}
         if value not in self._found:
             found: dict[Def, set[str]] = {}
-            for node, attribute in _parts_read(value):
+            for node, attribute in _parts_read(value, self._kinds):
                 for holder in self._gone_through(node):
                     found.setdefault(holder, set()).add(attribute)
             for call in (n for n in walk(value) if isinstance(n, ast.Call)):
@@ -79,16 +78,16 @@ class PartsOfElements:
         }
         return [
             (handed[taken[node.value.id]], attribute)
-            for node, attribute in _parts_read(function)
+            for node, attribute in _parts_read(function, self._kinds)
             if isinstance(node.value, ast.Name) and taken.get(node.value.id) in handed
         ]
 
 
-def _parts_read(root: ast.AST) -> Iterator[tuple[ast.Attribute, str]]:
+def _parts_read(root: ast.AST, kinds: Kinds) -> Iterator[tuple[ast.Attribute, str]]:
     """What attributes are read of which names; a method computes where it is called."""
     nodes = list(walk(root))
     called = {n.func for n in nodes if isinstance(n, ast.Call)}
     for node in nodes:
         if isinstance(node, ast.Attribute) and node not in called:
-            if isinstance(node.value, ast.Name) and f".{node.attr}" not in STATIC:
+            if isinstance(node.value, ast.Name) and not kinds.is_static(f".{node.attr}"):
                 yield node, node.attr

@@ -13,7 +13,7 @@ from tapemigrate.tape.kinds import INDEPENDENT, Kinds, Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.ops import Ops
 from tapemigrate.tape.request import Request
-from tapemigrate.tape.syntax import STATIC, container_of, may_give_back, run_in
+from tapemigrate.tape.syntax import container_of, may_give_back, run_in
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
@@ -44,7 +44,8 @@ class Picked:
         behind = self._ops.cut(target, leaf.defs, frozenset(stops)).made - leaf.defs
         code = [part for d in behind if d.kind is Kind.FUNCTION for part in run_in(d)]
         read = self._ops.paths_read([request.target, *(d.value for d in behind), *code])
-        beside = [h for h in holders if any(p[: len(h)] == h and p[-1] not in STATIC for p in read)]
+        parts = [p for p in read if not self._kinds.is_static(p[-1])]
+        beside = [h for h in holders if any(p[: len(h)] == h for p in parts)]
         return min(beside) if beside else None
 
     def picked_beside(

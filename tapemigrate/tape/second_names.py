@@ -22,7 +22,7 @@ from tapemigrate.tape.parts_of_elements import PartsOfElements
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.same import asked_for, is_joined, may_be
-from tapemigrate.tape.syntax import SETTINGS, STATIC, gives_data, giving, may_give_back
+from tapemigrate.tape.syntax import SETTINGS, gives_data, giving, may_give_back
 
 #: Whether the second of two values that one call gave was certainly not made from the first.
 Apart = Callable[[Def, Def], "bool | None"]
@@ -213,7 +213,7 @@ class SecondNames:
         for node in self._ops.value_paths(value) if owners else ():
             path = path_of(node) or ()
             met = origins(self._flow.reads.get(node, frozenset())) & owners
-            if any(len(d.path) < len(path) and path[-1] not in STATIC for d in met):
+            if any(len(d.path) < len(path) for d in met) and not self._kinds.is_static(path[-1]):
                 return text_of(path)
         return ""
 

@@ -98,6 +98,8 @@ QUIET = frozenset(
     | {"read_value", "initializer", "info", "debug", "warning", "error", "write", "strip", "count"}
     | {"index", "ndims", "with_rank", "num_elements", "is_compatible_with", "next", "get_next"}
 )
+#: What a tensor knows of itself without an op.
+STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
 SHAPES = frozenset({"shape", "dtype", "name", "device", "graph", "ndims"})
 # Placeholders by another name.
 PLACEHOLDERS = frozenset({"tflearn.input_data", "tflearn.layers.core.input_data"})

@@ -16,12 +16,10 @@ from tapemigrate.patterns import late
 from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import arguments_of, children, kept, walk
 from tapemigrate.tape.kinds import Kinds
-from tapemigrate.tape.symbols import GIVES_BACK, short
+from tapemigrate.tape.symbols import GIVES_BACK, STATIC, short
 
 # What gives the elements of its argument as they are.
 _IN_TURN = frozenset({"enumerate", "sorted", "list", "tuple", "reversed"})
-#: What a tensor knows of itself without an op.
-STATIC = frozenset({".shape", ".dtype", ".name", ".type", ".get_shape"})
 #: Names under which programs pass about what holds no tensors.
 SETTINGS = frozenset(
     {"FLAGS", "args", "cfg", "conf", "config", "configs", "configuration", "hps", "hparams"}

@@ -19,7 +19,8 @@ from tapemigrate.rules.values.constants import function_of_class, is_constant_of
 from tapemigrate.rules.values.plain_objects import is_plain_object
 from tapemigrate.source.trees import calls_in, kept, walk
 from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.syntax import SETTINGS, STATIC
+from tapemigrate.tape.symbols import STATIC
+from tapemigrate.tape.syntax import SETTINGS
 
 # Names by which configuration is passed about everywhere; it holds no tensors.
 _CONFIGURATION = SETTINGS | {

@@ -72,14 +72,12 @@ class _NamedAlike:
             for method in cls.body:
                 if isinstance(method, ast.FunctionDef) and method.name == name:
                     yield from ((unit, value) for value in _returned(method))
+        for call in unit.nodes(ast.Call):
+            if isinstance(call.func, ast.Call) and (place := _field(call.func, name)) is not None:
+                yield from ((unit, value) for value in _passed(call, name, place))
         for made, place in _fields(unit, name):
             for site in self._project.mentions(made).calls:
-                passed = {k.arg: k.value for k in site.call.keywords}
-                value = passed.get(name)
-                if value is None and place < len(site.call.args):
-                    value = site.call.args[place]
-                if value is not None:
-                    yield site.unit, value
+                yield from ((site.unit, value) for value in _passed(site.call, name, place))
 
 
 def _stored(unit: Unit, name: str) -> Iterator[ast.expr]:
@@ -102,15 +100,27 @@ def _returned(method: ast.FunctionDef) -> Iterator[ast.expr]:
     yield from (n.value for n in walk(method) if isinstance(n, ast.Return) and n.value is not None)
 
 
+def _passed(call: ast.Call, name: str, place: int) -> Iterator[ast.expr]:
+    """What a call passes for a field."""
+    yield from (k.value for k in call.keywords if k.arg == name)
+    yield from call.args[place : place + 1]
+
+
+def _field(call: ast.Call, name: str) -> int | None:
+    """Which field of the tuples that a call makes has the name: ``namedtuple("Face", "shape")``."""
+    if (path_of(call.func) or ("",))[-1].lstrip(".") not in _TUPLES or len(call.args) < 2:
+        return None
+    words = (n.value for n in walk(call.args[1]) if isinstance(n, ast.Constant))
+    fields = [field for word in words for field in str(word).replace(",", " ").split()]
+    return fields.index(name) if name in fields else None
+
+
 def _fields(unit: Unit, name: str) -> Iterator[tuple[str, int]]:
     """The tuples, and classes of fields, that have one of the name, and which it is."""
     for call in unit.nodes(ast.Call):
-        if (path_of(call.func) or ("",))[-1].lstrip(".") in _TUPLES and len(call.args) > 1:
-            first, listed = call.args[:2]
-            words = [n.value for n in walk(listed) if isinstance(n, ast.Constant)]
-            fields = [w for word in words for w in str(word).replace(",", " ").split()]
-            if isinstance(first, ast.Constant) and name in fields:
-                yield str(first.value), fields.index(name)
+        place = _field(call, name)
+        if place is not None and isinstance(call.args[0], ast.Constant):
+            yield str(call.args[0].value), place
     for cls in unit.nodes(ast.ClassDef):
         fields = [
             s.target.id
