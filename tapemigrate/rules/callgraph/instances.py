@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -153,16 +154,37 @@ class Finder:
             self.found.other = self.found.other or place_of(self._home, view.unit, call)
         elif function is None:
             self.stray(view, call)
+            # Not all that may run may be in sight; what is, tells of some of the objects.
+            for unit, method in self._methods(view, call):
+                self._given(self._project.view(unit, method), view, call, depth)
         else:
             inner = self._project.view(view.unit, function)
-            ends = [end.value for end in inner.flow.returns]
-            if not ends or inner.flow.yields or not runs_as_written(function):
+            if not inner.flow.returns or inner.flow.yields or not runs_as_written(function):
                 self.stray(view, call)
-            for end in ends:
-                if end is None:
-                    self.stray(view, call)
-                else:
-                    self.value(inner, end, depth + 1)
+            self._given(inner, view, call, depth)
+
+    def _given(self, inner: View, view: View, call: ast.Call, depth: int) -> None:
+        """What the function of ``inner`` gives its ``call``."""
+        for end in inner.flow.returns:
+            if end.value is None:
+                self.stray(view, call)
+            else:
+                self.value(inner, end.value, depth + 1)
+
+    def _methods(self, view: View, call: ast.Call) -> Iterator[tuple[Unit, NamedFunction]]:
+        """The methods that ``self.name(…)`` may run, those of subclasses in any file included."""
+        path = path_of(call.func)
+        if view.cls is None or path is None or path[:-1] != (view.kinds.self_name,):
+            return
+        name = path[-1].lstrip(".")
+        own = self._project.effects(view.unit).method(view.cls, name)
+        if own is not None:
+            yield view.unit, own
+        for below in classes(self._project).extending(view.cls.name):
+            for unit, cls in classes(self._project).named(below):
+                for stmt in cls.body:
+                    if isinstance(stmt, NamedFunction) and stmt.name == name and stmt is not own:
+                        yield unit, stmt
 
     def _parameter(self, view: View, name: str, depth: int) -> None:
         function = view.scope
