@@ -30,6 +30,7 @@ from tapemigrate.rules.proof.parts_held import PartsHeld
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.captured import captured_functions
 from tapemigrate.rules.values.made_objects import making
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
@@ -86,7 +87,7 @@ def computed_when_made(
         made = origins(view.flow.reads.get(node, frozenset()))
         if any(d.stmt in made_here for d in made) or _is_untouched(project, view, region, made):
             continue
-        if all(d.kind in _OUTSIDE for d in made) and all(x.is_new for x in leaves):
+        if _is_older(made, leaves):
             continue
         named = [d for d in made if d.path == path]
         if named and all(map(_is_function, named)):
@@ -273,6 +274,20 @@ def _is_untouched(project: Project, view: View, region: Region, made: frozenset[
         if any(isinstance(n, ast.Name) and n.id == each.path[0] for n in between):
             return False
     return bool(made)
+
+
+def _is_older(made: frozenset[Def], leaves: list[Leaf]) -> bool:
+    """Whether it was there before any of the sources was made, or is one of them."""
+    if not all(x.is_new for x in leaves):
+        return False
+    sources = {d for x in leaves for d in x.defs}
+    places = [d.stmt for d in sources]
+    return all(
+        d.kind in _OUTSIDE
+        or d in sources
+        or (d.stmt is not None and all(s is not None and end(d.stmt) <= begin(s) for s in places))
+        for d in made
+    )
 
 
 def _is_method(project: Project, view: View, path: Path) -> bool:
