@@ -82,6 +82,7 @@ class Tracer:
         # What stands in a place does not change while others are worked out.
         self._places: dict[Key, Steps] = {}
         self._values: dict[tuple[View, ast.expr], Steps] = {}
+        self._globals: dict[tuple[ast.Module, str], Steps] = {}
         self._asking = AskingViews(project)
         self._behind: dict[tuple[ast.AST, ast.expr], frozenset[Def]] = {}
         self._looking: set[int] = set()
@@ -522,9 +523,17 @@ class Tracer:
 
     def global_name(self, view: View, name: str) -> Provenance:
         """Where a name of the module comes from, whichever of its statements set or fill it."""
+        key = (view.unit.tree, name)
+        if key not in self._globals:
+            self._globals[key] = self._steps_to(view.unit, name)
+        return self._followed(self._globals[key])
+
+    def _steps_to(self, unit: Unit, name: str) -> Steps:
+        """What a name of the module is given, and filled with, by any of its statements."""
         steps = Steps()
-        module = self._project.view(view.unit, view.unit.tree)
+        module = self._project.view(unit, unit.tree)
         self._handed_to_objects(put_in_name(self._project, module, name), steps)
+        others: list[Use] = []
         for made in module.flow.given(name):
             value = made.value if made.kind is not Kind.MUTATE else None
             if value is not None and module.kinds.make(value) in PLAIN:
@@ -535,12 +544,13 @@ class Tracer:
             put = put_by(self._project, module, made)
             if put is not None and not put.unseen and not put.values:
                 continue
-            behind = backward([Use(made), *made.uses]).made
-            steps.own.defs |= behind
-            for each in behind:
-                self._definition(module, each, steps)
-            self._calls(module, [d.value for d in behind if d.value is not None], steps)
-        return self._followed(steps)
+            others += [Use(made), *made.uses]
+        behind = backward(others).made
+        steps.own.defs |= behind
+        for each in behind:
+            self._definition(module, each, steps)
+        self._calls(module, [d.value for d in behind if d.value is not None], steps)
+        return steps
 
 
 def _is_of_plain_library(view: View, owner: ast.expr) -> bool:
