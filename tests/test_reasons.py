@@ -496,3 +496,37 @@ def slopes(x, z):
     files = {"a.py": SourceFile("a.py", text)}
     (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
     assert finding.message.endswith("`xs` is a set, which a tape does not watch")
+
+
+@pytest.mark.parametrize("lookup", ["get_tensor_by_name", "as_graph_element"])
+def test_sources_that_are_looked_up_in_the_graph_are_told_as_such(lookup: str) -> None:
+    text = f"""
+import tensorflow as tf
+
+
+def norm(graph):
+    linear = graph.{lookup}("linear:0")
+    loss = graph.{lookup}("loss:0")
+    return tf.norm(tf.gradients(loss, linear)[0])
+"""
+    files = {"a.py": SourceFile("a.py", text)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert "`linear` is looked up in the graph" in finding.message
+
+
+def test_a_variable_on_one_way_is_told_by_its_name() -> None:
+    text = """
+import tensorflow as tf
+
+
+def slopes(config, data):
+    if config.learn:
+        gamma = tf.Variable(config.gamma)
+    else:
+        gamma = config.gamma
+    return tf.gradients(data * gamma * config.scale, [gamma])
+"""
+    files = {"a.py": SourceFile("a.py", text)}
+    (finding,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert "`None`" not in finding.message
+    assert "it may depend on `gamma`" in finding.message

@@ -14,6 +14,7 @@ from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources
 from tapemigrate.tape.no_tensors import recipe_of
 from tapemigrate.tape.ops import Ops
+from tapemigrate.tape.outside import found_in_graph
 from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.request import Refusal, Request
 from tapemigrate.tape.room import Room
@@ -59,10 +60,7 @@ def sources_of(
         )
     looked_up = next((x.watch for x in sources.leaves if _OF_GRAPH.search(x.watch or "")), None)
     if looked_up is not None:
-        return Refusal(
-            f"`{looked_up}` is looked up in the graph, when what is made of it was computed",
-            "Give the tensor a name where it is made, and differentiate by that.",
-        )
+        return found_in_graph(looked_up)
     return NONE_AMONG_SEEDS if _may_hold_none(request, flow, kinds) else sources
 
 

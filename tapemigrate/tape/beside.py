@@ -18,7 +18,7 @@ from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Leaf, Sources, taken_for_variables
 from tapemigrate.tape.lookups import Given, Lookups
 from tapemigrate.tape.ops import Ops
-from tapemigrate.tape.outside import together
+from tapemigrate.tape.outside import found_in_graph, together
 from tapemigrate.tape.picked import Picked
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.request import Refusal, Request
@@ -37,6 +37,8 @@ from tapemigrate.tape.syntax import (
 )
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+# What finds tensors in the graph.
+_BY_NAME = frozenset({"get_tensor_by_name", "as_graph_element"})
 _USED = "`{}` comes out of a call that may have used it already, where nothing could watch it"
 _FILLED = (
     "`{0}` comes out of a call that also puts something into {1}, and may have used `{0}` for "
@@ -152,6 +154,8 @@ class Beside:
         if shared is not None:
             return together(text_of(shared))
         if not all(is_named_after_variables(d) for d in unknown):
+            if any(calls_one_of(d, _BY_NAME) for d in unknown):
+                return found_in_graph(watch)
             return Refusal(
                 f"nothing here computes the target from `{watch}`, which an unknown function gives",
                 SOURCE,

@@ -71,6 +71,14 @@ def together(name: str) -> Refusal:
     )
 
 
+def found_in_graph(name: str) -> Refusal:
+    """That a source is looked up in the graph, which holds by then what was made of it."""
+    return Refusal(
+        f"`{name}` is looked up in the graph, when what is made of it was computed",
+        "Give the tensor a name where it is made, and differentiate by that.",
+    )
+
+
 def elsewhere(
     request: Request,
     target: frozenset[Use],

@@ -121,7 +121,8 @@ class EnteringValue:
         whole = next((x for x in leaves if comes_with(root, x, view)), None)
         if whole is not None and not any(map(is_size, root.path[1:])):
             if root.path not in called_paths(view.scope):
-                shown = f"`{whole.watch or name_of([whole])}`"
+                given = sorted((text_of(d.path) for d in whole.defs), key=lambda n: (len(n), n))
+                shown = f"`{whole.watch or given[0]}`"
                 return wrong(text, "computed where its object was made", shown)
         sources = [d for x in leaves for d in x.defs]
         variables = any(x.variables for x in leaves)
