@@ -270,12 +270,34 @@ def train_{k}(x):
     return tf.train.AdamOptimizer(0.1).minimize(tf.sin(x * w))
 """
 )
+# A notebook, say: each cell puts something into what the others filled.
+FILLED = repeated(
+    """
+shown.append(net(shown, {k}.0))
+""",
+    before="""
+import nets
+
+shown = [1.0]
+net = nets.load(shown)
+
+
+def slope(x):
+    return tf.gradients(tf.sin(x) * shown[0], x)
+
+
+def run():
+    x = tf.placeholder(tf.float32, [3])
+    return slope(x)
+""",
+)
 # Where each is one of many, these grow with the pairs, and no faster.
 PAIRS = {
     "levels of classes": (LEVELS, 5),
     "callers of each other": (CALLERS_OF_EACH_OTHER, 3),
     "methods that call each other": (METHODS_OF_EACH_OTHER, 3),
     "functions that give each other's objects": (OBJECTS_OF_EACH_OTHER, 3),
+    "a list that is filled": (FILLED, 40),
 }
 WORKLOADS = {
     "statements": (generated.statements, 60),
