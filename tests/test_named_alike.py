@@ -16,7 +16,8 @@ TENSORS = {
     "unpacked": "def fit(face, x):\n    face.shape, face.pose = tf.split(x, 2)\n",
     "given": "class Face:\n    def __init__(self, shape):\n        self.shape = shape\n\n\n"
     "def fit(x):\n    return Face(tf.tanh(x))\n",
-    "property": "class Face:\n    @property\n    def shape(self):\n        return tf.tanh(self.x)\n",
+    "property": "class Face:\n    @property\n    def shape(self):\n"
+    "        return tf.tanh(self.x)\n",
     "text": "def fit(face, x):\n    setattr(face, 'shape', tf.tanh(x))\n",
     "tuple": "Face = collections.namedtuple('Face', 'pose, shape')\n\n\n"
     "def fit(x):\n    return Face(x, tf.tanh(x))\n",
@@ -29,7 +30,8 @@ NUMBERS = {
     "handed on": "class Face:\n    def __init__(self, shape):\n        self.shape = shape\n\n\n"
     "def fit(x):\n    return Face([4, 3])\n",
     "property": "class Face:\n    @property\n    def shape(self):\n        return self.x.shape\n",
-    "another": "def fit(face, x):\n    face.shapes = tf.tanh(x)\n    print('shape', x.shape == 3)\n",
+    "another": "def fit(face, x):\n    face.shapes = tf.tanh(x)\n"
+    "    print('shape', x.shape == 3)\n",
 }
 
 
