@@ -160,7 +160,6 @@ class HiddenReads:
         body += [*captured_functions(region, view), region.request.target]
         nodes = [n for s in body for n in walk(s)]
         called = {n.func for n in nodes if isinstance(n, ast.Call)}
-        tensors = [x for x in leaves if not x.variables]
         for node in nodes:
             used = node.func if isinstance(node, ast.Call) else node
             if used is not node and path_of(used) == (view.kinds.self_name,):
@@ -179,7 +178,7 @@ class HiddenReads:
             if not isinstance(node, ast.Call) and method is None:
                 # What is called elsewhere runs here as well, by whom it is handed to.
                 if node not in called and self._kept.is_module(used.attr):
-                    found += self._held_function(region, used.attr, tensors) if tensors else []
+                    found += self._held_function(region, used.attr, leaves)
                 continue
             if node in called and method is not None and has_plain_decorators(method):
                 continue
