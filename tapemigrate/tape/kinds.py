@@ -23,11 +23,11 @@ from tapemigrate.tape.symbols import (
     AFFINE,
     ALWAYS_VARIABLE,
     ANY_VARIABLE_LISTS,
+    CHOOSES,
     DECAYS,
     FILTERS,
     FOUND,
     GETTERS,
-    GIVES_BACK,
     LEAF,
     LEAF_PREFIXES,
     LIBRARIES,
@@ -39,6 +39,7 @@ from tapemigrate.tape.symbols import (
     SYMBOLIC,
     VARIABLE,
     VARIABLE_LISTS,
+    gives_back,
     short,
 )
 
@@ -176,6 +177,8 @@ class Kinds(CallEffects):
         if name is None:
             return self._other_call(call, qualified)
         if name.startswith("nest.") or name in SYMBOLIC or name in FOUND:
+            return Make.UNKNOWN
+        if name.rpartition(".")[2] in CHOOSES:
             return Make.UNKNOWN
         if name in VARIABLE_LISTS:
             return Make.VARIABLES
@@ -342,7 +345,7 @@ class Kinds(CallEffects):
         """Whether the value is what an op makes, in a function that is called for it too."""
         if isinstance(value, ast.Call):
             name = self.tensorflow(value.func)
-            if name is not None and name.split(".")[-1] in GIVES_BACK:
+            if name is not None and gives_back(name):
                 return False
             if depth and self.make(value) is Make.UNKNOWN:
                 return self.gives_tensors(value, depth - 1)

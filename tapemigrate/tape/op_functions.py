@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tapemigrate.flow.functions import parameters
 from tapemigrate.source.trees import children, walk
-from tapemigrate.tape.symbols import COLLECTING, GIVES_BACK
+from tapemigrate.tape.symbols import COLLECTING, gives_back
 
 if TYPE_CHECKING:
     from tapemigrate.tape.kinds import Kinds
@@ -144,7 +144,7 @@ class _Body:
                 op = self._kinds.tensorflow(value.func)
                 if op is None:
                     return self._kinds.only_computes(value)
-                return op.rpartition(".")[2] not in GIVES_BACK
+                return not gives_back(op)
         return False
 
     def _is_computed(self, value: ast.BinOp, seen: frozenset[str]) -> bool:

@@ -14,7 +14,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Kinds, Make
-from tapemigrate.tape.symbols import short
+from tapemigrate.tape.symbols import CHOOSES, short
 from tapemigrate.tape.syntax import PARAMETERS_BY_NAME, SETTINGS, may_give_back, only_iterates
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.WITH)
@@ -282,7 +282,8 @@ class _Search:
             return
         func, name = call.func, self._kinds.tensorflow(call.func)
         given = arguments_of(call)
-        if name is not None and not name.startswith("nest."):
+        chooses = name is not None and name.rpartition(".")[2] in CHOOSES
+        if name is not None and not name.startswith("nest.") and not chooses:
             given = given[:1]
         for each in given:
             self.value(each, True)

@@ -123,10 +123,15 @@ _NO_TENSORS = sys.stdlib_module_names - _HANDS_ON | frozenset(
     | {"skimage", "imageio", "yaml", "nltk", "requests", "pylab", "seaborn", "mpi4py"}
 )
 # https://www.tensorflow.org/api_docs/python/tf/cast: no new tensor where nothing is to be done.
-GIVES_BACK = frozenset(
+_GIVES_BACK = frozenset(
     {"cast", "to_float", "to_double", "saturate_cast", "convert_to_tensor", "real", "conj", "add_n"}
     | {"dropout", "convert_to_tensor_or_indexed_slices", "accumulate_n", "tuple"}
+    | {"convert_to_tensor_or_sparse_tensor", "with_shape", "with_same_shape"}
+    # https://www.tensorflow.org/api_docs/python/tf/image/central_crop: all of the image.
+    | {"central_crop", "resize", "resize_images", "in_train_phase", "in_test_phase"}
 )
+# What calls one of the functions that it is handed, there and then where it can tell which.
+CHOOSES = frozenset({"smart_cond", "smart_case"})
 # Where ``tf.nest`` was found before it was public.
 _NEST = ("python.util.nest.", "contrib.framework.nest.")
 # What may put a loss into a graph collection: beside the plain way, a regularizer's.
@@ -153,6 +158,11 @@ def short(qualified: str | None) -> str | None:
             inner = next((p for p in _NEST if name.startswith(p)), None)
             return public(name) if inner is None else f"nest.{name[len(inner) :]}"
     return None
+
+
+def gives_back(name: str) -> bool:
+    """Whether a function of TensorFlow may give what it is handed, and no new tensor."""
+    return name.rpartition(".")[2] in _GIVES_BACK or name.endswith("activations.linear")
 
 
 def filters(qualified: str | None) -> bool:

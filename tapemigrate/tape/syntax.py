@@ -16,7 +16,7 @@ from tapemigrate.patterns import late
 from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import arguments_of, children, kept, walk
 from tapemigrate.tape.kinds import Kinds
-from tapemigrate.tape.symbols import GIVES_BACK, STATIC, short
+from tapemigrate.tape.symbols import STATIC, gives_back, short
 
 # What gives the elements of its argument as they are.
 _IN_TURN = frozenset({"enumerate", "sorted", "list", "tuple", "reversed"})
@@ -400,4 +400,4 @@ def may_give_back(value: ast.expr, kinds: Kinds) -> bool:
     if not isinstance(value, ast.Call):
         return False
     name = short(kinds.name(value.func))
-    return name is not None and name.split(".")[-1] in GIVES_BACK
+    return name is not None and gives_back(name)
