@@ -23,8 +23,9 @@ from tapemigrate.rules.proof.computed_parts import computed_parts
 from tapemigrate.rules.proof.contained import Contents, contained
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.held import own_methods
+from tapemigrate.rules.proof.holding import Held
 from tapemigrate.rules.proof.keeping import Keeping
-from tapemigrate.rules.proof.kept_results import KeptResults, above, method_of
+from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, method_of
 from tapemigrate.rules.proof.objects_named import contents_of, contents_of_module, objects_of_module
 from tapemigrate.rules.proof.parts_held import PartsHeld
 from tapemigrate.rules.proof.verdicts import wrong
@@ -232,9 +233,16 @@ def _read_in_methods(
             for made_of in found.classes:
                 if keeping.is_read(made_of, reached.methods | found.parts):
                     return ast.unparse(node)
-                if any(keeping.results.is_kept_by(*made_of, part) for part in sorted(parts)):
+                if any(_is_computed(keeping, made_of, part) for part in sorted(parts)):
                     return ast.unparse(node)
     return ""
+
+
+def _is_computed(keeping: Keeping, made_of: Class, part: str) -> bool:
+    """Whether a part of such an object is what networks gave, or was made of variables else."""
+    if keeping.results.is_kept_by(*made_of, part):
+        return True
+    return keeping.variables and keeping.parts.values.attribute(*made_of, part) is Held.COMPUTED
 
 
 def _read_of_module(

@@ -11,6 +11,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, looked_up, path_of, text_of
 from tapemigrate.flow.slices import backward
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.project import Project, View
@@ -419,7 +420,15 @@ class HiddenReads:
 
     def _calls_own(self, method: NamedFunction) -> set[str]:
         """What a method calls of its object: ``self.net(x)``, ``getattr(self, "net")(x)``."""
-        paths = (path_of(looked_up(call.func) or call.func) for call in calls_in(method))
+        named = {
+            target.id: path_of(value)
+            for node in walk(method)
+            for target, value in each_given(node)
+            if isinstance(target, ast.Name)
+        }
+        called = (looked_up(call.func) or call.func for call in calls_in(method))
+        # ``net = self.net``, and ``net(x)``
+        paths = (named.get(f.id) if isinstance(f, ast.Name) else path_of(f) for f in called)
         me = self._view.kinds.self_name
         return {p[1].lstrip(".") for p in paths if p is not None and len(p) == 2 and p[0] == me}
 
