@@ -288,8 +288,9 @@ class Elements:
         made = origins(self._view.flow.reads.get(node, frozenset()))
         return [n for root in [node, *(d.value for d in made if d.value)] for n in walk(root)]
 
-    def _names(self, node: ast.expr, seen: frozenset[Def] = frozenset()) -> set[str]:
+    def _names(self, node: ast.expr, seen: set[Def] | None = None) -> set[str]:
         """The names of the lists that the sources are, or are put together from."""
+        seen = set() if seen is None else seen
         match node:
             case ast.List() | ast.Tuple():
                 inner = [e.value for e in node.elts if isinstance(e, ast.Starred)]
@@ -312,8 +313,9 @@ class Elements:
         if (path := path_of(node)) is not None:
             found.add(text_of(path))
             for made in origins(self._view.flow.reads.get(node, frozenset())) - seen:
+                seen.add(made)
                 if made.kind in _FOLLOWED and made.value is not None:
-                    found |= self._names(made.value, seen | {made})
+                    found |= self._names(made.value, seen)
         return found
 
     def _are_apart(self, parts: list[_Part]) -> bool | None:

@@ -53,6 +53,7 @@ class ListSigns:
         self._project = project
         self._seen: set[Def] = set()
         self._asked: set[str] = set()
+        self._run: set[tuple[ast.AST, str]] = set()
 
     def gives(self, view: View, node: ast.expr, depth: int = 0) -> bool:
         """Whether the code shows that ``node``, in ``view``, may be a list."""
@@ -94,7 +95,7 @@ class ListSigns:
             case ast.Call(func=ast.Name(id=name)) if name in _GOING_THROUGH:
                 return any(self.among(view, each, depth) for each in value.args)
             case ast.Call() if depth <= _DEPTH:
-                run = self._run_by(view, value)
+                run = self._anew(self._run_by(view, value), "among")
                 inner = [(self._project.view(view.unit, f), f) for f in run]
                 given = [(i, each) for i, f in inner for each in _yielded(f)]
                 if any(self.gives(i, each, depth + 1) for i, each in given):
@@ -251,7 +252,19 @@ class ListSigns:
         self, view: View, function: ast.FunctionDef | ast.AsyncFunctionDef, depth: int
     ) -> bool:
         inner = self._project.view(view.unit, function)
-        return any(self.gives(inner, each, depth + 1) for each in _returned(function))
+        return any(
+            self.gives(inner, each, depth + 1)
+            for anew in self._anew([function], "gives")
+            for each in _returned(anew)
+        )
+
+    def _anew(
+        self, functions: Sequence[ast.FunctionDef | ast.AsyncFunctionDef], how: str
+    ) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Those that were not asked so before: what they give does not depend on the call."""
+        found = [each for each in functions if (each, how) not in self._run]
+        self._run |= {(each, how) for each in found}
+        return found
 
     def _is_handed_with_list(self, unit: Unit, node: ast.AST) -> bool:
         """``map(f, [[a, b]])``, ``run(f, [a, b])``, ``partial(f, 2.0)``"""
