@@ -191,10 +191,39 @@ def made_by_a_function(tree: ast.Module, random: Random, files: Files) -> bool:
     return True
 
 
+def behind_others(tree: ast.Module, random: Random, files: Files) -> bool:
+    """A function hands what it is handed through six others to the one that does its work."""
+    holders = [tree, *(n for n in tree.body if isinstance(n, ast.ClassDef))]
+    found = [
+        (holder, f)
+        for holder in holders
+        for f in holder.body
+        if isinstance(f, ast.FunctionDef) and not f.name.startswith("__") and not f.decorator_list
+        if not (f.args.vararg or f.args.kwarg or f.args.kwonlyargs)
+        if holder is tree or _takes_self(f)
+        if not _holds(f, (ast.Yield, ast.YieldFrom)) and "super" not in ast.unparse(f)
+    ]
+    if not found:
+        return False
+    holder, function = random.choice(found)
+    names, body = [a.arg for a in function.args.args], function.body
+    for _ in range(6):
+        other = _new_name(tree, "behind")
+        bound = [other, *names] if holder is tree else [f"self.{other}", *names[1:]]
+        (behind,) = ast.parse(f"def {other}({', '.join(names)}): pass").body
+        assert isinstance(behind, ast.FunctionDef)
+        behind.body = body
+        holder.body.insert(holder.body.index(function), behind)
+        call = ast.parse(f"{bound[0]}({', '.join(bound[1:])})", mode="eval").body
+        body = [ast.Return(call)]
+    function.body = body
+    return True
+
+
 CHANGES: tuple[Change, ...] = (
     *(value_by_a_helper, statements_by_a_helper, part_of_the_object, held_in_a_container),
     *(chosen_by_a_condition, another_file, called_object, function_of_a_method),
-    *(made_by_a_function,),
+    *(made_by_a_function, behind_others),
 )
 
 

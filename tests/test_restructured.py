@@ -9,7 +9,19 @@ from random import Random
 
 import pytest
 
-from tests.restructured import CHANGES, Change, restructured
+from tests.restructured import CHANGES, Change, behind_others, restructured
+from tests.test_fixtures import FIXTURES, changed, fix
+
+# Where a function that is not looked into would leave a safe fix.
+FAR = """
+    mustflag/computed_by_a_function_of_a_star_import mustflag/parts_that_a_constructor_computed
+    mustflag/features_of_another_object mustflag/returns_from_under_a_tape
+    mustflag/list_that_a_constructor_is_given mustflag/element_of_a_new_dict_is_filled
+    mustflag/unpacked_element_of_a_list traps/lists_under_a_key
+    traps/list_of_the_module_filled_by_an_object traps/own_part_passed_by_other_names
+    traps/constructors_of_classes_above unsafe/features_of_a_subclass
+    unsafe/given_by_getters_of_getters unsafe/lists_for_functions_in_a_table
+"""
 
 PROGRAM = """
 import tensorflow as tf
@@ -86,3 +98,18 @@ def test_the_same_seed_gives_the_same_program() -> None:
     )
     assert first == second
     assert len({str(each) for each in first}) > 10
+
+
+@pytest.mark.parametrize("name", FAR.split())
+def test_what_is_far_away_is_seen_as_well(name: str) -> None:
+    """What is behind six functions more is no reason to take a fix for safe."""
+    (fixture,) = (each for each in FIXTURES if each.name == name)
+    programs = set()
+    for seed in range(8):
+        random, files = Random(f"{name} {seed}"), dict(fixture.texts)
+        tree = ast.parse(files[fixture.main])
+        if behind_others(tree, random, files):
+            files[fixture.main] = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+            programs.add(files[fixture.main])
+            assert not changed(fixture, fix(files, unsafe=False), files)
+    assert programs
