@@ -12,6 +12,7 @@ from typing import cast
 from tapemigrate.flow.definitions import NONE, Effect, Kind, Uses, united
 from tapemigrate.flow.evaluation import Evaluation
 from tapemigrate.flow.functions import Function, defaults, free_names, free_parts
+from tapemigrate.flow.hooks import decorator_itself
 from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import State, States
@@ -328,13 +329,18 @@ class Execution(Evaluation):
 
 
 def _decorators_called(stmt: ast.AST) -> tuple[ast.Call, ...]:
-    """The calls of its decorators that a definition makes: ``register(hook)``."""
+    """The calls of its decorators that a definition makes: ``net.register(hook)``.
+
+    Functions by their names keep what they are handed where others look for it.
+    """
     assert isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     return tuple(
         ast.copy_location(
             ast.Call(each, [ast.copy_location(ast.Name(stmt.name, ast.Load()), each)], []), each
         )
         for each in stmt.decorator_list
+        if (path_of(decorator_itself(each)) or ("", ""))[1:]
+        or path_of(decorator_itself(each)) == ("partial",)
     )
 
 
