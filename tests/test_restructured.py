@@ -21,6 +21,10 @@ FAR = """
     traps/list_of_the_module_filled_by_an_object traps/own_part_passed_by_other_names
     traps/constructors_of_classes_above unsafe/features_of_a_subclass
     unsafe/given_by_getters_of_getters unsafe/lists_for_functions_in_a_table
+    mustflag/put_aside_by_the_caller traps/module_state_filled_by_other_ways
+    traps/lazily_computed_beside_a_mixin traps/made_with_what_was_computed
+    unsafe/setter_handed_an_object_made_of_the_object unsafe/lists_through_more_hands
+    unsafe/setter_handed_what_a_function_made_of_the_object
 """
 
 PROGRAM = """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.paths import path_of
-from tapemigrate.source.trees import kept, walk
+from tapemigrate.source.trees import children, kept, walk
 
 # What decorators that keep results are called.
 _WORDS = ("cache", "memo", "once", "singleton")
@@ -96,9 +96,35 @@ def _last(node: ast.expr) -> str:
 
 
 def _by_decorator(decorator: ast.expr, named: Callable[[str], list[NamedFunction]]) -> bool:
-    """Whether what it decorates gives again what it gave: by its name, or by its code."""
-    name = _last(decorator)
-    return any(word in name.lower() for word in _WORDS) or any(map(_keeps, named(name)))
+    """Whether what it decorates gives again what it gave: by its name, or by its code.
+
+    So it is where another decorator does its work: ``def lazy(f): return kept(f)``.
+    """
+    pending, seen = [_last(decorator)], set[str]()
+    while pending:
+        name = pending.pop()
+        if not name or name in seen:
+            continue
+        seen.add(name)
+        if any(word in name.lower() for word in _WORDS):
+            return True
+        for function in named(name):
+            if _keeps(function):
+                return True
+            given = [end for end in _given_back(function) if isinstance(end, ast.Call)]
+            pending += (_last(part) for call in given for part in (call, call.func))
+    return False
+
+
+def _given_back(function: NamedFunction) -> Iterator[ast.expr]:
+    """What the function itself gives back, and none of those inside of it."""
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Return) and node.value is not None:
+            yield node.value
+        elif not isinstance(node, NamedFunction | ast.ClassDef | ast.expr):
+            pending += children(node)
 
 
 def stores_beyond(node: ast.AST, own: set[str]) -> bool:

@@ -80,11 +80,19 @@ def _by_decorator(project: Project, holder: View, node: ast.expr) -> list[tuple[
     if isinstance(node, ast.Call):
         found += [(holder, value) for value in arguments_of(node)]
         func = node.func
-    path = path_of(func) or ("",)
-    for function in project.effects(holder.unit).functions(path[-1].lstrip(".")):
-        decorator = project.view(holder.unit, function)
-        made = decorator.flow.defs.values()
-        found += [(decorator, d.value) for d in made if d.kind is Kind.ASSIGN and d.value]
+    pending, seen = [func], set[ast.AST]()
+    while pending:
+        name = (path_of(pending.pop()) or ("",))[-1].lstrip(".")
+        for function in project.effects(holder.unit).functions(name):
+            if function in seen:
+                continue
+            seen.add(function)
+            decorator = project.view(holder.unit, function)
+            made = [d for d in decorator.flow.defs.values() if d.kind is Kind.ASSIGN and d.value]
+            found += [(decorator, d.value) for d in made if d.value]
+            # Another one may do its work: ``def scaled(f): return times(f)``
+            ends = [end.value for end in decorator.flow.returns]
+            pending += [end.func for end in ends if isinstance(end, ast.Call)]
     return found
 
 

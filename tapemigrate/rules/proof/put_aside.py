@@ -14,6 +14,7 @@ from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.functions import NamedFunction, free_names, parameters
 from tapemigrate.flow.memory import is_cached, remembers_objects, stores_beyond
 from tapemigrate.flow.paths import looked_up, path_of
+from tapemigrate.flow.sharing import last_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
 from tapemigrate.rules.callgraph.imported import homes_of
@@ -295,11 +296,26 @@ class PutAside:
         """Who puts something into what functions of that name hand out, kept before; or None."""
         if getter not in self._getters:
             put: Setters = frozenset()
-            if any(_gives_kept(f) for _, f, _ in self._methods_named(project, getter)):
+            if self._gives_kept(project, getter):
                 units = project.units.having(getter)
                 put = put.union(*(u.once(put_through).get(getter, ()) for u in units))
             self._getters[getter] = put or None
         return self._getters[getter]
+
+    def _gives_kept(self, project: Project, name: str) -> bool:
+        """Whether a function of the name may give what was there, or what another one gives so."""
+        pending, seen = [name], set[str]()
+        while pending:
+            each = pending.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            for _, function, _ in self._methods_named(project, each):
+                if _gives_kept(function):
+                    return True
+                ends = (n.value for n in walk(function) if isinstance(n, ast.Return))
+                pending += (last_of(e.func) or "" for e in ends if isinstance(e, ast.Call))
+        return False
 
 
 def _constructors(project: Project, node: ast.Attribute) -> list[_Called]:

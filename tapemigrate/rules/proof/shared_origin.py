@@ -228,7 +228,22 @@ def _given_at(project: Project, view: View, attribute: str) -> set[Def]:
 
 
 def _passed(project: Project, view: View, made: Def) -> Iterator[tuple[View, ast.expr]]:
-    """What code outside of the class hands to the method of which ``made`` is a parameter."""
+    """What is handed to the method of which ``made`` is a parameter, and to those that call it."""
+    pending, seen = [made], set[Def]()
+    while pending:
+        each = pending.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        for caller, value in _passed_there(project, view, each):
+            yield caller, value
+            if path_of(value) is not None:
+                further = origins(caller.flow.uses_in(value))
+                pending += (d for d in further if d.kind is Kind.PARAM)
+
+
+def _passed_there(project: Project, view: View, made: Def) -> Iterator[tuple[View, ast.expr]]:
+    """What its calls hand to the method of the class of which ``made`` is a parameter."""
     assert view.cls is not None
     for cls in project.family(view.unit, view.cls):
         for method in cls.body:

@@ -206,16 +206,30 @@ def _pushes_into(value: ast.expr) -> Iterator[str]:
 
 
 def _handed_out(unit: Unit) -> dict[str, set[str]]:
-    """By functions and methods: the names of the module that they may give back as they are."""
+    """By functions and methods: the names of the module that they may give back as they are.
+
+    So does one that gives what such a function gives it.
+    """
     given = unit.once(given_at_top)
     found: dict[str, set[str]] = {}
+    called: dict[str, set[str]] = {}
     top = top_level(unit.tree)
     for function in [*top, *(m for cls in top if isinstance(cls, ast.ClassDef) for m in cls.body)]:
-        if isinstance(function, ast.FunctionDef):
-            ends = (n.value for n in walk(function) if isinstance(n, ast.Return))
-            names = {end.id for end in ends if isinstance(end, ast.Name)} & given.keys()
-            if names:
-                found.setdefault(function.name, set()).update(names)
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for end in (n.value for n in walk(function) if isinstance(n, ast.Return)):
+            if isinstance(end, ast.Name) and end.id in given:
+                found.setdefault(function.name, set()).add(end.id)
+            elif isinstance(end, ast.Call):
+                called.setdefault(last_of(end.func) or "", set()).add(function.name)
+    pending = list(found)
+    while pending:
+        name = pending.pop()
+        for other in called.get(name, ()):
+            known = found.setdefault(other, set())
+            if not found[name] <= known:
+                known |= found[name]
+                pending.append(other)
     return found
 
 

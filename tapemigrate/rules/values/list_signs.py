@@ -37,8 +37,8 @@ _LOOKING = frozenset({"get", "pop", "setdefault"})
 _MANY = (Make.VARIABLES, Make.ANY_VARIABLES)
 _PUT_IN = (Kind.ASSIGN, Kind.AUGMENT)
 _TAKEN_OUT = (Kind.LOOP, Kind.COMPREHENSION)
-_DEPTH = 12
-_MOST_STEPS = 24
+_DEPTH = 40
+_MOST_STEPS = 60
 # Of a function that is called everywhere, so many calls tell enough.
 _MOST_CALLS = 40
 _MOST_FUNCTIONS = 40
