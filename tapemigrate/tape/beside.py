@@ -126,9 +126,8 @@ class Beside:
         named = any(len(d.path) > 1 and d.path[0] == me for d in self._same(leaf))
         itself = (leaf.watch or "").startswith(f"{me}.")
         if me is not None and (named or itself) and (me,) in self._read_for(request, target, stops):
-            if itself:
-                yield together(me)
-            yield f"`{me}` keeps nothing that was computed from `{leaf.watch}`"
+            kept = f"`{me}` keeps nothing that was computed from `{leaf.watch}`"
+            yield together(me) if itself else kept
         picked = self._picked.picked_beside(request, target, leaf, stops)
         if picked is not None:
             yield together(text_of(picked))

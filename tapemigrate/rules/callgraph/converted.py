@@ -14,7 +14,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 def may_be_converted(project: Project, unit: Unit, scope: ast.AST) -> bool:
     """Whether the code of ``scope`` may run as AutoGraph has converted it."""
-    if not isinstance(scope, _FUNCTIONS):
+    if not isinstance(scope, _FUNCTIONS) or not project.once(_is_anything_converted):
         return False
     known = project.once(_known)
     if scope not in known:
@@ -43,7 +43,7 @@ def _may_be_converted(project: Project, unit: Unit, scope: ast.AST) -> bool:
         if outer is not None:
             pending.append((there, outer))
         name = getattr(each, "name", None)
-        if name is None or not _is_anything_converted(project):
+        if name is None:
             continue
         mentions = project.mentions(name)
         if any(_is_handed(user, node) for user, node in mentions.others):
