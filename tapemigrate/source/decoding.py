@@ -35,7 +35,8 @@ UNKNOWN = "\0"
 class SourceFile:
     """A source file as text. ``bom`` says that a UTF-8 signature stood before the text.
 
-    Of a ``notebook``, the text is that of its code cells.
+    Of a ``notebook``, the text is that of its code cells. ``brought`` are the names that its star
+    imports may bring, by module, where the files that these mean are at hand.
     """
 
     filename: str
@@ -43,6 +44,7 @@ class SourceFile:
     encoding: str = "utf-8"
     bom: bool = False
     notebook: Notebook | None = None
+    brought: tuple[tuple[str, frozenset[str]], ...] = ()
 
 
 class SourceError(Exception):

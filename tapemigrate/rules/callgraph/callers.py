@@ -179,11 +179,11 @@ def is_class_of(
 ) -> bool | None:
     """Whether the node, which bears the name of the class, means it; None: it cannot be told."""
     path = unit.names.qualified(node) if isinstance(node, ast.expr) else None
-    if path is None:
-        if unit is not home or not isinstance(node, ast.Name):
-            return False
-        return project.binder_of(unit, node) is project.scope_of(home, cls)
-    return leads_to(project, path, unit, home, cls.name)
+    if path is None and isinstance(node, ast.Name):
+        if unit is home:
+            return project.binder_of(unit, node) is project.scope_of(home, cls)
+        path = brought_from(project, unit, node.id)
+    return path is not None and leads_to(project, path, unit, home, cls.name)
 
 
 def of_class(project: Project, unit: Unit, cls: ast.ClassDef) -> Mentions:

@@ -44,7 +44,8 @@ class Beforehand:
     def function(self, node: ast.expr) -> str:
         """What stands for ``node``, the function that is called or something bound to it."""
         code = self._writer.lower(node, self._block)
-        named = isinstance(node, ast.Attribute | ast.Subscript) and not acts(node)
+        named = isinstance(node, ast.Attribute | ast.Subscript)
+        named = named and not self._writer.scopes.computes(node)
         if named or self._is_plain(node) or node in self._writer.source.replaced:
             return code
         bound = [*self._callee.bound, *(k.value for k in self._callee.bound_keywords)]
@@ -83,8 +84,3 @@ class Beforehand:
         return isinstance(node, _DISPLAYS) and all(
             self._is_plain(child) for child in ast.iter_child_nodes(node)
         )
-
-
-def acts(node: ast.expr) -> bool:
-    """Whether evaluating ``node`` may do more than give a value."""
-    return any(isinstance(n, ast.Call | ast.NamedExpr | ast.Await) for n in ast.walk(node))

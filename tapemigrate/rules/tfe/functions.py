@@ -89,8 +89,9 @@ def _means_the_same_later(
         computed = isinstance(node, _COMPUTED) and node not in writer.entries
         if computed and not (partial and node is f):
             return False
-        if isinstance(node, ast.Attribute) and scopes.is_assigned_attribute(node.attr):
-            return False
+        if isinstance(node, ast.Attribute):
+            if scopes.is_assigned_attribute(node.attr) or scopes.computes(node):
+                return False
     stmt = scopes.statement(at)
     return all(n != name and _stays(writer, n, stmt, callers) for n in scopes.names_in(f))
 

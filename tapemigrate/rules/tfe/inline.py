@@ -6,10 +6,11 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tapemigrate.rules.tfe.beforehand import Beforehand, acts
+from tapemigrate.rules.tfe.beforehand import Beforehand
 from tapemigrate.rules.tfe.block import Block, hoistable
 from tapemigrate.rules.tfe.callee import Callee
 from tapemigrate.rules.tfe.forms import Tape, converted_list
+from tapemigrate.rules.tfe.reading import acts
 from tapemigrate.rules.tfe.results import only_applied, settle, value_target
 from tapemigrate.rules.tfe.scopes import COMPREHENSIONS, targets_of
 from tapemigrate.rules.tfe.sites import SUFFIX, Kind, Site

@@ -14,6 +14,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.catalog import lookup
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.tfe.reading import computes
 from tapemigrate.source.points import begin
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -304,6 +305,10 @@ class Scopes:
                 n.attr for n in self.unit.nodes(ast.Attribute) if not isinstance(n.ctx, ast.Load)
             )
         return name in self._assigned
+
+    def computes(self, node: ast.expr) -> bool:
+        """Whether evaluating ``node`` runs code: a call, a property, an element of a class."""
+        return computes(self._project, self.unit, node)
 
     def names_in(self, *nodes: ast.AST) -> frozenset[str]:
         """The names that expressions take from around them."""

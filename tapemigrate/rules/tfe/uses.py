@@ -109,7 +109,7 @@ def _replaceable(
     assert site.f is not None
     if isinstance(site.f, ast.Lambda):
         return not [d for d in [*site.f.args.defaults, *site.f.args.kw_defaults] if d is not None]
-    if not isinstance(site.f, ast.Name | ast.Attribute):
+    if not isinstance(site.f, ast.Name | ast.Attribute) or scopes.computes(site.f):
         return False
     if any(
         isinstance(n, ast.Attribute) and scopes.is_assigned_attribute(n.attr)
