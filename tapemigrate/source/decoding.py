@@ -15,6 +15,7 @@ from tapemigrate.patterns import late
 
 if TYPE_CHECKING:
     from tapemigrate.source.notebooks import Notebook
+    from tapemigrate.source.own_imports import Offered
 
 _COOKIE = late(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = late(rb"[ \t\f]*(?:#[^\r\n]*)?\Z")
@@ -35,8 +36,8 @@ UNKNOWN = "\0"
 class SourceFile:
     """A source file as text. ``bom`` says that a UTF-8 signature stood before the text.
 
-    Of a ``notebook``, the text is that of its code cells. ``brought`` are the names that its star
-    imports may bring, by module, where the files that these mean are at hand.
+    Of a ``notebook``, the text is that of its code cells. ``brought`` is what modules have
+    of which it imports all names, or some under others, where their files are at hand.
     """
 
     filename: str
@@ -44,7 +45,7 @@ class SourceFile:
     encoding: str = "utf-8"
     bom: bool = False
     notebook: Notebook | None = None
-    brought: tuple[tuple[str, frozenset[str]], ...] = ()
+    brought: tuple[tuple[str, Offered], ...] = ()
 
 
 class SourceError(Exception):

@@ -9,9 +9,9 @@ from tapemigrate.source.choices import settle_choices
 from tapemigrate.source.decoding import SourceFile
 from tapemigrate.source.named_lambdas import name_lambdas
 from tapemigrate.source.named_parts import name_parts
+from tapemigrate.source.own_imports import name_imports
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.spelled_out import spell_out_calls
-from tapemigrate.source.starred import name_starred
 from tapemigrate.source.trees import forget
 
 
@@ -24,7 +24,7 @@ def plain_tree(file: SourceFile) -> ast.Module:
         SourceError: where it does not parse.
     """
     tree = parse(file.text, file.filename)
-    if name_starred(tree, file.brought):
+    if name_imports(tree, file.brought):
         forget(tree)
     for change in (settle_choices, name_parts, name_lambdas, call_plainly, spell_out_calls):
         if change(tree, file.text):

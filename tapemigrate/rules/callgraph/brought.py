@@ -1,24 +1,24 @@
-"""The files that star imports of a file mean, and the names that these have."""
+"""The files that imports of a file mean, and what these have."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.source import SourceFile
-from tapemigrate.source.starred import names_for_stars, starred_modules
+from tapemigrate.source.own_imports import Offered, asked_modules, offered, starred_modules
 
 
 def with_brought(file: SourceFile, files: Mapping[str, SourceFile]) -> SourceFile:
-    """The file, with what its star imports may bring of modules among ``files``."""
-    modules = starred_modules(file.text)
-    found = [(module, frozenset(_names(file, module, files.values()))) for module in modules]
-    brought = tuple((module, names) for module, names in found if names)
+    """The file, with what it may import of ``files`` by a star, or under another name."""
+    found = [(each, _offered(file, each, files.values())) for each in asked_modules(file.text)]
+    brought = tuple((module, there) for module, there in found if there.starred or there.code)
     return replace(file, brought=brought) if brought else file
 
 
-def _names(user: SourceFile, module: str, files: Collection[SourceFile]) -> Iterator[str]:
+def _offered(user: SourceFile, module: str, files: Collection[SourceFile]) -> Offered:
+    starred, code = set[str](), set[str]()
     pending, met = [(user, module)], {user.filename}
     while pending:
         asking, path = pending.pop()
@@ -26,6 +26,10 @@ def _names(user: SourceFile, module: str, files: Collection[SourceFile]) -> Iter
             if home.filename in met or not is_module(asking.filename, path, home.filename):
                 continue
             met.add(home.filename)
-            yield from names_for_stars(home.text, home.filename)
+            there = offered(home.text, home.filename)
+            starred |= there.starred
+            if asking is user:
+                code |= there.code
             # A module hands on what it has from others.
             pending += [(home, each) for each in starred_modules(home.text)]
+    return Offered(frozenset(starred), frozenset(code))
