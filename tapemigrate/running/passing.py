@@ -32,6 +32,9 @@ class Passing:
     through: tuple[str, ...]
 
 
+_NOTHING = Passing(frozenset(), ())
+
+
 def passing(
     making: Mapping[str, frozenset[str]], find: Find, running: Running
 ) -> dict[str, Passing]:
@@ -49,17 +52,21 @@ def passing(
         if steps > _MOST_STEPS:
             ahead = {p: each for p, each in ahead.items() if overriding.intersection(each.through)}
         words = {FOREIGN + name for each in ahead.values() for name in each.names}
-        users = {u: paths for u, paths in _users(ahead, find(words)).items() if u not in found}
+        users = _users(ahead, find(words))
         asked = [
             (user, frozenset().union(*(ahead[path].names for path in users[user])))
             for user in sorted(users)
         ]
         nearer: dict[str, Passing] = {}
         for (user, _), names in zip(asked, running(asked), strict=True):
-            if names:
-                behind = (each for path in users[user] for each in (path, *ahead[path].through))
-                nearer[user] = Passing(names, tuple(dict.fromkeys(behind)))
-        found |= nearer
+            known = found.get(user, _NOTHING)
+            if not names <= known.names:
+                behind = (
+                    p for path in users[user] for p in (path, *ahead[path].through) if p != user
+                )
+                through = tuple(dict.fromkeys((*known.through, *behind)))
+                found[user] = Passing(known.names | names, through)
+                nearer[user] = Passing(names - known.names, through)
         ahead = nearer
     return found
 

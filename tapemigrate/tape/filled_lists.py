@@ -15,10 +15,10 @@ from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 class Filling(IntEnum):
     """What a function puts into a list, or a dict, that it is handed."""
 
-    UNSEEN = auto()
     NOTHING = auto()
     NEW_VARIABLES = auto()
     VARIABLES = auto()
+    UNSEEN = auto()
     ANYTHING = auto()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
@@ -58,7 +59,9 @@ def fills(
         for function in effects.functions(name) if steps else ():
             home = project.view(unit, function)
             for inner, parameter in _handed_on(function, call, path, bound):
-                found.add(fills(project, home, inner, (parameter,), steps - 1))
+                filling = fills(project, home, inner, (parameter,), steps - 1)
+                quiet = filling is Filling.UNSEEN and not _is_own(home, inner.func)
+                found.add(Filling.NOTHING if quiet else filling)
     return max(found, default=Filling.UNSEEN)
 
 
@@ -71,6 +74,12 @@ def _handed_on(
             for inner in calls_in(function):
                 if any(path_of(each) == (name,) for each in arguments_of(inner)):
                     yield inner, name
+
+
+def _is_own(view: View, func: ast.expr) -> bool:
+    """Whether it may be a function of the program: no method, and none of Python's own."""
+    named = isinstance(func, ast.Name) and not hasattr(builtins, func.id)
+    return named or view.kinds.name(func) is not None
 
 
 def _given(function: NamedFunction, call: ast.Call, bound: int) -> list[tuple[ast.expr, str]]:
