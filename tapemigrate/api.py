@@ -10,7 +10,7 @@ from functools import partial
 
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
 from tapemigrate.rules import cells
-from tapemigrate.rules.callgraph.brought import with_brought
+from tapemigrate.rules.callgraph.brought import Brought
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.kept_units import let_go, unit
 from tapemigrate.rules.project import Project
@@ -204,12 +204,11 @@ def _project(
     idle: frozenset[str] = frozenset(),
 ) -> Iterator[Project]:
     parsed: list[Unit] = []
-    at_hand = {**context, **files}
+    brought = Brought({**context, **files})
 
     def parse(file: SourceFile) -> Unit:
         held = sum(len(each.text) for each in parsed)
-        whole = with_brought(file, at_hand)
-        parsed.append(unit(whole, one_of_many=held > _MANY_CHARACTERS))
+        parsed.append(unit(brought.into(file), one_of_many=held > _MANY_CHARACTERS))
         return parsed[-1]
 
     try:

@@ -80,6 +80,61 @@ WAYS: tuple[Way, ...] = (by_stars, by_other_names, by_second_names)
 _STAR = ast.alias("*")
 
 
+def in_a_package(texts: Mapping[str, str], main: str, exported: bool) -> dict[str, str] | None:
+    """A program whose modules beside ``main`` lie in a package, ``lib``.
+
+    What is imported from them comes of the package, where that is ``exported``; else modules are
+    imported with it: ``import lib.nets``. None where modules lie in folders already, or there are
+    none.
+    """
+    files = [name for name in texts if name.endswith(".py")]
+    modules = frozenset(name.removesuffix(".py") for name in files if name != main)
+    if not modules or any("/" in name for name in files):
+        return None
+    exports: dict[str, str] = {}
+    found = {name: text for name, text in texts.items() if name not in files}
+    for name in files:
+        tree = ast.parse(texts[name])
+        for stmt in [s for s in ast.walk(tree) if isinstance(s, ast.ImportFrom)]:
+            if stmt.level == 0 and stmt.module in modules:
+                if name != main:
+                    stmt.level = 1
+                elif exported and stmt.names[0].name != "*":
+                    exports |= {alias.name: stmt.module for alias in stmt.names}
+                    stmt.module = "lib"
+                else:
+                    stmt.module = f"lib.{stmt.module}"
+        tree = _Packaging(modules, name != main).visit(tree)
+        folder = "" if name == main else "lib/"
+        found[folder + name] = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    lines = (f"from .{module} import {name}\n" for name, module in sorted(exports.items()))
+    return {**found, "lib/__init__.py": "".join(lines)}
+
+
+class _Packaging(ast.NodeTransformer):
+    """``import lib.nets`` for ``import nets``, and what is read of it; inside, ``from . import``."""
+
+    def __init__(self, modules: frozenset[str], inside: bool) -> None:
+        self._modules = modules
+        self._inside = inside
+        self._dotted: set[str] = set()
+
+    def visit_Import(self, stmt: ast.Import) -> ast.AST:
+        (alias, *others) = stmt.names
+        if others or alias.name not in self._modules:
+            return stmt
+        if self._inside:
+            return ast.ImportFrom(None, [alias], 1)
+        if alias.asname is None:
+            self._dotted.add(alias.name)
+        return ast.Import([ast.alias(f"lib.{alias.name}", alias.asname)])
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self._dotted:
+            return ast.Attribute(ast.Name("lib", ast.Load()), node.id, node.ctx)
+        return node
+
+
 def _other(name: str) -> str:
     return f"another_{name}"
 

@@ -12,6 +12,7 @@ from tests.imported_otherwise import (
     by_second_names,
     by_stars,
     imported_otherwise,
+    in_a_package,
 )
 from tests.test_fixtures import FIXTURES, changed, fix
 
@@ -36,4 +37,13 @@ def test_no_import_makes_a_fix_safe(fixture: Fixture, way: Way) -> None:
     files = imported_otherwise(fixture.texts, way)
     if files is None:
         pytest.skip("it imports nothing of its own that can be had in this way")
+    assert not changed(fixture, fix(files, unsafe=False), files)
+
+
+@pytest.mark.parametrize("exported", [True, False], ids=["exported", "dotted"])
+@pytest.mark.parametrize("fixture", UNSAFE, ids=lambda fixture: fixture.name)
+def test_no_package_makes_a_fix_safe(fixture: Fixture, exported: bool) -> None:
+    files = in_a_package(fixture.texts, fixture.main, exported)
+    if files is None:
+        pytest.skip("its modules lie in folders already")
     assert not changed(fixture, fix(files, unsafe=False), files)

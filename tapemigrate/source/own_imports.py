@@ -31,10 +31,14 @@ _ASKED = late(
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What a module has for others: what ``import *`` brings, and its functions and classes."""
+    """What a module has for others: what ``import *`` brings, and its functions and classes.
+
+    ``handed_on`` is what it imports itself, by module and name, and may hand on.
+    """
 
     starred: frozenset[str]
     code: frozenset[str]
+    handed_on: frozenset[tuple[str, str]] = frozenset()
 
 
 def starred_modules(text: str) -> list[str]:
@@ -59,7 +63,19 @@ def offered(text: str, filename: str) -> Offered:
     code = frozenset(s.name for s in tree.body if isinstance(s, ast.FunctionDef | ast.ClassDef))
     listed = _listed(tree)
     public = frozenset(n for n in bound if not n.startswith("_"))
-    return Offered(public if listed is None else bound & listed, code)
+    handed_on = frozenset(
+        (module_of(stmt), alias.name)
+        for stmt in top_level(tree)
+        if isinstance(stmt, ast.ImportFrom)
+        for alias in stmt.names
+        if alias.asname in (None, alias.name)
+    )
+    return Offered(public if listed is None else bound & listed, code, handed_on)
+
+
+def module_of(stmt: ast.ImportFrom) -> str:
+    """The module of the statement, with the dots of a relative one."""
+    return "." * stmt.level + (stmt.module or "")
 
 
 def name_imports(tree: ast.Module, brought: tuple[tuple[str, Offered], ...]) -> bool:
@@ -89,7 +105,7 @@ def name_imports(tree: ast.Module, brought: tuple[tuple[str, Offered], ...]) -> 
     code: set[str] = set()
     for stmt in top_level(tree):
         if isinstance(stmt, ast.ImportFrom):
-            there = by_module.get("." * stmt.level + (stmt.module or ""))
+            there = by_module.get(module_of(stmt))
             if there is not None:
                 _name_starred(stmt, there.starred.intersection(read).difference(known))
                 _name_renamed(stmt, there.code.difference(read), read, known, whole)

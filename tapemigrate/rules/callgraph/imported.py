@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Iterator
 
+from tapemigrate.flow.paths import Path
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import (
     import_path,
@@ -114,6 +115,26 @@ def _import_paths(unit: Unit) -> dict[str, str]:
     found |= {a.name: a.name for s in unit.nodes(ast.Import) for a in s.names if "." not in a.name}
     for stmt in unit.nodes(ast.ImportFrom):
         found |= {each.asname or each.name: import_path(stmt, each.name) for each in stmt.names}
+    return found
+
+
+def module_steps(unit: Unit, path: Path) -> int:
+    """How many steps of a path name a module with its packages: two of ``nets.layers.KERNEL``.
+
+    That is ``import nets.layers``, which binds ``nets`` alone. Zero where there is none.
+    """
+    modules = unit.once(_dotted_imports).get(path[0], ())
+    lengths = range(len(path) - 1, 1, -1) if modules else ()
+    return next((n for n in lengths if "".join(path[:n]) in modules), 0)
+
+
+def _dotted_imports(unit: Unit) -> dict[str, set[str]]:
+    """The modules that a file imports with their packages, by the names that this binds."""
+    found: dict[str, set[str]] = {}
+    for stmt in unit.nodes(ast.Import):
+        for alias in stmt.names:
+            if alias.asname is None and "." in alias.name:
+                found.setdefault(alias.name.partition(".")[0], set()).add(alias.name)
     return found
 
 

@@ -20,7 +20,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
-from tapemigrate.rules.callgraph.imported import homes_of, import_paths
+from tapemigrate.rules.callgraph.imported import homes_of, import_paths, module_steps
 from tapemigrate.rules.callgraph.instances import instances_at, instances_of
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
@@ -410,10 +410,16 @@ class Ancestry:
         """The import path of a value of the user's that is read there."""
         if made.kind is not Kind.ENTRY:
             return None
-        path = self._import_path(view.unit, made.path[0])
+        steps = module_steps(view.unit, made.path)
+        if steps:
+            path: str | None = "".join(made.path[:steps])
+            path = None if is_of_library(path) else path
+        else:
+            path, steps = self._import_path(view.unit, made.path[0]), 1
         if path is None:
             return None
-        return path + (made.path[1] if made.path[1:] and made.path[1][0] == "." else "")
+        part = made.path[steps : steps + 1]
+        return path + (part[0] if part and part[0][0] == "." else "")
 
     def _import_path(self, unit: Unit, name: str) -> str | None:
         """By which path a file imports a name, if that is no library's."""
@@ -483,9 +489,11 @@ def _is_outside(step: _Step) -> bool:
 
 def _is_simple(made: Def, view: View, imported: frozenset[str]) -> bool:
     """Whether it is a value, and no part of an object, or a container."""
-    within = made.path[0] == view.kinds.self_name or (
-        made.kind is Kind.ENTRY and made.path[0] in imported
+    within = int(
+        made.path[0] == view.kinds.self_name
+        or (made.kind is Kind.ENTRY and made.path[0] in imported)
     )
+    within = max(within, module_steps(view.unit, made.path))
     if made.kind is Kind.ENTRY and not within and made.path[1:]:
         return all(step.startswith("[") for step in made.path[1:])  # ``TENSORS["x"]``
     steps = max(1, len(made.path) - within)
