@@ -112,7 +112,7 @@ def in_a_package(texts: Mapping[str, str], main: str, exported: bool) -> dict[st
 
 
 class _Packaging(ast.NodeTransformer):
-    """``import lib.nets`` for ``import nets``, and what is read of it; inside, ``from . import``."""
+    """``import lib.nets`` for ``import nets``, and all uses of it; inside, ``from . import``."""
 
     def __init__(self, modules: frozenset[str], inside: bool) -> None:
         self._modules = modules
