@@ -10,6 +10,7 @@ from tapemigrate.source.decoding import SourceFile
 from tapemigrate.source.named_lambdas import name_lambdas
 from tapemigrate.source.named_parts import name_parts
 from tapemigrate.source.own_imports import name_imports
+from tapemigrate.source.own_object import name_own_object
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.spelled_out import spell_out_calls
 from tapemigrate.source.trees import forget
@@ -26,7 +27,8 @@ def plain_tree(file: SourceFile) -> ast.Module:
     tree = parse(file.text, file.filename)
     if name_imports(tree, file.brought):
         forget(tree)
-    for change in (settle_choices, name_parts, name_lambdas, call_plainly, spell_out_calls):
+    changes = (settle_choices, name_own_object, name_parts, name_lambdas, call_plainly)
+    for change in (*changes, spell_out_calls):
         if change(tree, file.text):
             forget(tree)
     return tree
