@@ -9,6 +9,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import statements, walk
 
 # What finds a part of an object, by its name or its key.
+_PARTS = (ast.Attribute, ast.Subscript)
 _FINDING = frozenset({"__getattr__", "__getattribute__", "__getitem__"})
 
 
@@ -87,9 +88,9 @@ def sets_more(function: NamedFunction) -> bool:
         match node:
             case ast.Assign(targets=targets, value=value):
                 handed = isinstance(value, ast.Name) and value.id in own
-                if not handed and any(
-                    isinstance(t, ast.Attribute | ast.Subscript) for t in targets
-                ):
+                # Of ``self.x, self.h = x, tf.exp(x)``, each is one.
+                parts = (n for t in targets for n in walk(t) if isinstance(n, _PARTS))
+                if not handed and any(isinstance(n.ctx, ast.Store) for n in parts):
                     return True
             case ast.AugAssign(target=ast.Attribute()) | ast.AnnAssign(target=ast.Attribute()):
                 return True
