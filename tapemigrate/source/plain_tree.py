@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.source.annotated import plainly_assigned
 from tapemigrate.source.called_plainly import call_plainly
 from tapemigrate.source.choices import settle_choices
 from tapemigrate.source.decoding import SourceFile
@@ -14,6 +15,16 @@ from tapemigrate.source.own_object import name_own_object
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.spelled_out import spell_out_calls
 from tapemigrate.source.trees import forget
+
+_CHANGES = (
+    plainly_assigned,
+    settle_choices,
+    name_own_object,
+    name_parts,
+    name_lambdas,
+    call_plainly,
+    spell_out_calls,
+)
 
 
 def plain_tree(file: SourceFile) -> ast.Module:
@@ -27,8 +38,7 @@ def plain_tree(file: SourceFile) -> ast.Module:
     tree = parse(file.text, file.filename)
     if name_imports(tree, file.brought):
         forget(tree)
-    changes = (settle_choices, name_own_object, name_parts, name_lambdas, call_plainly)
-    for change in (*changes, spell_out_calls):
+    for change in _CHANGES:
         if change(tree, file.text):
             forget(tree)
     return tree

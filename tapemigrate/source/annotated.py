@@ -1,0 +1,29 @@
+"""Annotated assignments, read as the plain ones which they are: ``y: tf.Tensor = f(x)``.
+
+Those of a class stay, where an annotation makes a field, and those of a file that may have symbols
+in annotations which TensorFlow 2 has under other names.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.patterns import late
+from tapemigrate.source.trees import put_for, statements
+
+_FORM = late(r"[\w\])][ \t]*:[^\n]*[^=!<>:\n]=(?!=)")
+_RENAMED = ("contrib", "eager")
+
+
+def plainly_assigned(tree: ast.Module, text: str) -> bool:
+    """Puts plain assignments in the place of annotated ones; whether there may be any."""
+    if _FORM.search(text) is None or any(word in text for word in _RENAMED):
+        return False
+    done = False
+    for parent in [*statements(tree)]:
+        for stmt in ast.iter_child_nodes(parent) if not isinstance(parent, ast.ClassDef) else ():
+            if isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
+                plain = ast.copy_location(ast.Assign([stmt.target], stmt.value), stmt)
+                put_for(parent, stmt, plain)
+                done = True
+    return done
