@@ -13,11 +13,13 @@ from tapemigrate.source.named_parts import name_parts
 from tapemigrate.source.own_imports import name_imports
 from tapemigrate.source.own_object import name_own_object
 from tapemigrate.source.parsing import parse
+from tapemigrate.source.returned import return_itself
 from tapemigrate.source.spelled_out import spell_out_calls
 from tapemigrate.source.trees import forget
 
 _CHANGES = (
     plainly_assigned,
+    return_itself,
     settle_choices,
     name_own_object,
     name_parts,

@@ -26,7 +26,7 @@ _STARRED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\*?)[ \t]*([^\W\d]\
 # One of these stands in a file with objects that hold what they are made with.
 _HOLDING = ("functools", "SimpleNamespace", "namedtuple", "NamedTuple", "dataclass", "def __init__")
 # A name of its own for what may be a function, or a method of an object.
-_RENAMED = late(r"(?m)(?:^[ \t]+|;[ \t]*)(\w+)[ \t]*=[\s(]*(?:\w+\.)*(\w+)\s*(?:[#;)]|$)")
+_RENAMED = late(r"(?m)(?:^[ \t]+|;[ \t]*)(\w+)[ \t]*=[\s(]*((?:\w+\.)*)(\w+)\s*(?:[#;)]|$)")
 # What is taken out of a display, or called out of a dict.
 _TAKEN = late(r"\[(?<![\w)\]}'\"]\[)[^\[\]\n]*\]\[")
 _CALLED = late(r"\](?<=['\"]\])\(")
@@ -67,12 +67,14 @@ def spell_out_calls(tree: ast.Module, text: str) -> bool:
 
 
 def _renamed(text: str) -> Iterator[str]:
-    """The functions of the file that are given a name by which something is called.
+    """The functions of the file that are given a name by which something is called, and methods.
 
     And to whose own name the file gives nothing else.
     """
-    for _, name in {(m[1], m[2]) for m in _RENAMED.finditer(text) if f"{m[1]}(" in text}:
-        if f"def {name}(" in text and not re.search(rf"(?m)(?:\.|^){name}\s*=[^=]", text):
+    found = {(m[2], m[3]) for m in _RENAMED.finditer(text) if f"{m[1]}(" in text}
+    for owner, name in found:
+        seen = owner or f"def {name}(" in text
+        if seen and not re.search(rf"(?m)(?:\.|^){name}\s*=[^=]", text):
             yield name
 
 
