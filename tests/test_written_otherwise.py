@@ -1,0 +1,58 @@
+"""What is written in another way means the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.test_fixtures import FIXTURES, changed, fix
+from tests.written_otherwise import (
+    Way,
+    annotated,
+    by_a_second_self,
+    methods_named,
+    named_to_return,
+    written_otherwise,
+)
+
+# Where the other way would leave a safe fix, which is wrong, if it were not read as the usual one.
+CHOSEN: dict[Way, str] = {
+    annotated: """
+        mustflag/put_aside_by_the_caller traps/attribute_beside_what_is_handed_in
+        traps/filled_by_functions_of_python
+        traps/parts_filled_by_other_attributes unsafe/source_set_by_a_lambda_handed_on
+        unsafe/source_set_by_a_method_handed_on
+    """,
+    by_a_second_self: """
+        arguments/grad_ys_none_by_other_names mustflag/embedded_by_map_that_keeps
+        mustflag/parts_computed_for_closures_and_callers
+        mustflag/seed_that_an_object_was_made_with mustflag/source_from_a_call_that_fills
+        mustflag/source_of_a_call_that_hands_on_a_method traps/attribute_beside_what_is_handed_in
+        traps/parts_set_by_lambdas_and_inner_functions traps/parts_that_methods_set_elsewhere
+        traps/remembered_source_that_an_op_gives_back traps/seeds_that_no_call_shows
+        unsafe/given_by_a_method_of_what_made_more unsafe/parts_of_objects_handed_whole
+    """,
+    methods_named: """
+        mustflag/create_op traps/functions_of_a_module_set_by_a_call
+        traps/method_of_a_base_of_another_file_runs_what_is_overridden
+        traps/object_made_by_one_of_several_names_handed_on traps/what_getters_give
+        unsafe/source_set_by_a_closure unsafe/source_set_by_a_lambda
+        unsafe/source_set_by_a_lambda_handed_on unsafe/source_set_by_a_method_handed_on
+        unsafe/source_set_by_what_a_text_names unsafe/source_set_by_what_others_set
+        unsafe/source_set_by_what_was_given
+    """,
+    named_to_return: """
+        mustflag/put_aside_by_the_caller mustflag/unpacked_what_was_passed_in
+        traps/module_lists_held_by_other_names traps/module_state_filled_by_other_ways
+        traps/parts_of_objects_computed_before unsafe/argument_of_a_pair_of_closures
+    """,
+}
+PAIRS = [(way, name) for way, names in CHOSEN.items() for name in names.split()]
+
+
+@pytest.mark.parametrize(
+    ("way", "name"), PAIRS, ids=[f"{way.__name__}-{name}" for way, name in PAIRS]
+)
+def test_no_way_makes_a_fix_safe(way: Way, name: str) -> None:
+    (fixture,) = (each for each in FIXTURES if each.name == name)
+    files = written_otherwise(fixture.texts, way)
+    assert not changed(fixture, fix(files, unsafe=False), files)

@@ -1,0 +1,114 @@
+"""Ways to write the same statements: annotated, by second names, by names for what is returned."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+
+Way = Callable[[ast.Module], ast.Module]
+
+
+def written_otherwise(texts: Mapping[str, str], way: Way) -> dict[str, str]:
+    """A program, all of which is written in another way."""
+    return {
+        name: ast.unparse(ast.fix_missing_locations(way(ast.parse(text)))) + "\n"
+        if name.endswith(".py")
+        else text
+        for name, text in texts.items()
+    }
+
+
+class _InFunctions(ast.NodeTransformer):
+    """Goes through the statements of functions."""
+
+    def __init__(self) -> None:
+        self.shared: set[str] | None = None
+        self.count = 0
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        around = self.shared
+        declared = [n for n in ast.walk(node) if isinstance(n, ast.Global | ast.Nonlocal)]
+        self.shared = {name for each in declared for name in each.names}
+        self.generic_visit(node)
+        self.shared = around
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        around, self.shared = self.shared, None
+        self.generic_visit(node)
+        self.shared = around
+        return node
+
+
+class _Annotating(_InFunctions):
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        (target, *others) = node.targets
+        if others or self.shared is None or not isinstance(target, ast.Name | ast.Attribute):
+            return node
+        if isinstance(target, ast.Name) and target.id in self.shared:
+            return node
+        simple = int(isinstance(target, ast.Name))
+        return ast.AnnAssign(target, ast.Name("object", ast.Load()), node.value, simple)
+
+
+class _Naming(_InFunctions):
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner)) as func) if (
+                self.shared is not None and owner not in ("tf", "np", "tfe", "session")
+            ):
+                self.count += 1
+                name = f"method_{self.count}"
+                node.value.func = ast.Name(name, ast.Load())
+                return [ast.Assign([ast.Name(name, ast.Store())], func), node]
+        return node
+
+
+class _Returning(ast.NodeTransformer):
+    def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:
+        if node.value is None:
+            return node
+        made = ast.Assign([ast.Name("found", ast.Store())], node.value)
+        return [made, ast.Return(ast.Name("found", ast.Load()))]
+
+
+def annotated(tree: ast.Module) -> ast.Module:
+    """``y: object = f(x)`` for ``y = f(x)``, in functions."""
+    return _written(_Annotating(), tree)
+
+
+def methods_named(tree: ast.Module) -> ast.Module:
+    """``method = net.loss; y = method(x)`` for ``y = net.loss(x)``, in functions."""
+    return _written(_Naming(), tree)
+
+
+def named_to_return(tree: ast.Module) -> ast.Module:
+    """``found = y; return found`` for ``return y``."""
+    return _written(_Returning(), tree)
+
+
+def by_a_second_self(tree: ast.Module) -> ast.Module:
+    """``me = self``, and ``me`` from there on, in methods that ask no class above."""
+    for method in _methods(tree):
+        if "super()" not in ast.unparse(method):
+            for node in (n for stmt in method.body for n in ast.walk(stmt)):
+                if isinstance(node, ast.Name) and node.id == "self":
+                    node.id = "me"
+            made = ast.Assign([ast.Name("me", ast.Store())], ast.Name("self", ast.Load()))
+            method.body.insert(0, made)
+    return tree
+
+
+def _written(way: ast.NodeTransformer, tree: ast.Module) -> ast.Module:
+    found = way.visit(tree)
+    assert isinstance(found, ast.Module)
+    return found
+
+
+def _methods(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    for cls in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
+        for each in cls.body:
+            if isinstance(each, ast.FunctionDef) and [a.arg for a in each.args.args[:1]] == [
+                "self"
+            ]:
+                yield each
