@@ -10,7 +10,7 @@ from functools import lru_cache
 from sys import intern
 
 from tapemigrate.patterns import late
-from tapemigrate.rules.callgraph.places import may_hold
+from tapemigrate.rules.callgraph.places import is_module, may_hold
 from tapemigrate.rules.finding import Unit
 
 _WORD = late(r"\w+")
@@ -90,6 +90,7 @@ class Units(Mapping[str, Unit]):
         self._known: dict[tuple[str, ...] | str, list[Unit | Later]] = {}
         self._defining: dict[str, list[int]] | None = None
         self._holding: dict[str, list[Unit | Later]] = {}
+        self._meant: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def __getitem__(self, name: str) -> Unit:
         unit = parsed(self._files[name])
@@ -152,6 +153,17 @@ class Units(Mapping[str, Unit]):
     def at(self, is_place: Callable[[str], object]) -> Iterator[Unit]:
         """The files of whose paths ``is_place`` is true."""
         return _each(file for path, file in self._files.items() if is_place(path))
+
+    def meant(self, user: str, module: str) -> Iterator[Unit]:
+        """Those that the file at ``user`` may mean by ``module``."""
+        return _each(self._files[path] for path in self.paths_meant(user, module))
+
+    def paths_meant(self, user: str, module: str) -> tuple[str, ...]:
+        """The paths of the same files, those that cannot be parsed among them."""
+        key = user, module
+        if key not in self._meant:
+            self._meant[key] = tuple(p for p in self._files if is_module(user, module, p))
+        return self._meant[key]
 
     def holding(self, module: str, name: str = "") -> Iterator[Unit]:
         """Those in which ``name``, imported from ``module``, may be made, or brought by a star."""

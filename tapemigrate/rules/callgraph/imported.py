@@ -71,7 +71,7 @@ def leads_by_star(project: Project, path: str, user: Unit, home: Unit, name: str
     """The same of a path into a package that imports all names of others, and has none of its own
     that is so called."""
     module, last = split_path(path)
-    packages = list(project.units.at(_places(project, module, user).__contains__))
+    packages = list(project.units.meant(user.filename, module))
     if len(packages) != 1 or last in packages[0].once(bound_names):
         return False
     ways = (f"{s}{'' if s.endswith('.') else '.'}{last}" for s in own_stars(packages[0]))
@@ -154,37 +154,22 @@ def missing_folders(project: Project, path: str, user: Unit, home: Unit) -> str:
 
 def _handing_on(project: Project, module: str, user: Unit) -> list[Unit]:
     """The files of ``module``; all of the package, where its own file is not at hand."""
-    exact = list(project.units.at(_places(project, module, user).__contains__))
+    exact = list(project.units.meant(user.filename, module))
     return exact or list(project.units.holding(module))
-
-
-def _places(project: Project, module: str, user: Unit) -> frozenset[str]:
-    """The names of the files that ``module`` may mean."""
-    known = project.once(_known_places)
-    key = (user.filename, module)
-    if key not in known:
-        files = project.units.files()
-        known[key] = frozenset(n for n, _ in files if is_module(user.filename, module, n))
-    return known[key]
-
-
-def _known_places(_: Project) -> dict[tuple[str, str], frozenset[str]]:
-    return {}
 
 
 def _is_home(project: Project, module: str, user: Unit, home: Unit) -> bool | None:
     """Whether ``module`` is the file of ``home``, and none that lies nearer to its user."""
     meant = is_module(user.filename, module, home.filename)
-    places = _places(project, module, user)
     if meant is None:
         # Folders that are not in the path are no reason to pass over the file that lies there.
-        return False if places else None
+        return False if project.units.paths_meant(user.filename, module) else None
     if not meant or module.startswith("."):
         return meant
     mine = nearness(user.filename, module, home.filename)
     others = [
         nearness(user.filename, module, unit.filename)
-        for unit in project.units.at(places.__contains__)
+        for unit in project.units.meant(user.filename, module)
         if unit is not home
     ]
     best = max(others, default=-2)
@@ -197,4 +182,6 @@ def _is_package_of(project: Project, module: str, user: Unit, home: Unit) -> boo
     if stem(home.filename) == "__init__" or package in project.units:
         return False
     meant = is_module(user.filename, module, package)
-    return False if meant is None and _places(project, module, user) else meant
+    if meant is None and project.units.paths_meant(user.filename, module):
+        return False
+    return meant

@@ -40,9 +40,11 @@ def is_module(user: str, module: str, filename: str) -> bool | None:
 
     An absolute import begins in any folder. None: the folders that would tell are not in the path.
     """
-    here, around = _module(filename), steps_of(user)[:-1]
-    steps = tuple(step for step in module.split(".") if step)
-    level = len(module) - len(module.lstrip("."))
+    here = _module(filename)
+    level, steps = _level_and_steps(module)
+    if steps and here and steps[-1] != here[-1]:
+        return False  # asked of all files: most end here
+    around = steps_of(user)[:-1]
     known = os.path.isabs(user) == os.path.isabs(filename)
     if level and known and level - 1 <= len(around):
         return here == (*around[: len(around) - level + 1], *steps)
@@ -70,6 +72,13 @@ def nearness(user: str, module: str, filename: str) -> int:
     """How near the folder in which an absolute import begins is to its user: -1 is elsewhere."""
     root = _module(filename)[: -module.count(".") - 1]
     return len(root) if steps_of(user)[:-1][: len(root)] == root else -1
+
+
+@lru_cache(maxsize=1024)
+def _level_and_steps(module: str) -> tuple[int, tuple[str, ...]]:
+    """How many dots an import path begins with, and what stands between the others."""
+    level = len(module) - len(module.lstrip("."))
+    return level, tuple(step for step in module.split(".") if step)
 
 
 @lru_cache(maxsize=1024)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from functools import partial
 
 from tapemigrate.rules.callgraph.classes import is_of_library
-from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names, left_to_stars, names_bound
 from tapemigrate.rules.project import Project
@@ -30,7 +28,7 @@ def brought_from(project: Project, unit: Unit, name: str) -> str | None:
     while pending:
         user, module = pending.pop()
         path = f"{module}{'' if module.endswith('.') else '.'}{name}"
-        homes = list(project.units.at(partial(is_module, user.filename, module)))
+        homes = list(project.units.meant(user.filename, module))
         if any(name in home.once(names_bound) for home in homes):
             return path
         unseen = unseen if homes else unseen or path
@@ -51,7 +49,7 @@ def brings(project: Project, unit: Unit, module: str, name: str) -> bool:
     pending, met = [(unit, module)], {unit.filename}
     while pending:
         user, path = pending.pop()
-        for home in project.units.at(partial(is_module, user.filename, path)):
+        for home in project.units.meant(user.filename, path):
             if home.filename in met or not _hands_on(home, name):
                 continue
             if name in home.names.bound_names(home.tree):
