@@ -152,24 +152,53 @@ def _put_where(
     project: Project, view: View, name: str, family: set[ast.ClassDef]
 ) -> Iterator[tuple[Given, bool, ast.expr]]:
     """What is put in, whether on ``self``, and the attribute that stands there."""
-    for unit in project.units.having(name):
-        for node, value in unit.once(_put).get(name, ()):
-            there = project.view(unit, project.scope_of(unit, node))
-            own = path_of(node.value) == (there.kinds.self_name,)
-            if not own or there.cls in family:
-                yield (there, value), own, node
-        for node, value, method in unit.once(_handed).get(name, ()):
-            there = project.view(unit, project.scope_of(unit, node))
-            if there.scope is not view.scope and keeps(project, method):
-                own = path_of(node.value) == (there.kinds.self_name,)
-                if not own or there.cls in family:
-                    yield (there, value), own, node
-        for node in unit.once(_named_anew).get(name, ()):
-            there = project.view(unit, project.scope_of(unit, node))
-            own = path_of(node.value) == (there.kinds.self_name,)
-            if not own or there.cls in family:
-                put = _put_into(project, there, node) or _put_by_function(project, there, node)
-                yield from (((there, value), own, node) for value in put)
+    for place in _places(project, name):
+        there, node, own = place.view, place.node, place.own
+        if own and there.cls not in family:
+            continue
+        if place.value is None:
+            put = _put_into(project, there, node) or _put_by_function(project, there, node)
+            yield from (((there, value), own, node) for value in put)
+        elif not place.method or (there.scope is not view.scope and keeps(project, place.method)):
+            yield (there, place.value), own, node
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an attribute stands into which something may be put.
+
+    ``own``: it is one of ``self``. ``value`` is put in, by a ``method`` only where that keeps it;
+    None: by another name, or by a function.
+    """
+
+    view: View
+    node: ast.Attribute
+    own: bool
+    value: ast.expr | None
+    method: str = ""
+
+
+def _places(project: Project, name: str) -> list[_Place]:
+    """The places at which an attribute of that name may be filled, found once for all classes."""
+    known = project.once(_known_places)
+    if name not in known:
+        known[name] = [
+            _Place(view, node, path_of(node.value) == (view.kinds.self_name,), value, method)
+            for unit in project.units.having(name)
+            for node, value, method in _filled_in(unit, name)
+            for view in (project.view(unit, project.scope_of(unit, node)),)
+        ]
+    return known[name]
+
+
+def _filled_in(unit: Unit, name: str) -> Iterator[tuple[ast.Attribute, ast.expr | None, str]]:
+    yield from ((node, value, "") for node, value in unit.once(_put).get(name, ()))
+    yield from unit.once(_handed).get(name, ())
+    yield from ((node, None, "") for node in unit.once(_named_anew).get(name, ()))
+
+
+def _known_places(_: Project) -> dict[str, list[_Place]]:
+    return {}
 
 
 def _put_into_argument(project: Project, view: View, made: Def, depth: int) -> list[Given]:
