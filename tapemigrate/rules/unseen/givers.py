@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 
 from tapemigrate.rules.callgraph.imports_in_text import bound_in
 from tapemigrate.rules.callgraph.places import lies_in
@@ -41,6 +41,7 @@ class Givers:
         self._files = dict(project.units.files())
         self._names = {id(file): name for name, file in self._files.items()}
         self._given: dict[tuple[str, int], Handed] = {}
+        self._may_be: dict[str, bool] = {}
         self._made: dict[str, Mapping[str, Refusal]] = {}
         self._giving: dict[str, dict[int, bool]] = {}
         self._calls_giving: dict[tuple[str, str], frozenset[GivingCall]] = {}
@@ -93,10 +94,17 @@ class Givers:
 
     def _may_be_given(self, filename: str, user: Unit | Later) -> bool:
         """Whether a file may have a function that is handed such a thing."""
-        names = user.once(takers).keys() if isinstance(user, Unit) else user.defined
-        return any(
-            self._hands_in(where, file, names, filename) for where, file in self._files.items()
-        )
+        if filename not in self._may_be:
+            names = user.once(takers).keys() if isinstance(user, Unit) else user.defined
+            self._may_be[filename] = any(
+                self._hands_in(where, file, names, filename) for where, file in self._may_give
+            )
+        return self._may_be[filename]
+
+    @cached_property
+    def _may_give(self) -> list[tuple[str, Unit | Later]]:
+        """The files in which such a thing may stand: a few of all."""
+        return [(where, file) for where, file in self._files.items() if self._may_run(file)]
 
     def _hands_in(
         self, filename: str, file: Unit | Later, names: Collection[str] | None, home: str
