@@ -70,6 +70,15 @@ def given_at_top(unit: Unit) -> dict[str, list[ast.expr]]:
     return found
 
 
+def functions_at_top(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
+    """The functions that are made as the module runs, by name."""
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for stmt in top_level(unit.tree):
+        if isinstance(stmt, ast.FunctionDef):
+            found.setdefault(stmt.name, []).append(stmt)
+    return found
+
+
 def assigned(unit: Unit) -> list[tuple[ast.expr, ast.expr]]:
     """What is given a value anywhere in the file, and that value, as far as it is written out."""
     return [pair for kind in GIVING for node in unit.nodes(kind) for pair in each_given(node)]

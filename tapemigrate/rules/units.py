@@ -90,6 +90,7 @@ class Units(Mapping[str, Unit]):
         self._known: dict[tuple[str, ...] | str, list[Unit | Later]] = {}
         self._defining: dict[str, list[int]] | None = None
         self._holding: dict[str, list[Unit | Later]] = {}
+        self._holding_name: dict[tuple[str, str], list[Unit | Later]] = {}
         self._meant: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def __getitem__(self, name: str) -> Unit:
@@ -170,9 +171,14 @@ class Units(Mapping[str, Unit]):
         if module not in self._holding:
             files = self._files.items()
             self._holding[module] = [file for path, file in files if may_hold(path, module)]
-        # In a text beyond ASCII the name may be written in another way.
-        near = self._holding[module]
-        return _each(f for f in near if name in f.text or _STAR in f.text or not f.text.isascii())
+        if (module, name) not in self._holding_name:
+            # In a text beyond ASCII the name may be written in another way.
+            self._holding_name[module, name] = [
+                file
+                for file in self._holding[module]
+                if name in file.text or _STAR in file.text or not file.text.isascii()
+            ]
+        return _each(self._holding_name[module, name])
 
     def _of(self, is_wanted: Callable[[Later], bool]) -> list[Unit | Later]:
         files = self._files.values()

@@ -124,7 +124,7 @@ def _unasked(_: Project) -> PutElsewhere:
 
 def _of_text(project: Project, name: str, patterns: Iterable[re.Pattern[str]]) -> list[Unit]:
     """The files with the name in whose text one of the patterns is found."""
-    files = (file for _, file in project.units.files() if name in file.text)
+    files = (file for file in project.units.may_have(name) if name in file.text)
     found = [parsed(f) for f in files if any(each.search(f.text) for each in patterns)]
     return [unit for unit in found if unit is not None]
 

@@ -9,12 +9,12 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.places import may_hold
+from tapemigrate.rules.indexes import functions_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.found_aside import functions_run
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
 from tapemigrate.rules.unseen.words import last_of
-from tapemigrate.source.named_lambdas import may_define
-from tapemigrate.source.trees import top_level, walk
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.filled_lists import added
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.lookups import Lookups
@@ -83,9 +83,8 @@ class Siblings:
         found = [
             (unit, stmt)
             for unit in self._project.units.defining(name)
-            if may_define(unit.text, name) and may_hold(unit.filename, module)
-            for stmt in top_level(unit.tree)
-            if isinstance(stmt, ast.FunctionDef) and stmt.name == name
+            for stmt in unit.once(functions_at_top).get(name, ())
+            if may_hold(unit.filename, module)
         ]
         return [self._project.view(*found[0])] if len(found) == 1 else []
 

@@ -37,6 +37,7 @@ class TurnedOff:
             last = own[-2] if own[-1] == "__init__" and len(own) > 1 else own[-1]
             self._by_last.setdefault(last, []).append(path)
         self._imported: dict[str, frozenset[str]] = {}
+        self._ahead: dict[str, frozenset[str]] = {}
         self._known: dict[str, Refusal | None] = {}
 
     def refuse(self, unit: Unit) -> Refusal | None:
@@ -77,6 +78,11 @@ class TurnedOff:
 
     def _reached(self, filename: str) -> frozenset[str]:
         """The files that one imports, and these in turn, and itself."""
+        if filename not in self._ahead:
+            self._ahead[filename] = self._all_ahead(filename)
+        return self._ahead[filename]
+
+    def _all_ahead(self, filename: str) -> frozenset[str]:
         found, pending = {filename}, [filename]
         while pending:
             path = pending.pop()

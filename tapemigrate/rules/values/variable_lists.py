@@ -14,11 +14,11 @@ from tapemigrate.rules.callgraph.imported import leads_by_star, leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import functions_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values
 from tapemigrate.rules.values.held_variables import given_by_object
-from tapemigrate.source.named_lambdas import may_define
-from tapemigrate.source.trees import top_level, walk
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import element, place_of
 
@@ -272,15 +272,14 @@ def function_at(project: Project, user: Unit, path: str) -> tuple[Unit, ast.Func
     name = path.rpartition(".")[2]
     found: list[tuple[Unit, ast.FunctionDef]] = []
     for unit in project.units.defining(name):
-        for node in top_level(unit.tree) if may_define(unit.text, name) else ():
-            if isinstance(node, ast.FunctionDef) and node.name == name:
-                meant = leads_to(project, path, user, unit, name)
-                if meant is False:
-                    meant = leads_by_star(project, path, user, unit, name)
-                if meant is None:
-                    return None
-                if meant:
-                    found.append((unit, node))
+        for node in unit.once(functions_at_top).get(name, ()):
+            meant = leads_to(project, path, user, unit, name)
+            if meant is False:
+                meant = leads_by_star(project, path, user, unit, name)
+            if meant is None:
+                return None
+            if meant:
+                found.append((unit, node))
     if len(found) != 1 or _is_replaced(project, *found[0]):
         return None
     return found[0]
