@@ -84,6 +84,11 @@ class Flow:
         self.returns = self._execution.returns
         self.yields = self._execution.yields
 
+    def let_go(self) -> None:
+        """Ends its use: what a loop carries round is made of itself, and would not be freed."""
+        for made in self.defs.values():
+            made.uses = made.before = NONE
+
     def given(self, name: str) -> Sequence[Def]:
         """What statements of this scope give a name, or a part of it: values, and no functions."""
         if self._given is None:

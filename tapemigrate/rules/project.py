@@ -65,6 +65,11 @@ class View:
         """Its definitions and uses."""
         return self._follow(self.unit, self.scope, self.kinds)
 
+    def let_go(self) -> None:
+        """Ends the use of its flow, if it has one."""
+        if "flow" in self.__dict__:
+            self.flow.let_go()
+
     @cached_property
     def blocks(self) -> Blocks:
         """The blocks of its statements."""
@@ -147,6 +152,8 @@ class Project:
     def forget(self) -> None:
         """Drops what knows the project: no circle may keep all of it alive."""
         self._once.clear()
+        for view in self._views.values():
+            view.let_go()
         self._views.clear()
 
     def once(self, make: Callable[[Project], _T]) -> _T:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters
@@ -164,22 +165,30 @@ def yields(
     for node in own:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             values.setdefault(node.targets[0].id, []).append(node.value)
-    seen: set[str] = set()
-
-    def iterates(value: ast.expr) -> bool:
-        match value:
-            case ast.GeneratorExp():
-                return True
-            case ast.Name(id=name) if name not in seen:
-                seen.add(name)
-                return any(map(iterates, values.get(name, ())))
-            case ast.IfExp():
-                return iterates(value.body) or iterates(value.orelse)
-            case ast.Call():
-                return gives_iterator(value, iterates) or called(value.func)
-        return False
-
+    iterates = partial(_iterates, values=values, seen=set(), called=called)
     return any(isinstance(n, ast.Return) and n.value and iterates(n.value) for n in own)
+
+
+def _iterates(
+    value: ast.expr,
+    values: Mapping[str, list[ast.expr]],
+    seen: set[str],
+    called: Callable[[ast.expr], bool],
+) -> bool:
+    # A function inside that calls itself would keep all that ``called`` knows until garbage is
+    # looked for.
+    iterates = partial(_iterates, values=values, seen=seen, called=called)
+    match value:
+        case ast.GeneratorExp():
+            return True
+        case ast.Name(id=name) if name not in seen:
+            seen.add(name)
+            return any(map(iterates, values.get(name, ())))
+        case ast.IfExp():
+            return iterates(value.body) or iterates(value.orelse)
+        case ast.Call():
+            return gives_iterator(value, iterates) or called(value.func)
+    return False
 
 
 def _always(body: list[ast.stmt]) -> Iterator[ast.stmt]:
