@@ -66,9 +66,12 @@ def _set_there(unit: Unit, key: str) -> Iterator[ast.expr]:
 def _named(unit: Unit, key: str) -> Iterator[ast.expr]:
     """``dict(scale=value)``, ``Namespace(scale=value)``, ``update(scale=value)``"""
     for call in unit.nodes(ast.Call):
+        values = [k.value for k in call.keywords if k.arg == key]
+        if not values:
+            continue
         path = path_of(call.func)
         name = path[-1].lstrip(".") if path is not None else ""
         if not (names_class(name) or name in ("dict", "update", "_replace")):
             continue
         if short(unit.names.qualified(call.func)) is None:
-            yield from (k.value for k in call.keywords if k.arg == key)
+            yield from values

@@ -59,7 +59,7 @@ class _NamedAlike:
             rf"|[\"'](?:[\w, ]*[, ])?{name}(?:[, ][\w, ]*)?[\"']",
             re.MULTILINE,
         )
-        for _, file in self._project.units.files():
+        for file in self._project.units.may_have(name):
             if name in file.text and given.search(file.text) is not None:
                 unit = parsed(file)
                 if unit is not None:
@@ -108,7 +108,7 @@ def _passed(call: ast.Call, name: str, place: int) -> Iterator[ast.expr]:
 
 def _field(call: ast.Call, name: str) -> int | None:
     """Which field of the tuples that a call makes has the name: ``namedtuple("Face", "shape")``."""
-    if (path_of(call.func) or ("",))[-1].lstrip(".") not in _TUPLES or len(call.args) < 2:
+    if len(call.args) < 2 or (path_of(call.func) or ("",))[-1].lstrip(".") not in _TUPLES:
         return None
     words = (n.value for n in walk(call.args[1]) if isinstance(n, ast.Constant))
     fields = [field for word in words for field in str(word).replace(",", " ").split()]
