@@ -88,7 +88,8 @@ def _given_out(value: ast.expr, view: View) -> frozenset[Def]:
     me = view.kinds.self_name
     if not isinstance(value, ast.Call) or view.cls is None or me is None:
         return frozenset()
-    return frozenset(_entry(view, (me, *part)) for part in given_out(value, view))
+    # In one order: those that the scope does not read are made here, and all hash alike.
+    return frozenset(_entry(view, (me, *part)) for part in sorted(given_out(value, view)))
 
 
 def _entry(view: View, path: Path) -> Def:
