@@ -21,8 +21,9 @@ _HANDED_ON = late(r"\breturn\b[\s(]*\w+\(\s*\*\w+,\s*\*\*\w+\s*,?\s*\)")
 
 def call_plainly(tree: ast.Module, text: str) -> bool:
     """Puts functions in the place of what looks them up or calls them; whether there may be any."""
-    names = set(_LOOKED_UP.findall(text))
-    hands_on = _HANDED_ON.search(text) is not None
+    # What the forms cannot do without is looked for many times as fast.
+    names = set(_LOOKED_UP.findall(text)) if "getattr(" in text else set[str]()
+    hands_on = "**" in text and _HANDED_ON.search(text) is not None
     if not names and not hands_on:
         return False
     methods = names & set(_methods(tree)) if names else names

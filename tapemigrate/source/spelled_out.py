@@ -27,6 +27,7 @@ _STARRED = late(r"\*(?:(?<![\w)\]}'\"*]\*)(?<![\w)\]}'\"] \*)\*?)[ \t]*([^\W\d]\
 _HOLDING = ("functools", "SimpleNamespace", "namedtuple", "NamedTuple", "dataclass", "def __init__")
 # A name of its own for what may be a function, or a method of an object.
 _RENAMED = late(r"(?m)(?:^[ \t]+|;[ \t]*)(\w+)[ \t]*=[\s(]*((?:\w+\.)*)(\w+)\s*(?:[#;)]|$)")
+_DEFINED = late(r"def (\w+)\(")
 # What is taken out of a display, or called out of a dict.
 _TAKEN = late(r"\[(?<![\w)\]}'\"]\[)[^\[\]\n]*\]\[")
 _CALLED = late(r"\](?<=['\"]\])\(")
@@ -71,10 +72,10 @@ def _renamed(text: str) -> Iterator[str]:
 
     And to whose own name the file gives nothing else.
     """
-    found = {(m[2], m[3]) for m in _RENAMED.finditer(text) if f"{m[1]}(" in text}
-    for owner, name in found:
-        seen = owner or f"def {name}(" in text
-        if seen and not re.search(rf"(?m)(?:\.|^){name}\s*=[^=]", text):
+    defined = frozenset(_DEFINED.findall(text))
+    renamed = {m.groups() for m in _RENAMED.finditer(text) if m[2] or m[3] in defined}
+    for other, _, name in renamed:
+        if f"{other}(" in text and not re.search(rf"(?m)(?:\.|^){name}\s*=[^=]", text):
             yield name
 
 
