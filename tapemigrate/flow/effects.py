@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 
 from tapemigrate.flow.callables import Callables
@@ -37,6 +38,8 @@ class Effects(Members):
     ) -> None:
         super().__init__(tree)
         self._harmless = harmless
+        self._joins = joins
+        self._changing: Callable[[str], bool] | None = None
         self._reuses_variables: bool | None = None
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
@@ -46,6 +49,22 @@ class Effects(Members):
         self._called: bool | None = None
         #: What calls may run by other names than those of functions.
         self.callables = Callables(self._functions, self._given, self._kept)
+
+    def among(self, changing: Callable[[str], bool]) -> Effects:
+        """The same of this file among others; ``changing``: whether a method of that name changes
+        its object, in any of them.
+        """
+        other = copy(self)
+        other._changing = changing
+        other._outside = Fixpoint[str, frozenset[str]](frozenset())
+        other._altered = {}
+        classes = self._functions, self._classes, self._harmless, self._joins
+        other._filling = FilledArguments(*classes)
+        return other
+
+    def _may_set(self, name: str) -> bool:
+        """Whether a method of that name changes its object, in whatever file."""
+        return self.sets_parts(name) or (self._changing is not None and self._changing(name))
 
     @property
     def reuses_variables(self) -> bool:
@@ -142,7 +161,11 @@ class Effects(Members):
 
     def sets_parts(self, name: str) -> bool:
         """Whether a method of that name, of a class of this file, changes its object."""
-        return any(self.writes_self(cls, name) for cls in self._having.get(name, ()))
+        return any(self.writes_self(cls, name) for cls in self.having(name))
+
+    def having(self, name: str) -> Sequence[ast.ClassDef]:
+        """The classes of this file that define the name themselves."""
+        return self._having.get(name, ())
 
     @cached_property
     def _having(self) -> dict[str, list[ast.ClassDef]]:
@@ -253,7 +276,7 @@ class Effects(Members):
 
         ``bound``: how many parameters a call of it does not pass.
         """
-        return self._filling.by(name, call, bound, self.sets_parts)
+        return self._filling.by(name, call, bound, self._may_set)
 
     def filled_by_making(self, call: ast.Call, name: str) -> Filled | None:
         """The same of a class called ``name``; None if its constructor may do more than is seen."""
@@ -278,7 +301,7 @@ class Effects(Members):
                 # What is kept on the object may be what it was handed.
                 if isinstance(node.ctx, ast.Store) and len(path_of(node) or (me,) * 3) > 2:
                     return None
-        return self._filling.by(made_by, call, 1, self.sets_parts)
+        return self._filling.by(made_by, call, 1, self._may_set)
 
     def _outside_of(self, function: Function) -> set[str]:
         bound = {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
@@ -293,7 +316,7 @@ class Effects(Members):
         names = _names_given(function)
         changed = [
             each
-            for each in self._filling.defaults(function, self.sets_parts)
+            for each in self._filling.defaults(function, self._may_set)
             if not self._harmless(ast.Call(each, [], []))  # ``nonlinearity=tf.nn.relu``
         ]
         called = {call.func for call in calls_in(function)}
@@ -303,13 +326,13 @@ class Effects(Members):
                     changed.append(node)
                 elif isinstance(node, ast.Attribute) and node not in called:
                     # ``map(net.embed, xs)``: what it is handed to may call it.
-                    changed += [node.value] if self.sets_parts(node.attr) else []
+                    changed += [node.value] if self._may_set(node.attr) else []
             elif isinstance(node, ast.Call):
                 if isinstance(node.func, ast.Name):
                     found |= self.outside_names(node.func.id) - bound
                 if not self._harmless(node):  # ``tf.add``
                     changed += put_into(node)
-                    if isinstance(node.func, ast.Attribute) and self.sets_parts(node.func.attr):
+                    if isinstance(node.func, ast.Attribute) and self._may_set(node.func.attr):
                         changed.append(node.func.value)
                 changed += [*changed_by_handed(node), *self._handed_and_filled(node)]
         for each in changed:

@@ -31,11 +31,17 @@ def _effects(unit: Unit) -> Effects:
 
 
 def kinds_of(
-    unit: Unit, changing: Callable[[str], bool] | None = None, getters: bool = False
+    unit: Unit,
+    changing: Callable[[str], bool] | None = None,
+    getters: bool = False,
+    effects: Effects | None = None,
 ) -> Kinds:
-    """What expressions of ``unit`` make; ``changing`` and ``getters``: of any file, see there."""
+    """What expressions of ``unit`` make; ``changing`` and ``getters``: of any file, see there.
+
+    ``effects`` are its own among those of other files.
+    """
     getters = getters or "custom_getter" in unit.text
-    return Kinds(unit.names, effects_of(unit), changing, getters)
+    return Kinds(unit.names, effects or effects_of(unit), changing, getters)
 
 
 def imported_names(unit: Unit) -> frozenset[str]:

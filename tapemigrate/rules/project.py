@@ -33,6 +33,7 @@ from tapemigrate.rules.units import Later, Units
 from tapemigrate.source.decoding import UNKNOWN
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.symbols import QUIET
 
 _T = TypeVar("_T")
 
@@ -45,6 +46,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 #: Which function of other files, and of which, a path means that a file imports.
 FunctionAt = Callable[["Project", Unit, str], tuple[Unit, ast.FunctionDef] | None]
 NamedAlike = Callable[["Project", str], bool]
+#: Whether what a method of a class calls of its object may be another file's, and change it.
+ChangedBelow = Callable[["Project", Unit, ast.ClassDef, str], bool]
 
 
 @dataclass(eq=False)
@@ -116,7 +119,8 @@ class Project:
     ``asked`` are the files that are asked about; the others only show who calls their functions.
     ``idle`` are those of them in which nothing is to be found. ``functions`` tells which function
     of another file an import path means, ``alike`` whether tensors may have a name in the program
-    that is one of a part of tensors.
+    that is one of a part of tensors, ``below`` whether a method of a class changes its object where
+    a class of another file has one of its own in its place.
     """
 
     def __init__(
@@ -129,18 +133,22 @@ class Project:
         idle: frozenset[str] = frozenset(),
         functions: FunctionAt | None = None,
         alike: NamedAlike | None = None,
+        below: ChangedBelow | None = None,
     ) -> None:
         self.units = units if isinstance(units, Units) else Units(units)
         self.asked = tuple(self.units if asked is None else asked)
         self.idle = idle
         self._functions = functions
         self._alike = alike
+        self._below = below
+        self._changed_below: dict[tuple[ast.ClassDef, str], bool] = {}
         self._unread = tuple(unread)
         self.aliases = aliases or {}
         self.keeps_graphs = keeps_graphs
         self._once: dict[Callable[[Project], Any], Any] = {}
         # Which methods change their objects, files of the project tell; so no unit keeps its views.
         self._views: dict[Scope, View] = {}
+        self._effects: dict[str, tuple[Effects, Effects]] = {}
         self._mentions: dict[str, Mentions] = {}
         self._methods: dict[str, bool] = {}
         self._under_getters: frozenset[str] | None = None
@@ -155,6 +163,7 @@ class Project:
         for view in self._views.values():
             view.let_go()
         self._views.clear()
+        self._effects.clear()
 
     def once(self, make: Callable[[Project], _T]) -> _T:
         """What ``make`` tells of all files: worked out once, and kept with the project."""
@@ -175,6 +184,7 @@ class Project:
             self.idle,
             self._functions,
             self._alike,
+            self._below,
         )
         # Of the file itself, the trees may share scopes, which mean something else in each.
         kept = ((scope, v) for scope, v in self._views.items() if v.unit.filename != unit.filename)
@@ -199,7 +209,13 @@ class Project:
 
     def effects(self, unit: Unit) -> Effects:
         """What the functions and classes of ``unit`` change."""
-        return effects_of(unit)
+        own = effects_of(unit)
+        if self._effects.get(unit.filename, (None,))[0] is not own:
+            self._effects[unit.filename] = own, own.among(self._changing)
+        return self._effects[unit.filename][1]
+
+    def _changing(self, method: str) -> bool:
+        return method not in QUIET and self.changing(method)
 
     def imported(self, unit: Unit) -> frozenset[str]:
         """Every name that some import statement of ``unit`` binds, or may bind: of all names."""
@@ -235,11 +251,17 @@ class Project:
         if scope not in self._views:
             if self._under_getters is None:
                 self._under_getters = under_getters(self.units)
-            kinds = kinds_of(unit, self.changing, unit.filename in self._under_getters)
+            kinds = kinds_of(
+                unit,
+                self.changing,
+                unit.filename in self._under_getters,
+                self.effects(unit),
+            )
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
             kinds.elsewhere = partial(self._elsewhere, unit)
             kinds.set_elsewhere = self._computing
+            kinds.below = partial(self.changed_below, unit)
             kinds.alike = None if self._alike is None else partial(self._alike, self)
             self._views[scope] = View(unit, scope, kinds.cls, kinds, self._flow)
         return self._views[scope]
@@ -280,9 +302,21 @@ class Project:
         """Whether a method of that name changes its object, in any file."""
         if method not in self._methods:
             self._methods[method] = any(
-                self.effects(unit).sets_parts(method) for unit in self.units.defining(method)
+                self.effects(unit).sets_parts(method) or self._is_set_below(unit, method)
+                for unit in self.units.defining(method)
             )
         return self._methods[method]
+
+    def _is_set_below(self, unit: Unit, method: str) -> bool:
+        return any(self.changed_below(unit, c, method) for c in self.effects(unit).having(method))
+
+    def changed_below(self, unit: Unit, cls: ast.ClassDef, method: str) -> bool:
+        """Whether what a method calls of its object may be of another file, and change that."""
+        if self._below is None:
+            return False
+        if (cls, method) not in self._changed_below:
+            self._changed_below[cls, method] = self._below(self, unit, cls, method)
+        return self._changed_below[cls, method]
 
     def uses_of(self, unit: Unit, root: ast.AST, path: Path) -> list[ast.expr]:
         """Every place below ``root`` at which ``path`` stands, indexed once for each root."""

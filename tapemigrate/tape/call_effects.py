@@ -35,6 +35,8 @@ class CallEffects:
         self._changing = changing or effects.sets_parts
         self.cls: ast.ClassDef | None = None
         self.self_name: str | None = None
+        #: Whether what a method calls of its object may be of another file, and change that.
+        self.below: Callable[[ast.ClassDef, str], bool] | None = None
 
     @property
     def effects(self) -> Effects:
@@ -125,6 +127,7 @@ class CallEffects:
             # What a class above has; where it is called on a class, self is an argument.
             above = is_super(func.value)
             changes = not above or self._effects.writes_above(self.cls, func.attr)
+            changes = changes or self._changes_below(self.cls, func.attr)
             return Effect(
                 (ast.Name(me, ast.Load()),) if changes else (),
                 contents=args,
@@ -160,7 +163,8 @@ class CallEffects:
         # What an object hands its own methods of itself, they may fill.
         parts = [a for a in filled.surely if (path_of(a) or ())[:1] == (self.self_name,)]
         if owner == (self.self_name,) and self.cls is not None:
-            if not self._effects.writes_self(self.cls, func.attr):
+            changes = self._effects.writes_self(self.cls, func.attr)
+            if not (changes or self._changes_below(self.cls, func.attr)):
                 held = self._effects.method(self.cls, func.attr) is None
                 state = held and self._effects.keeps_state(None)
                 return Effect(
@@ -175,6 +179,9 @@ class CallEffects:
         sets = frozenset[str]() if mine else self._effects.sets(func.attr)
         changed = (func.value, *parts) if mine else (func.value,)
         return Effect(changed, contents=args, objects=objects, sets=sets, writes_hidden=True)
+
+    def _changes_below(self, cls: ast.ClassDef, method: str) -> bool:
+        return self.below is not None and self.below(cls, method)
 
     def _owners(self, call: ast.Call, given: Iterable[ast.expr]) -> Iterator[ast.expr]:
         """The objects whose methods a function is handed that calls them: ``apply(net.embed, x)``.

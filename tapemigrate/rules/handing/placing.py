@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules import cells
@@ -38,7 +39,7 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.asking import several
 from tapemigrate.tape.handed import own_attribute
 from tapemigrate.tape.handed_back import handed_back
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.outputs import sibling_outputs
 from tapemigrate.tape.region import Region
@@ -299,7 +300,9 @@ class Places:
             verdict = self.judge.judge(region, recorded)
             if isinstance(verdict, Refusal):
                 return verdict
-            region.assumptions = verdict + handed_back(region, self._view.flow, self._view.kinds)
+            region.assumptions = verdict + handed_back(
+                region, self._view.flow, self._view.kinds, self._functions
+            )
             region.resumes = kept.tape if kept is not None else ""
             if kept is not None:
                 kept.take(region)
@@ -339,6 +342,12 @@ class Places:
             and not self._view.kinds.is_barren(d.value)
             and (begin(d.stmt) >= first or self._view.blocks.loops_around(d.stmt))
         ]
+
+    def _functions(self, name: str) -> Iterator[tuple[Kinds, NamedFunction]]:
+        """The functions of a name in all files, each with what is known in its file."""
+        for unit in self._project.units.defining(name):
+            for function in self._project.effects(unit).functions(name):
+                yield self._project.view(unit, function).kinds, function
 
     def _uncached(self, region: Region, run: Sequence[ast.AST]) -> Region | Refusal:
         return caches.settle(region, run, self._view, self._project)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.kept_results import Class, KeptResults, above, methods_of
-from tapemigrate.rules.proof.replacements import beside
 from tapemigrate.rules.values.attributes import filled_by
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.region import Region

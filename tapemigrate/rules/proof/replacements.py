@@ -10,6 +10,7 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import looked_up, path_of
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
+from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
@@ -114,16 +115,6 @@ def _replacements_of(
                 yield f"`{name}`, if it is among what is set in {where},"
     if set_by_text(project, view.unit, name):
         yield f"what is set as `{name}`"
-
-
-def beside(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef]]:
-    """The subclasses, and what else these extend, which may come before ``cls``."""
-    known = classes(project)
-    below = known.extending(cls.name)
-    mixed = {name for each in below for name in known.above(each)}
-    others = (below | mixed) - (known.above(cls.name) - below)
-    found = [each for name in sorted(others) for each in known.named(name)]
-    return [(unit, other) for unit, other in found if other is not cls]
 
 
 def _unseen(project: Project, cls: ast.ClassDef) -> list[str]:
