@@ -54,7 +54,7 @@ def run_by(
             if is_method(made.attr):
                 yield ast.Call(made, rest, [])
         named = any(k.value is argument and k.arg in _BY_NAME for k in call.keywords)
-        if calling and (named or place == 0) and isinstance(argument, ast.Name):
+        if calling and (named or place == 0) and isinstance(argument, ast.Name | ast.Lambda):
             yield ast.Call(argument, rest, [])
 
 

@@ -150,7 +150,7 @@ class CallEffects:
             given = () if func.attr in CHANGERS or self._is_of_library(func.value) else args
             if owner is None and func.attr in CHANGERS:
                 return self._effect_on_part(func.value)
-            owners = put_into(call) or [func.value]
+            owners = [each for part in put_into(call) or [func.value] for each in _choices(part)]
             return Effect(tuple(owners), contents=given)
         if self._names.qualified(func.value) is not None:
             # A module keeps no tensors that a name here could show.
@@ -262,6 +262,16 @@ def _parts(values: Iterable[ast.expr]) -> tuple[ast.expr, ...]:
             case _:
                 found.append(value)
     return tuple(found)
+
+
+def _choices(value: ast.expr) -> list[ast.expr]:
+    """What a value may be: ``(a or b).append(x)``, ``(a if first else b).append(x)``."""
+    match value:
+        case ast.IfExp(body=one, orelse=other):
+            return [*_choices(one), *_choices(other)]
+        case ast.BoolOp(values=values):
+            return [each for part in values for each in _choices(part)]
+    return [value]
 
 
 def is_session(func: ast.Attribute) -> bool:

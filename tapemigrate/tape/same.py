@@ -46,12 +46,20 @@ def is_new(made: Def, flow: Flow, kinds: Kinds) -> bool:
     """
     if made.kind is not Kind.ASSIGN or made.value is None:
         return False
-    listed = isinstance(made.value, ast.BinOp) and isinstance(made.value.op, ast.Add | ast.Mult)
-    arithmetic = isinstance(made.value, ast.BinOp) and not listed
+    arithmetic = isinstance(made.value, ast.BinOp) and not _may_join(made.value)
     computed = isinstance(made.value, ast.Call) and kinds.only_computes(made.value)
     if not (arithmetic or computed) and kinds.make(made.value) not in (Make.TENSOR, Make.LEAF):
         return False
     return not may_be(made, flow, kinds) and not asked_for(made, flow, kinds)
+
+
+def _may_join(value: ast.BinOp) -> bool:
+    """Whether it may add up lists, or repeat one: by no float, and no number is added to one."""
+    sides = (value.left, value.right)
+    if isinstance(value.op, ast.Add):
+        return not any(map(_is_number, sides))
+    floats = (isinstance(s, ast.Constant) and isinstance(s.value, float) for s in sides)
+    return isinstance(value.op, ast.Mult) and not any(floats)
 
 
 def joins(value: ast.expr | None, flow: Flow) -> bool:

@@ -314,7 +314,9 @@ class Places:
     def _reads_aside(self, region: Region) -> bool:
         """Whether what the region runs may find what calls before it put aside."""
         nodes = [*region.block.body[region.first : region.last + 1], region.request.target]
-        return reads_aside(self._project, self._view, nodes)
+        # Models that are called have made variables for themselves when they were first called.
+        tensors = not all(x.variables for x in region.sources.leaves)
+        return reads_aside(self._project, self._view, nodes, tensors)
 
     def _symbolic(self, region: Region) -> Refusal | None:
         """Whether a source is an attribute that holds an input of Keras."""

@@ -47,7 +47,7 @@ class ByCallers:
         shown = text_of(source.path) if source.kind in (Kind.PARAM, Kind.ENTRY) else ""
         shown = part or shown
         sentence = f"{plain} was not computed from " + (
-            f"`{said or shown}`" if shown else "the variables"
+            f"`{said or shown}`" if said or shown else "the variables"
         )
         verdict = self.calls.at_all_calls(
             self._view,
@@ -71,7 +71,7 @@ class ByCallers:
                 f"computed from the source {by}"
                 if shown
                 else f"given {by}, out of what may hold variables",
-                f"`{shown}`" if shown else "the variables",
+                f"`{shown or said}`" if shown or said else "the variables",
                 threads=parameter is not None,
             )
         return None if verdict else sentence

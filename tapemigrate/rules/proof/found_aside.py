@@ -20,20 +20,28 @@ from tapemigrate.source.trees import walk
 _GIVEN = (Kind.ASSIGN, Kind.ELEMENT)
 
 
-def reads_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> bool:
-    """Whether ``nodes`` of the scope of ``view`` may find what calls before them put aside."""
+def reads_aside(
+    project: Project, view: View, nodes: Iterable[ast.AST], objects: bool = False
+) -> bool:
+    """Whether ``nodes`` of the scope of ``view`` may find what calls before them put aside.
+
+    ``objects``: what an object reads that is called by its name, ``model(x)``, counts as well.
+    """
     run = list(nodes)
     made = backward(use for root in run for use in view.flow.uses_in(root)).made
     run += [d.value for d in made if d.value is not None and d.kind in _GIVEN]
     defaults = {} if isinstance(view.scope, ast.Module) else named_defaults(view.scope.args)
     run += [defaults[d.path[0]] for d in made if d.kind is Kind.PARAM and d.path[0] in defaults]
-    own = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.ASSIGN} - _stored(run)
+    named = {n.id for root in run for n in walk(root) if isinstance(n, ast.Name)}
+    named -= _stored(run) - {d.path[0] for d in made}
     asked = project.once(_unasked)
     parts: dict[str, None] = {}
-    for read in asked.each_read_by(project, view.unit, run, bound_alone(project, view, run)):
+    for read in asked.each_read_by(
+        project, view.unit, run, bound_alone(project, view, run), objects
+    ):
         if read.names or read.inner:
             return True
-        parts |= {part: None for (_, part), base in read.parts.items() if base in own}
+        parts |= {part: None for (_, part), base in read.parts.items() if _root_of(base) in named}
     return any(asked.is_set_later(project, part) for part in parts)
 
 
@@ -98,6 +106,11 @@ def _wholes(part: str) -> list[str]:
     """``a``, ``a.b`` and ``a.b.c`` for ``a.b.c``, and what stands for all parts of these."""
     wholes = [part[:i] for i, each in enumerate(part) if each in ".["]
     return [*wholes, *(whole + PARTS for whole in wholes), part]
+
+
+def _root_of(holder: str) -> str:
+    """The name by which an object is reached: ``self`` of ``self.nets[0].body``."""
+    return holder.partition(".")[0].partition("[")[0]
 
 
 def _stored(nodes: Iterable[ast.AST]) -> set[str]:

@@ -7,6 +7,7 @@ made: whoever is called later may find there what was made of a source before th
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -41,10 +42,10 @@ from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.held_together import made_at_top
 from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
-from tapemigrate.source.trees import kept, top_level, walk
+from tapemigrate.source.trees import calls_in, kept, top_level, walk
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.returned import gives_what_was
-from tapemigrate.tape.symbols import QUIET, gives_no_tensors
+from tapemigrate.tape.symbols import QUIET, RUN_WHEN_CALLED, gives_no_tensors
 
 # So many functions are gone through, and a method is followed that so many classes have.
 MOST = 2000
@@ -105,12 +106,22 @@ class PutAside:
         return found
 
     def each_read_by(
-        self, project: Project, unit: Unit, nodes: Iterable[ast.AST], own: frozenset[str]
+        self,
+        project: Project,
+        unit: Unit,
+        nodes: Iterable[ast.AST],
+        own: frozenset[str],
+        objects: bool = False,
     ) -> Iterator[Read]:
-        """The same, one node or function after the other."""
+        """The same, one node or function after the other; ``objects``: also of those called."""
         met: set[tuple[ast.AST, bool]] = set()
         pending: list[tuple[Unit, ast.AST, frozenset[str], str]]
         pending = [(unit, n, own, "") for n in nodes]
+        called = (n for _, root, _, _ in [*pending] for n in calls_in(root)) if objects else ()
+        names = {call.func.id for call in called if isinstance(call.func, ast.Name)}
+        for name in sorted(names - set(dir(builtins))):
+            if not any(True for _ in _functions(unit, name)):
+                pending += self._objects_called(project, name)
         while pending and len(met) < MOST:
             home, node, bound, owner = pending.pop()
             if (node, bool(owner)) in met:
@@ -217,6 +228,14 @@ class PutAside:
                     # What is called is an object, and reads parts of its own.
                     called, holder = self._methods_named(project, "__call__"), ast.unparse(node)
                 found.called += [(home, function, holder) for home, function, _ in called]
+
+    def _objects_called(
+        self, project: Project, name: str
+    ) -> Iterator[tuple[Unit, ast.AST, frozenset[str], str]]:
+        """What runs where the object of that name is called, of whatever class it is."""
+        for each in RUN_WHEN_CALLED:
+            for home, function, _ in self._methods_named(project, each):
+                yield home, function, _bound_in(function), name
 
     def is_set_later(self, project: Project, name: str) -> bool:
         """Whether a part of that name may be given what an op gave once its object is made."""

@@ -56,7 +56,7 @@ def name_of(leaves: list[Leaf]) -> str:
 
 def names_of(leaves: list[Leaf]) -> str:
     """All sources, as the scope calls them."""
-    if any(x.variables for x in leaves):
+    if any(x.variables and not x.watch for x in leaves):
         return "the variables"
     shown = {x.watch for x in leaves if x.watch}  # what it is called where it is asked for
     given = {text_of(d.path) for x in leaves for d in x.defs if d.kind is not Kind.LOOP}
