@@ -38,6 +38,8 @@ def asks_a_tape_from_outside(region: Region, view: View) -> bool:
             owner = node.func.value
             if node.func.attr not in ASKS or view.kinds.name(owner) is not None:
                 continue
+            if path_of(owner) == (view.kinds.self_name,) or view.kinds.called(node) is not None:
+                continue  # a method of the user's, which may bear that name as well
             made = origins(view.flow.reads.get(owner, frozenset()))
             opened = any(d.stmt in inside for d in made if d.kind is not Kind.MUTATE)
             if path_of(owner) is not None and (region.stops or not opened):
