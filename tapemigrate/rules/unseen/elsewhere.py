@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 from tapemigrate.flow.unpacking import each_given
@@ -54,6 +54,7 @@ class Elsewhere:
     def __init__(self, project: Project) -> None:
         self._by_name: dict[str, list[tuple[str, Refusal]]] = {}
         self._modules: dict[str, dict[str, None]] = {}
+        self._run: dict[frozenset[str], dict[str, Refusal]] = {}
         files = project.units.files()
         self._files = dict(files)
         for name, file in files:
@@ -151,7 +152,7 @@ class Elsewhere:
         homes = (self._files[home] for home, _ in self._by_name.get(name, ()))
         return any(name in (_GIVING.of(home) or ()) for home in homes)
 
-    def methods(self, unit: Unit) -> dict[str, Refusal]:
+    def methods(self, unit: Unit) -> Mapping[str, Refusal]:
         """The methods that run such things of the objects that ``unit`` may have from other files.
 
         The reasons begin with where a method is from: "of model.py: it imports a graph".
@@ -160,7 +161,7 @@ class Elsewhere:
         own = self._own_home(unit) if _BASES.of(unit) else set()
         return self._run_in(own | self._all_homes(unit))
 
-    def methods_and_own(self, user: Unit) -> dict[str, Refusal]:
+    def methods_and_own(self, user: Unit) -> Mapping[str, Refusal]:
         """The same of those that it may hand to others."""
         return self._run_in(self._own_home(user) | self._all_homes(user))
 
@@ -173,7 +174,14 @@ class Elsewhere:
             homes |= more
         return homes
 
-    def _run_in(self, homes: set[str]) -> dict[str, Refusal]:
+    def _run_in(self, homes: Set[str]) -> Mapping[str, Refusal]:
+        # Files that import the same have it of the same others.
+        asked = frozenset(homes)
+        if asked not in self._run:
+            self._run[asked] = self._find_run_in(asked)
+        return self._run[asked]
+
+    def _find_run_in(self, homes: Set[str]) -> dict[str, Refusal]:
         found: dict[str, Refusal] = {}
         for home in sorted(homes):
             own = _METHODS.of(self._files[home]) or {}
@@ -188,7 +196,7 @@ class Elsewhere:
         found.pop(HANDED, None)
         return {name: r for name, r in found.items() if not _is_cached_unnamed(name, r)}
 
-    def _with_bases(self, homes: set[str]) -> set[str]:
+    def _with_bases(self, homes: Set[str]) -> set[str]:
         """The files ``homes`` with those that may hold base classes of what is made there."""
         found = set(homes)
         pending = [path for home in sorted(homes) for path in _BASES.of(self._files[home]) or ()]

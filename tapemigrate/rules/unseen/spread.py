@@ -74,12 +74,17 @@ def uses_of_own(unit: Unit) -> dict[str, frozenset[str]]:
 def with_users(found: dict[str, Refusal], uses: Mapping[str, frozenset[str]]) -> dict[str, Refusal]:
     """``found``, functions and classes of a file, with those that use them, and so on."""
     found = dict(found)
+    users: dict[str, list[str]] = {}
+    for user, names in uses.items():
+        for name in names:
+            users.setdefault(name, []).append(user)
     pending = list(found)
     while pending:
         name = pending.pop()
-        for user in [u for u, names in uses.items() if name in names and u not in found]:
-            found[user] = found[name]
-            pending.append(user)
+        for user in users.get(name, ()):
+            if user not in found:
+                found[user] = found[name]
+                pending.append(user)
     return found
 
 
