@@ -15,9 +15,9 @@ from tapemigrate.rules.callgraph.places import (
     split_path,
     stem,
 )
-from tapemigrate.rules.callgraph.stars import own_stars
+from tapemigrate.rules.callgraph.stars import brings, own_stars
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import bound_names
+from tapemigrate.rules.indexes import bound_names, names_bound
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import top_level
 
@@ -64,19 +64,26 @@ def _leads_to(
             for alias in stmt.names
             if last == (alias.asname or alias.name)
         ]
+        found += [
+            _leads_on_by_star(project, unit, last, home, name, most - 1)
+            for unit in _handing_on(project, module, user)
+            if unit is not home and own_stars(unit) and last not in unit.once(names_bound)
+        ]
     return True if True in found else None if None in found else False
 
 
-def leads_by_star(project: Project, path: str, user: Unit, home: Unit, name: str) -> bool | None:
-    """The same of a path into a package that imports all names of others, and has none of its own
-    that is so called."""
-    module, last = split_path(path)
-    packages = list(project.units.meant(user.filename, module))
-    if len(packages) != 1 or last in packages[0].once(bound_names):
-        return False
-    ways = (f"{s}{'' if s.endswith('.') else '.'}{last}" for s in own_stars(packages[0]))
-    found = [leads_to(project, way, packages[0], home, name) for way in ways]
-    return True if found == [True] else None if any(f is not False for f in found) else False
+def _leads_on_by_star(
+    project: Project, unit: Unit, last: str, home: Unit, name: str, most: int
+) -> bool | None:
+    """The same of a name that ``unit`` may have from one of its star imports, to hand it on."""
+    unsure = False
+    leading = False
+    for star in own_stars(unit):
+        way = f"{star}{'' if star.endswith('.') else '.'}{last}"
+        meant = leads_to(project, way, unit, home, name, most)
+        leading |= meant is True
+        unsure |= meant is None or (not meant and brings(project, unit, star, last))
+    return None if unsure else leading
 
 
 def homes_of(project: Project, path: str) -> Iterator[tuple[Unit, str]]:

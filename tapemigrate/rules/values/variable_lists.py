@@ -10,7 +10,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
-from tapemigrate.rules.callgraph.imported import leads_by_star, leads_to
+from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
@@ -274,8 +274,6 @@ def function_at(project: Project, user: Unit, path: str) -> tuple[Unit, ast.Func
     for unit in project.units.defining(name):
         for node in unit.once(functions_at_top).get(name, ()):
             meant = leads_to(project, path, user, unit, name)
-            if meant is False:
-                meant = leads_by_star(project, path, user, unit, name)
             if meant is None:
                 return None
             if meant:
