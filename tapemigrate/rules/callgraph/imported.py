@@ -11,6 +11,7 @@ from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import (
     import_path,
     is_module,
+    may_hold,
     nearness,
     split_path,
     stem,
@@ -69,7 +70,42 @@ def _leads_to(
             for unit in _handing_on(project, module, user)
             if unit is not home and own_stars(unit) and last not in unit.once(names_bound)
         ]
+        found += [
+            leads_to(project, f"{way}.{last}", unit, home, name, most - 1)
+            for unit, way in _modules_handed_on(project, module, user)
+        ]
+        if last == name and True not in found and _may_be_module(project, module, user, home):
+            found.append(None)
     return True if True in found else None if None in found else False
+
+
+def _modules_handed_on(project: Project, module: str, user: Unit) -> Iterator[tuple[Unit, str]]:
+    """What ``module`` may be by another path, where a file has it from its imports, and the file.
+
+    ``lib.ops`` is ``lib/kernels.py`` after ``from . import kernels as ops`` in its package.
+    """
+    package, part = split_path(module)
+    if not part or _places(project, module, user):
+        return
+    for unit in project.units.at(_places(project, package, user).__contains__) if package else ():
+        if part in unit.once(bound_names):
+            continue
+        path = import_paths(unit).get(part)
+        if path is not None:
+            yield unit, path
+        elif part not in unit.once(names_bound):
+            for star in own_stars(unit):
+                yield unit, f"{star}{'' if star.endswith('.') else '.'}{part}"
+
+
+def _may_be_module(project: Project, module: str, user: Unit, home: Unit) -> bool:
+    """Whether ``module`` may be ``home`` by a name that a file which is not at hand gives it."""
+    package, part = split_path(module)
+    if not package or _places(project, module, user) or not may_hold(home.filename, package):
+        return False
+    made = (d.name for unit in project.units.defining(part) for d in unit.definitions)
+    seen = project.units.at(_places(project, package, user).__contains__)
+    return part not in made and not any(part in unit.once(names_bound) for unit in seen)
 
 
 def _leads_on_by_star(

@@ -197,6 +197,10 @@ class Resolver:
             either = unit.names.reference_kind(node) == "either"
             return None if either else self.is_path(unit, path)
         if self._cls is None and self._enclosing is None:
+            if isinstance(node.value, ast.Name):
+                starred = [f"{s}.{node.attr}" for s in unit.names.starred(node.value)]
+                if any(self.is_path(unit, each) is not False for each in starred):
+                    return None
             return None if self._may_be_of_module(unit, node.value) else False
         if self._cls is None or self._enclosing is not None:
             return False
