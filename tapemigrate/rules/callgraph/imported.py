@@ -105,7 +105,10 @@ def _may_be_module(project: Project, module: str, user: Unit, home: Unit) -> boo
         return False
     made = (d.name for unit in project.units.defining(part) for d in unit.definitions)
     seen = project.units.at(_places(project, package, user).__contains__)
-    return part not in made and not any(part in unit.once(names_bound) for unit in seen)
+    # What such a file makes itself, ``net = Net()``, may be a module as well.
+    return part not in made and not any(
+        part in import_paths(unit) and part not in unit.once(bound_names) for unit in seen
+    )
 
 
 def _leads_on_by_star(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 
 from tapemigrate.flow.paths import path_of
@@ -13,6 +14,8 @@ from tapemigrate.rules.project import Project, is_looked_at
 
 # By these a module is loaded whose name stands in a text, or which is at hand.
 _LOADING = ("import_module", "__import__", "reload")
+# So many folders up may lie packages that hand on what a module has.
+_MOST_FOLDERS = 3
 # These give all that a module has.
 _GOING_OVER = ("dir", "vars", "getmembers")
 # These take an attribute out of what they are given, or put one in, by its name.
@@ -22,14 +25,17 @@ _BY_NAME = ("getattr", "hasattr", "setattr", "delattr", "object")
 def is_loose(project: Project, home: Unit) -> bool:
     """Whether the module of ``home`` may be what an attribute belongs to, by no name of it.
 
-    ``importlib.import_module("nets." + name).loss``, ``LIBRARIES["a"].loss``.
+    ``importlib.import_module("nets." + name).loss``, ``LIBRARIES["a"].loss``. Packages hand on
+    what their modules have.
     """
     known = project.once(_known)
     if home.filename not in known:
+        files = [home.filename, *_packages_above(project, home.filename)]
         known[home.filename] = any(
-            any(_is_loaded(unit, home, path, end) for path, end in unit.once(_loaded))
-            or any(is_module(unit.filename, p, home.filename) for p in unit.once(_as_values))
-            for unit in project.units.having(steps_of(home.filename)[-1], *_LOADING)
+            any(_is_loaded(unit, file, path, end) for path, end in unit.once(_loaded))
+            or any(is_module(unit.filename, p, file) for p in unit.once(_as_values))
+            for unit in project.units.having(*map(_own_name, files), *_LOADING)
+            for file in files
         )
     return known[home.filename]
 
@@ -48,15 +54,34 @@ def _known(_: Project) -> dict[str, bool]:
     return {}
 
 
+def _packages_above(project: Project, filename: str) -> list[str]:
+    """The packages that may have what the file has: they name it, import all names, or are not
+    at hand."""
+    folder, own = os.path.dirname(filename), steps_of(filename)[-1]
+    found: list[str] = []
+    while os.path.basename(folder) and len(found) < _MOST_FOLDERS:
+        above = os.path.join(folder, "__init__.py")
+        packages = list(project.units.at({above}.__contains__))
+        if above != filename and all(own in u.text or u.names.stars for u in packages):
+            found.append(above)
+        folder = os.path.dirname(folder)
+    return found
+
+
+def _own_name(filename: str) -> str:
+    *folders, own = steps_of(filename)
+    return folders[-1] if folders and own == "__init__" else own
+
+
 def _packages_and_name(home: Unit) -> tuple[str, ...]:
     return steps_of(home.filename)[-2:]
 
 
-def _is_loaded(user: Unit, home: Unit, start: str, end: str | None) -> bool:
+def _is_loaded(user: Unit, home: str, start: str, end: str | None) -> bool:
     """Whether a text that is ``start``, or begins so and ends so, may be the path of ``home``."""
     if end is None:
-        return is_module(user.filename, start, home.filename) is not False
-    *folders, own = steps_of(home.filename)
+        return is_module(user.filename, start, home) is not False
+    *folders, own = steps_of(home)
     steps = folders if own == "__init__" else [*folders, own]
     paths = (".".join(steps[k:]) for k in range(len(steps)))
     start = start.lstrip(".")
