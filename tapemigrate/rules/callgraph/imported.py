@@ -85,9 +85,9 @@ def _modules_handed_on(project: Project, module: str, user: Unit) -> Iterator[tu
     ``lib.ops`` is ``lib/kernels.py`` after ``from . import kernels as ops`` in its package.
     """
     package, part = split_path(module)
-    if not part or _places(project, module, user):
+    if not part or project.units.paths_meant(user.filename, module):
         return
-    for unit in project.units.at(_places(project, package, user).__contains__) if package else ():
+    for unit in project.units.meant(user.filename, package) if package else ():
         if part in unit.once(bound_names):
             continue
         path = import_paths(unit).get(part)
@@ -101,10 +101,14 @@ def _modules_handed_on(project: Project, module: str, user: Unit) -> Iterator[tu
 def _may_be_module(project: Project, module: str, user: Unit, home: Unit) -> bool:
     """Whether ``module`` may be ``home`` by a name that a file which is not at hand gives it."""
     package, part = split_path(module)
-    if not package or _places(project, module, user) or not may_hold(home.filename, package):
+    if (
+        not package
+        or project.units.paths_meant(user.filename, module)
+        or not may_hold(home.filename, package)
+    ):
         return False
     made = (d.name for unit in project.units.defining(part) for d in unit.definitions)
-    seen = project.units.at(_places(project, package, user).__contains__)
+    seen = project.units.meant(user.filename, package)
     # What such a file makes itself, ``net = Net()``, may be a module as well.
     return part not in made and not any(
         part in import_paths(unit) and part not in unit.once(bound_names) for unit in seen
