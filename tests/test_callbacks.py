@@ -127,7 +127,7 @@ def _edited(text: str, old: str, new: str) -> str:
         ("Net(slope)", "make(slope)", ""),
         ("Net(slope)", "Net.make(slope)", ""),
         ("Net(slope)", "Net(scale=slope, operator=None)", "which does not call it itself"),
-        ("from model import Net", "from model import *", ""),
+        ("from model import Net", "from models import *", ""),
         ("from model import Net", "from models import Net", ""),
     ],
 )
