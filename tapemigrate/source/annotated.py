@@ -7,16 +7,17 @@ in annotations which TensorFlow 2 has under other names.
 from __future__ import annotations
 
 import ast
+import re
 
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import put_for, statements
 
-_FORM = late(r"[\w\])][ \t]*:[^\n]*[^=!<>:\n]=(?!=)")
+_FORM = late(r"^[ \t]*[A-Za-z_][\w.]*[ \t]*:(?=[^\n]*=)", re.MULTILINE)
 _RENAMED = ("contrib", "eager")
 
 
 def plainly_assigned(tree: ast.Module, text: str) -> bool:
-    """Puts plain assignments in the place of annotated ones; whether there may be any."""
+    """Puts plain assignments in the place of annotated ones; whether there were any."""
     if _FORM.search(text) is None or any(word in text for word in _RENAMED):
         return False
     done = False

@@ -16,9 +16,10 @@ _ME = "self"
 
 
 def name_own_object(tree: ast.Module, text: str) -> bool:
-    """Has the object go by its first name; whether there may be second ones."""
+    """Has the object go by its first name; whether it had a second one."""
     if _FORM.search(text) is None:
         return False
+    done = False
     for method in _methods(tree):
         bound = [*_bound(method)]
         if bound.count(_ME) > 1:
@@ -27,10 +28,11 @@ def name_own_object(tree: ast.Module, text: str) -> bool:
             match stmt:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id="self")):
                     if bound.count(name) == 1:
+                        done = True
                         for node in walk(method):
                             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                                 node.id = _ME if node.id == name else node.id
-    return True
+    return done
 
 
 def _methods(tree: ast.Module) -> Iterator[ast.FunctionDef]:

@@ -20,9 +20,10 @@ _BLOCKS = ("body", "orelse", "finalbody")
 
 
 def return_itself(tree: ast.Module, text: str) -> bool:
-    """Puts what a name was given where the next statement returns it; whether there may be any."""
+    """Puts what a name was given where the next statement returns it; whether it did."""
     if _FORM.search(text) is None:
         return False
+    done = False
     for node in statements(tree):
         for field in _BLOCKS:
             for made, end in pairwise(getattr(node, field, None) or ()):
@@ -31,7 +32,8 @@ def return_itself(tree: ast.Module, text: str) -> bool:
                     same = isinstance(end.value, ast.Name) and [end.value.id] == named
                     if same and len(made.targets) == 1 and _only_reads(made.value):
                         end.value = _placed(made.value, end.value)
-    return True
+                        done = True
+    return done
 
 
 def _only_reads(value: ast.expr) -> bool:
