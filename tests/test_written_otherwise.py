@@ -56,3 +56,28 @@ def test_no_way_makes_a_fix_safe(way: Way, name: str) -> None:
     (fixture,) = (each for each in FIXTURES if each.name == name)
     files = written_otherwise(fixture.texts, way)
     assert not changed(fixture, fix(files, unsafe=False), files)
+
+
+def test_what_imports_give_is_told_where_it_stands_and_once() -> None:
+    text = """\
+import tensorflow as tf
+import tensorflow.contrib.eager as tfe
+
+V = tfe.Variable
+
+
+def kinds():
+    found = (V, tfe.Checkpoint)
+    return found
+
+
+def functions():
+    grads = tf.gradients
+    found = [grads, V]
+    return found
+"""
+    result = fix({"program.py": text}, unsafe=False)
+    assert result.rewritten["program.py"].count("return found") == 2
+    places = [d.location for d in result.diagnostics]
+    assert len(places) == len({*places})
+    assert not {place.row for place in places} & {9, 15}
