@@ -81,3 +81,16 @@ def functions():
     places = [d.location for d in result.diagnostics]
     assert len(places) == len({*places})
     assert not {place.row for place in places} & {9, 15}
+
+
+def test_an_annotated_lambda_keeps_its_annotation() -> None:
+    text = """\
+import tensorflow as tf
+
+
+def run(x):
+    slope: object = lambda z: tf.gradients(z * z, z)[0]
+    return slope(x)
+"""
+    result = fix({"program.py": text}, unsafe=False)
+    assert "slope: object = gradient_of\n" in result.rewritten["program.py"]

@@ -24,6 +24,9 @@ def plainly_assigned(tree: ast.Module, text: str) -> bool:
     for parent in [*statements(tree)]:
         for stmt in ast.iter_child_nodes(parent) if not isinstance(parent, ast.ClassDef) else ():
             if isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
+                named = isinstance(stmt.target, ast.Name) and not isinstance(stmt.value, ast.Call)
+                if named and any(isinstance(n, ast.Lambda) for n in ast.walk(stmt.value)):
+                    continue  # a lambda with a name is written anew, together with its statement
                 plain = ast.copy_location(ast.Assign([stmt.target], stmt.value), stmt)
                 put_for(parent, stmt, plain)
                 done = True

@@ -76,4 +76,10 @@ def _hands_out(getter: NamedFunction) -> bool:
     match body:
         case [ast.Return(value=ast.Attribute(value=ast.Name()))]:
             return True
+        # What has a name only to be returned is read as what is returned.
+        case [
+            ast.Assign(targets=[ast.Name()], value=ast.Attribute(value=ast.Name(), attr=given)),
+            ast.Return(value=ast.Attribute(value=ast.Name(), attr=attr)),
+        ]:
+            return given == attr
     return False

@@ -13,6 +13,7 @@ from itertools import islice
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import constructions
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
@@ -357,6 +358,15 @@ class ListSigns:
         if isinstance(value, ast.Call):
             run = self._run_by(view, value)
             shown = [(self._project.view(view.unit, f), v) for f in run for v in _returned(f)]
+        elif isinstance(value, ast.Name):
+            # ``found = [a, b], 2`` and then ``return found``
+            made = origins(view.flow.reads.get(value, frozenset()))
+            shown = [(view, d.value) for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+        further = (each for each in shown if isinstance(each[1], ast.Name | ast.Call))
+        if any(
+            each[1] is not value and self._in_place(*each, place, depth + 1) for each in further
+        ):
+            return True
         return any(
             isinstance(each, ast.Tuple | ast.List)
             and place < len(each.elts)
