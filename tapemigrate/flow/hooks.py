@@ -8,8 +8,8 @@ from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import statements, walk
 
-# What finds a part of an object, by its name or its key.
 _PARTS = (ast.Attribute, ast.Subscript)
+# What finds a part of an object, by its name or its key.
 _FINDING = frozenset({"__getattr__", "__getattribute__", "__getitem__"})
 
 

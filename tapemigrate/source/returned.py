@@ -1,8 +1,8 @@
 """What has a name only to be returned, read as what is returned.
 
 ``found = self.net`` and then ``return found`` give ``self.net``. The assignment stays, and the
-nodes stand where the name does. Of what calls something there is one, and what
-imports give is looked for where it stands: both stay behind their names.
+nodes stand where the name does. Of what calls something there is one, and what imports give is
+looked for where it stands: both stay behind their names.
 """
 
 from __future__ import annotations
