@@ -94,3 +94,22 @@ def run(x):
 """
     result = fix({"program.py": text}, unsafe=False)
     assert "slope: object = gradient_of\n" in result.rewritten["program.py"]
+
+
+def test_a_getter_may_name_what_it_returns() -> None:
+    made = _returning_by_a_name("gradients/property_beside_variables")
+    # Not before the attribute is there.
+    assert made.index("self._r = ") < made.index("tape.watch(self.r)")
+
+
+def test_a_function_may_name_the_pair_that_it_returns() -> None:
+    made = _returning_by_a_name("gradients/lists_that_ops_pack")
+    assert "tape.watch(self.both)" in made
+    assert "tape.gradient(y, [self.both])" not in made
+
+
+def _returning_by_a_name(name: str) -> str:
+    """What a fix makes of a fixture in which all that is returned has a name."""
+    (fixture,) = (each for each in FIXTURES if each.name == name)
+    files = written_otherwise(fixture.texts, named_to_return)
+    return fix(files, unsafe=False).rewritten[fixture.main]
