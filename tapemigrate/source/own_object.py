@@ -1,6 +1,7 @@
 """A method's own object by a second name, read by its first: ``me = self; me.x`` is ``self.x``.
 
-The name has to stand for that alone, wherever the method and the functions in it say it.
+The name has to stand for that alone, wherever the method and the functions in it say it. Then
+nothing reads it any more, and giving it a value does not read the object.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def name_own_object(tree: ast.Module, text: str) -> bool:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id="self")):
                     if bound.count(name) == 1:
                         done = True
+                        stmt.value = ast.copy_location(ast.Constant(None), stmt.value)
                         for node in walk(method):
                             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                                 node.id = _ME if node.id == name else node.id

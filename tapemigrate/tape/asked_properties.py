@@ -70,10 +70,7 @@ def _read(getter: NamedFunction) -> set[str] | None:
 
 def _hands_out(getter: NamedFunction) -> bool:
     """Whether it does nothing but give an attribute of its object."""
-    body = getter.body
-    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        body = body[1:]
-    match body:
+    match [stmt for stmt in getter.body if not _says_nothing(stmt)]:
         case [ast.Return(value=ast.Attribute(value=ast.Name()))]:
             return True
         # What has a name only to be returned is read as what is returned.
@@ -82,4 +79,12 @@ def _hands_out(getter: NamedFunction) -> bool:
             ast.Return(value=ast.Attribute(value=ast.Name(), attr=attr)),
         ]:
             return given == attr
+    return False
+
+
+def _says_nothing(stmt: ast.stmt) -> bool:
+    """Whether it is a docstring, or gives a constant to a name."""
+    match stmt:
+        case ast.Expr(value=ast.Constant()) | ast.Assign([ast.Name()], ast.Constant()):
+            return True
     return False
