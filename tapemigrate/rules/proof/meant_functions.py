@@ -95,9 +95,11 @@ class MeantFunctions:
             if made.kind is Kind.ASSIGN and made.value is not None:
                 yield view, made.value
             elif made.kind is Kind.ENTRY and made.path[0] == view.kinds.self_name:
-                for value in attribute_values(self._project, view, made.path[1].lstrip(".")):
-                    scope = self._project.scope_of(view.unit, value)
-                    yield self._project.view(view.unit, scope), value
+                # An inner function may be seen to read the object alone.
+                for name in max(made.path, path_of(named) or (), key=len)[1:2]:
+                    for value in attribute_values(self._project, view, name.lstrip(".")):
+                        scope = self._project.scope_of(view.unit, value)
+                        yield self._project.view(view.unit, scope), value
 
     def _class_named(self, unit: Unit, name: str) -> ast.ClassDef | None:
         return self._project.effects(unit).class_named(name)
