@@ -8,6 +8,7 @@ from tests.test_fixtures import FIXTURES, changed, fix
 from tests.written_otherwise import (
     Way,
     annotated,
+    bodies_inside,
     by_a_second_self,
     methods_named,
     named_to_return,
@@ -44,6 +45,43 @@ CHOSEN: dict[Way, str] = {
         mustflag/put_aside_by_the_caller mustflag/unpacked_what_was_passed_in
         traps/module_lists_held_by_other_names traps/module_state_filled_by_other_ways
         traps/parts_of_objects_computed_before unsafe/argument_of_a_pair_of_closures
+    """,
+    bodies_inside: """
+        gradients/variables_made_before_map_fn mustflag/handed_in_beside_all_variables
+        mustflag/layers_of_contrib_beside_batches mustflag/loop_variable_aliases
+        mustflag/made_by_a_method_of_the_base
+        mustflag/mapped_over_what_was_made_of_the_source
+        mustflag/parameters_of_the_function_around
+        mustflag/part_computed_at_module_level_and_passed
+        mustflag/parts_computed_for_closures_and_callers
+        mustflag/settings_with_a_tensor_in_a_function_inside
+        mustflag/sources_that_are_numbers_elsewhere
+        mustflag/tensor_handed_in_where_a_function_has_its_name
+        mustflag/tensors_of_variables_on_self mustflag/variable_of_another_file_handed_in
+        mustflag/variable_replaced_by_text threaded/create_optimizer threaded/flatgrad
+        threaded/part_of_an_object_computed_by_its_constructor
+        traps/changed_under_another_name traps/getter_that_computes_kept_on_the_object
+        traps/kept_as_it_came_out_of_the_graph traps/list_of_the_module_filled_by_an_object
+        traps/list_to_which_old_weights_are_added traps/loop_that_begins_as_the_source
+        traps/map_fn_over_what_an_inner_function_makes
+        traps/network_of_variables_found_again traps/part_of_a_list_of_variables
+        traps/parts_of_one_object traps/seeds_that_no_call_shows
+        traps/variable_found_again_by_a_second_name traps/weights_that_may_not_be_there_yet
+        traps/what_a_mixin_beside_gives unsafe/arguments_of_a_parser
+        unsafe/batches_of_contrib_data unsafe/closure_of_a_factory
+        unsafe/constructor_looks_up_the_source unsafe/count_in_a_shape_that_is_not_made
+        unsafe/count_in_the_shape_of_one_branch unsafe/count_is_another_one
+        unsafe/function_kept_of_what_was_made_of_variables
+        unsafe/handed_in_made_by_others_of_a_part_of_the_object
+        unsafe/handed_in_made_of_a_part_of_the_object unsafe/handed_on_beside_variables
+        unsafe/held_function_of_a_module_that_is_filled unsafe/kept_bit_by_bit
+        unsafe/object_of_constants_handed_on unsafe/objects_called_as_functions
+        unsafe/optimizer_wrapper_method unsafe/placeholders_that_unknown_kinds_make
+        unsafe/setter_called_in_a_function_inside
+        unsafe/setter_handed_what_was_made_of_a_part
+        unsafe/settings_out_of_further_arguments unsafe/settings_that_are_computed
+        unsafe/source_left_to_a_default_number unsafe/weights_and_generated_inputs
+        unsafe/weights_and_unseen_inputs
     """,
 }
 PAIRS = [(way, name) for way, names in CHOSEN.items() for name in names.split()]
@@ -97,19 +135,24 @@ def run(x):
 
 
 def test_a_getter_may_name_what_it_returns() -> None:
-    made = _returning_by_a_name("gradients/property_beside_variables")
+    made = _fixed("gradients/property_beside_variables", named_to_return)
     # Not before the attribute is there.
     assert made.index("self._r = ") < made.index("tape.watch(self.r)")
 
 
+def test_a_getter_may_name_its_object() -> None:
+    made = _fixed("gradients/property_beside_variables", by_a_second_self)
+    assert made.index("me._r = ") < made.index("tape.watch(self.r)")
+
+
 def test_a_function_may_name_the_pair_that_it_returns() -> None:
-    made = _returning_by_a_name("gradients/lists_that_ops_pack")
+    made = _fixed("gradients/lists_that_ops_pack", named_to_return)
     assert "tape.watch(self.both)" in made
     assert "tape.gradient(y, [self.both])" not in made
 
 
-def _returning_by_a_name(name: str) -> str:
-    """What a fix makes of a fixture in which all that is returned has a name."""
+def _fixed(name: str, way: Way) -> str:
+    """What a fix makes of a fixture that is written in another way."""
     (fixture,) = (each for each in FIXTURES if each.name == name)
-    files = written_otherwise(fixture.texts, named_to_return)
+    files = written_otherwise(fixture.texts, way)
     return fix(files, unsafe=False).rewritten[fixture.main]

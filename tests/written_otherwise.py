@@ -1,9 +1,11 @@
-"""Ways to write the same statements: annotated, by second names, by names for what is returned."""
+"""Ways to write the same statements: annotated, by second names, in functions inside."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+
+_OF_FUNCTIONS = (ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
 
 Way = Callable[[ast.Module], ast.Module]
 
@@ -97,6 +99,27 @@ def by_a_second_self(tree: ast.Module) -> ast.Module:
             made = ast.Assign([ast.Name("me", ast.Store())], ast.Name("self", ast.Load()))
             method.body.insert(0, made)
     return tree
+
+
+def bodies_inside(tree: ast.Module) -> ast.Module:
+    """``def f(x): def inside(): …; return inside()`` for ``def f(x): …``, where names allow it."""
+    for function in [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]:
+        nodes = [n for stmt in function.body for n in ast.walk(stmt)]
+        if any(isinstance(n, _OF_FUNCTIONS) for n in nodes) or "super()" in ast.unparse(function):
+            continue
+        given = {n.arg for n in ast.walk(function.args) if isinstance(n, ast.arg)}
+        if given & {n.id for n in nodes if isinstance(n, ast.Name) and _is_given(n)}:
+            continue
+        (inside,) = ast.parse("def inside(): pass").body
+        assert isinstance(inside, ast.FunctionDef)
+        inside.body = function.body
+        call = ast.Call(ast.Name("inside", ast.Load()), [], [])
+        function.body = [inside, ast.Return(call)]
+    return tree
+
+
+def _is_given(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store | ast.Del)
 
 
 def _written(way: ast.NodeTransformer, tree: ast.Module) -> ast.Module:

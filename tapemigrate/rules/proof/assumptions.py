@@ -250,7 +250,9 @@ class Judge:
             verdict = self._value.of(root, hidden)
             # What methods read of a function round their class, nothing else tells of.
             if isinstance(verdict, str) and not (
-                self._is_of_class_inside(root) or self._is_set_inside(root)
+                self._is_of_class_inside(root)
+                or self._is_set_inside(root)
+                or self._comes_from_around(root, hidden)
             ):
                 continue
             if (refusal := told.take(verdict)) is not None:
@@ -367,6 +369,13 @@ class Judge:
             return False
         computed = self._project.once(Computed)
         return any(computed.is_given(around[0], made) for made in around[1])
+
+    def _comes_from_around(self, root: Def, hidden: list[Leaf]) -> bool:
+        """Whether a function around is handed it, and sources come from outside as well."""
+        if not any(d.kind is Kind.ENTRY for x in hidden for d in x.defs):
+            return False
+        around = outer_definitions(self._project, self._view, root.path)
+        return around is not None and any(d.kind is Kind.PARAM for d in around[1])
 
     def _is_set_inside(self, root: Def) -> bool:
         """Whether another function gives the name another value: ``nonlocal``, ``global``.

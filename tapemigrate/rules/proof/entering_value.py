@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import text_of
+from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
@@ -22,13 +23,14 @@ from tapemigrate.rules.proof.other_names import passed_on
 from tapemigrate.rules.proof.outer_values import OuterValues
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import name_of, wrong
-from tapemigrate.rules.values.estimators import is_fed_data
+from tapemigrate.rules.values.estimators import is_fed_data, runs_in_graphs_of_its_own
 from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal
 
 OUTSIDE = (Kind.PARAM, Kind.ENTRY)
+CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 
 
 class EnteringValue:
@@ -90,8 +92,10 @@ class EnteringValue:
             traced = self._tracer.attribute(view, name)
             if len(root.path) > 2 and variables and traced.blind:
                 return wrong(text, "an object made elsewhere", "the variables")
-            verdict = self._kept.judge(text, name, traced, leaves) or self._descent(
-                root, leaves, name
+            verdict = (
+                self._kept.judge(text, name, traced, leaves)
+                or self._around(root, leaves)
+                or self._descent(root, leaves, name)
             )
             if isinstance(verdict, Refusal) and self.steps is not None:
                 return self.steps.left_over(name) or verdict
@@ -105,7 +109,44 @@ class EnteringValue:
                     return self._descent(root, leaves)
             elif variables and not self._is_element(root):
                 return wrong(text, "computed where its object was made", "the variables")
-        return self.outer.judge(root, leaves) or self._descent(root, leaves)
+        return self._from_outside(root, leaves) or self._descent(root, leaves)
+
+    def _from_outside(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        """What is known of a value of the module, or of a function around."""
+        verdict = self.outer.judge(root, leaves)
+        if isinstance(verdict, Refusal):
+            return verdict
+        return self._around(root, leaves) or verdict
+
+    def _around(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
+        """The same in the function around which hands it in, where the sources come from outside
+        of that one as well.
+        """
+        found = outer_definitions(self._project, self._view, root.path)
+        if found is None or runs_in_graphs_of_its_own(self._project, self._view):
+            return None
+        holder, made = found
+        outer = [own for x in leaves if (own := _as_around(x, holder)) is not None]
+        made = [d for d in made if d.kind not in CODE]
+        entering = backward([u for d in made for u in (Use(d), *d.uses)]).made
+        if len(root.path) > 1 and all(d.kind in OUTSIDE for d in made):
+            entering = frozenset({Def(root.path, Kind.ENTRY, None)})
+        same = {d.path for x in outer for d in x.defs} | {(holder.kinds.self_name,)}
+        value = self._in(holder)
+        verdicts = (
+            value.of(each, outer)
+            for each in sorted(entering, key=lambda d: d.path)
+            if outer and each.kind in OUTSIDE and each.path not in same
+        )
+        return next((verdict for verdict in verdicts if verdict is not None), None)
+
+    def _in(self, holder: View) -> EnteringValue:
+        """What judges the values that enter a function around."""
+        project, tracer, ancestry = self._project, self._tracer, self._ancestry
+        callers = ByCallers(self._by_callers.calls, holder)
+        callers.linear = self._by_callers.linear
+        kept = KeptValues(project, tracer, holder, callers, ancestry)
+        return EnteringValue(project, tracer, holder, callers, kept, ancestry, self._results)
 
     def called(self, name: str, leaves: list[Leaf]) -> str | Refusal | None:
         """The same of a function, or an object, of a function around, that is called by name."""
@@ -207,7 +248,7 @@ class EnteringValue:
         if path[0] in self.parameters:
             return self._parameter(root, leaves)
         if len(path) == 1:
-            return self.outer.judge(root, leaves)
+            return self._from_outside(root, leaves)
         if path[0] != self._view.kinds.self_name:
             return None
         name = path[1].lstrip(".")
@@ -247,3 +288,18 @@ class EnteringValue:
 
 def _is_below(root: Def, source: Def) -> bool:
     return root.path[: len(source.path)] == source.path
+
+
+def _as_around(leaf: Leaf, holder: View) -> Leaf | None:
+    """A source of an inner function as what enters the function around; None where none does."""
+    given = {d.path[0]: d for d in holder.flow.defs.values() if len(d.path) == 1}
+    given |= {d.path[0]: d for d in holder.flow.defs.values() if d.kind is Kind.PARAM}
+    defs = leaf.defs
+    if leaf.found:  # it may be what the call was handed
+        defs |= backward(u for d in leaf.defs for u in d.uses).made
+    outer = set[Def]()
+    for each in defs:
+        root = given.get(each.path[0], each)
+        if each.kind is Kind.ENTRY and root.kind in OUTSIDE:
+            outer.add(root if root.path == each.path else each)
+    return replace(leaf, defs=frozenset(outer)) if outer or leaf.variables else None

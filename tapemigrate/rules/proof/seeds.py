@@ -9,7 +9,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
-from tapemigrate.rules.callgraph.enclosing import enclosing
+from tapemigrate.rules.callgraph.enclosing import enclosing, outer_definitions
 from tapemigrate.rules.callgraph.handed_unseen import may_be_handed_unseen
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.nones import Nones, is_none
@@ -20,10 +20,11 @@ from tapemigrate.tape.symbols import short
 
 def none_among(project: Project, view: View, request: Request) -> list[str] | Refusal:
     """What is assumed of the seeds of a call, or that one of these may be None."""
-    name, scope = _passed(view, request), view.scope
     search = Nones(project)
     if _is_one(search, view, request):
         return NONE_AMONG_SEEDS
+    view, name = _passed(project, view, request)
+    scope = view.scope
     found = [f"`{each}` is no None" for each in search.unseen]
     if not name or not isinstance(scope, ast.FunctionDef):
         return found
@@ -57,14 +58,17 @@ def _is_one(search: Nones, view: View, request: Request) -> bool:
     )
 
 
-def _passed(view: View, request: Request) -> str:
-    """The parameter that is the call's seeds, or none."""
+def _passed(project: Project, view: View, request: Request) -> tuple[View, str]:
+    """The parameter that is the call's seeds, or none, with the function that it is passed to."""
     given = request.output_gradients
     path = path_of(given) if given is not None else None
     if given is None or path is None or len(path) > 1:
-        return ""
-    uses = view.flow.reads.get(given, frozenset())
-    return path[0] if any(u.made.kind is Kind.PARAM for u in uses) else ""
+        return view, ""
+    made = [u.made for u in view.flow.reads.get(given, frozenset())]
+    if any(d.kind is Kind.ENTRY for d in made):
+        found = outer_definitions(project, view, path)
+        view, made = found if found is not None else (view, [])
+    return view, path[0] if any(d.kind is Kind.PARAM for d in made) else ""
 
 
 def _is_gradients(value: ast.expr, view: View) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import parameters, shared_names
@@ -34,6 +35,7 @@ def captured(region: Region, view: View) -> list[Def]:
         return []
     outside = {d.path[0] for d in view.flow.defs.values() if d.kind is Kind.PARAM}
     given = {d.path for d in view.flow.defs.values() if d.kind is not Kind.ENTRY}
+    outside |= {name for name in _handed_in_around(view) if (name,) not in given}
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
     known = {d.path for d in region.roots}
     found: dict[tuple[str, ...], Def] = {}
@@ -48,6 +50,15 @@ def captured(region: Region, view: View) -> list[Def]:
             if path not in (cut | given | known):
                 found[path] = Def(path, Kind.ENTRY, None)
     return list(found.values())
+
+
+def _handed_in_around(view: View) -> Iterator[str]:
+    """The parameters of the functions around the scope."""
+    node = view.unit.parents.get(view.scope)
+    while node is not None:
+        if isinstance(node, ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from (a.arg for a in parameters(node.args))
+        node = view.unit.parents.get(node)
 
 
 def is_set_inside(project: Project, holder: View, name: str) -> bool:

@@ -77,6 +77,19 @@ def is_fed_data(project: Project, view: View, parameter: str) -> bool:
         return False
 
 
+def runs_in_graphs_of_its_own(project: Project, view: View) -> bool:
+    """Whether Estimators alone run the scope: no tensor that was made elsewhere is in its graph."""
+    scope = view.scope
+    if not isinstance(scope, ast.FunctionDef) or scope.decorator_list:
+        return False
+    if not _FED & {a.arg for a in scope.args.args}:
+        return False
+    try:
+        return bool(list(_Uses(project).estimators(view.unit, scope)))
+    except _Unseen:
+        return False
+
+
 class _Uses:
     def __init__(self, project: Project) -> None:
         self._project = project

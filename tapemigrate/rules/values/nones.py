@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.callers import constructions
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.handed_unseen import may_be_handed_unseen
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.optional import default_of
@@ -116,6 +117,10 @@ class Nones:
 
     def _outside(self, view: View, path: Path, depth: int) -> bool:
         values: Iterable[ast.expr] = ()
+        around = outer_definitions(self._project, view, path) if len(path) == 1 else None
+        if around is not None and depth < _DEEPEST:
+            holder, made = around
+            return any(self._was_given(holder, each, path, depth + 1) for each in made)
         if len(path) == 1:
             values = global_values(view.unit, path[0])
         elif len(path) == 2 and path[0] == view.kinds.self_name:

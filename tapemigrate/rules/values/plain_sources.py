@@ -53,8 +53,16 @@ def plain_source(project: Project, view: View, made: Def) -> Plain | None:
             return _passed(reader, view, made.path[0])
         case Kind.ENTRY:
             values = reader.from_outside(view, made.path)
-            return _told(view, *values[0], True) if values else None
+            return _told(view, *values[0], True) if values else _around(reader, view, made.path)
     return None
+
+
+def _around(reader: _Reader, view: View, path: Path) -> Plain | None:
+    """What the function around was passed for it."""
+    found = outer_definitions(reader.project, view, path)
+    if found is None or len(path) > 1 or [d.kind for d in found[1]] != [Kind.PARAM]:
+        return None
+    return _passed(reader, found[0], path[0])
 
 
 def _told(view: View, unit: Unit, value: ast.expr, always: bool) -> Plain:

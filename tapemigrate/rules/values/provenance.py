@@ -15,6 +15,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name
@@ -239,6 +240,7 @@ class Tracer:
                 HIDDEN[0],
             ):
                 steps.own.globals.add(made.path[0])
+                self._around(view, made, steps)
         elif made.kind is Kind.EXCEPT:
             steps.own.blind = True  # whatever it was raised with
         elif made.kind is Kind.FUNCTION:
@@ -248,6 +250,18 @@ class Tracer:
                 steps.further[Traced.FUNCTION, inner, ""] = None
         elif made.value is not None and view.kinds.make(made.value) in VARIABLE:
             steps.own.network = True
+
+    def _around(self, view: View, made: Def, steps: Steps) -> None:
+        """What a function around made the value of, for an inner one."""
+        found = outer_definitions(self._project, view, made.path)
+        if found is None:
+            return
+        holder, given = found
+        behind = backward(Use(d) for d in given if d.kind is not Kind.FUNCTION).made
+        steps.own.defs |= behind
+        for each in behind:
+            self._definition(holder, each, steps)
+        self._calls(holder, (d.value for d in behind if d.value is not None), steps)
 
     def _calls(
         self, view: View, nodes: Iterable[ast.AST], steps: Steps, change: bool = False
