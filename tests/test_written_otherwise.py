@@ -72,6 +72,7 @@ CHOSEN: dict[Way, str] = {
         unsafe/constructor_looks_up_the_source unsafe/count_in_a_shape_that_is_not_made
         unsafe/count_in_the_shape_of_one_branch unsafe/count_is_another_one
         unsafe/function_kept_of_what_was_made_of_variables
+        unsafe/handed_back_by_ops_that_choose
         unsafe/handed_in_made_by_others_of_a_part_of_the_object
         unsafe/handed_in_made_of_a_part_of_the_object unsafe/handed_on_beside_variables
         unsafe/held_function_of_a_module_that_is_filled unsafe/kept_bit_by_bit
@@ -143,6 +144,38 @@ def test_a_getter_may_name_what_it_returns() -> None:
 def test_a_getter_may_name_its_object() -> None:
     made = _fixed("gradients/property_beside_variables", by_a_second_self)
     assert made.index("me._r = ") < made.index("tape.watch(self.r)")
+
+
+def test_a_method_may_read_its_object_in_a_function_inside() -> None:
+    made = _fixed("threaded/read_by_an_inner_function", bodies_inside)
+    assert "self._hidden_tape.gradient(target, self.x)" in made
+    assert made.count("with tf.GradientTape(") == 1
+
+
+def test_a_tensor_named_as_a_setting_is_one_in_a_function_inside() -> None:
+    (fixture,) = (each for each in FIXTURES if each.name == "traps/tensors_named_as_settings")
+    result = fix(written_otherwise(fixture.texts, bodies_inside), unsafe=False)
+    assert not result.rewritten
+    assert all("computed from the source by the caller" in d.message for d in result.diagnostics)
+
+
+def test_what_lambdas_read_of_the_function_around_is_asked_of_its_callers() -> None:
+    text = """\
+import tensorflow as tf
+
+
+def slope(x, gate):
+    def inside():
+        y = tf.map_fn(lambda each: each * tf.reduce_sum(gate), x)
+        return tf.gradients(y, x)[0]
+
+    return inside()
+"""
+    result = fix({"program.py": text}, unsafe=False)
+    assert not result.rewritten
+    assert (
+        "right if `gate`, a parameter, was not computed from `x`" in result.diagnostics[0].message
+    )
 
 
 def test_a_function_may_name_the_pair_that_it_returns() -> None:

@@ -22,7 +22,8 @@ OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 #: Through how many callers two values are followed.
 DEPTH = 4
 
-_CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
+#: What brings no tensors along by itself.
+CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 
 
 class Above:
@@ -48,7 +49,7 @@ class Above:
             if each.kind is not Kind.ENTRY or each.path[0] == caller.kinds.self_name:
                 continue
             found = outer_definitions(self._project, caller, each.path)
-            made = [d for d in found[1] if d.kind not in _CODE] if found is not None else []
+            made = [d for d in found[1] if d.kind not in CODE] if found is not None else []
             if found is None or all(
                 d.value and found[0].kinds.make(d.value) is Make.PYTHON for d in made
             ):
@@ -98,7 +99,7 @@ class Above:
         if found is None or other.kind is not Kind.ENTRY:
             return True
         holder, made = found
-        behind = backward([u for d in made for u in (Use(d), *d.uses) if d.kind not in _CODE]).made
+        behind = backward([u for d in made for u in (Use(d), *d.uses) if d.kind not in CODE]).made
         return self._are_kept_apart(holder, kept, behind)
 
     def _is_apart(self, view: View, source: Def, other: Def, depth: int) -> bool:
@@ -109,7 +110,7 @@ class Above:
         if found is None:
             return True  # of the module
         holder, made = found
-        made = [d for d in made if d.kind not in _CODE]
+        made = [d for d in made if d.kind not in CODE]
         behind = backward([u for d in made for u in (Use(d), *d.uses)]).made
         defs = holder.flow.defs.values()
         mine = with_aliases(

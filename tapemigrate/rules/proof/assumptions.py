@@ -13,6 +13,7 @@ from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.above import OUTSIDE
 from tapemigrate.rules.proof.all_names import tape_among_names
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import attribute_of
@@ -24,7 +25,7 @@ from tapemigrate.rules.proof.by_name import (
 )
 from tapemigrate.rules.proof.called_objects import computed_when_made
 from tapemigrate.rules.proof.elements import Elements
-from tapemigrate.rules.proof.entering_value import OUTSIDE, EnteringValue
+from tapemigrate.rules.proof.entering_value import EnteringValue
 from tapemigrate.rules.proof.found_sources import made_of_found
 from tapemigrate.rules.proof.globals_read import (
     called_here,

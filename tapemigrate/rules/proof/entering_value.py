@@ -12,6 +12,7 @@ from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.above import CODE, OUTSIDE
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
 from tapemigrate.rules.proof.by_name import called_paths, is_of_container, is_plain, is_size
@@ -28,9 +29,6 @@ from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal
-
-OUTSIDE = (Kind.PARAM, Kind.ENTRY)
-CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 
 
 class EnteringValue:
@@ -129,9 +127,7 @@ class EnteringValue:
         outer = [own for x in leaves if (own := _as_around(x, holder)) is not None]
         made = [d for d in made if d.kind not in CODE]
         entering = backward([u for d in made for u in (Use(d), *d.uses)]).made
-        if len(root.path) > 1 and all(d.kind in OUTSIDE for d in made):
-            entering = frozenset({Def(root.path, Kind.ENTRY, None)})
-        same = {d.path for x in outer for d in x.defs} | {(holder.kinds.self_name,)}
+        same = {d.path for x in leaves for d in x.defs} | {(holder.kinds.self_name,)}
         value = self._in(holder)
         verdicts = (
             value.of(each, outer)
@@ -144,7 +140,6 @@ class EnteringValue:
         """What judges the values that enter a function around."""
         project, tracer, ancestry = self._project, self._tracer, self._ancestry
         callers = ByCallers(self._by_callers.calls, holder)
-        callers.linear = self._by_callers.linear
         kept = KeptValues(project, tracer, holder, callers, ancestry)
         return EnteringValue(project, tracer, holder, callers, kept, ancestry, self._results)
 

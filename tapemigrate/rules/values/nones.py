@@ -118,7 +118,7 @@ class Nones:
     def _outside(self, view: View, path: Path, depth: int) -> bool:
         values: Iterable[ast.expr] = ()
         around = outer_definitions(self._project, view, path) if len(path) == 1 else None
-        if around is not None and depth < _DEEPEST:
+        if around is not None:
             holder, made = around
             return any(self._was_given(holder, each, path, depth + 1) for each in made)
         if len(path) == 1:
