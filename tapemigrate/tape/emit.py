@@ -257,6 +257,9 @@ class Emitter:
                 if text.isidentifier() and own != text:
                     text = _part_of(own, leaf) or own
                 where = self._where(tape, made, region)
+                if where == "entry" and own != leaf.watch and self._is_further_down(tape, made):
+                    if any(text_of(d.path) == leaf.watch for d in leaf.defs):
+                        continue  # another name for it, which nothing has on the first round
                 if text != own and not text.isidentifier() and not is_part(made.path, text):
                     # ``x = tf.sin(x); self.h = x``: the part is not there yet.
                     parts = (d for d in leaf.defs if text_of(d.path) == text)
@@ -320,6 +323,10 @@ class Emitter:
             for target in stmt.targets
         )
         return "entry" if again and not anew else "late"
+
+    def _is_further_down(self, tape: Tape, made: Def) -> bool:
+        index = None if made.stmt is None else self._around.blocks.index_in(made.stmt, tape.block)
+        return index is not None and index > tape.last_real
 
     def _watch_after(self, tape: Tape, made: Def, stmt: ast.stmt, text: str) -> Op:
         stopped = {d.stmt for g in tape.regions for d in g.stops}
