@@ -302,16 +302,16 @@ class RegionFinder:
         """
         read = self._flow.uses_in(region.request.sources)
         now = {u.made for u in read} | {*origins(read)}
+        named: dict[str, dict[Def, ast.stmt]] = {}
         for leaf in region.sources.leaves:
-            ahead = [
-                (d, d.stmt)
-                for d in leaf.defs
-                if leaf.watch is not None and d.kind is Kind.ASSIGN and d.stmt is not None
-                if text_of(d.path) == leaf.watch and not self._is_in(d.stmt, region)
-            ]
-            for (old, _), (new, _) in permutations(ahead, 2):
-                if leaf.watch is not None and old not in now and self._replaces(new, old):
-                    return leaf.watch, [stmt for _, stmt in ahead]
+            for d in leaf.defs if leaf.watch is not None else ():
+                if d.kind is Kind.ASSIGN and d.stmt is not None:
+                    if text_of(d.path) == leaf.watch and not self._is_in(d.stmt, region):
+                        named.setdefault(leaf.watch, {})[d] = d.stmt
+        for watch, ahead in named.items():
+            for old, new in permutations(ahead, 2):
+                if old not in now and self._replaces(new, old):
+                    return watch, [*ahead.values()]
         return None
 
     def _is_in(self, stmt: ast.stmt, region: Region) -> bool:
