@@ -21,6 +21,8 @@ TENSORS = {
     "text": "def fit(face, x):\n    setattr(face, 'shape', tf.tanh(x))\n",
     "tuple": "Face = collections.namedtuple('Face', 'pose, shape')\n\n\n"
     "def fit(x):\n    return Face(x, tf.tanh(x))\n",
+    "constant by a name": "class Face:\n    def __init__(self):\n"
+    "        points = tf.constant([0.5])\n        self.shape = points\n",
     "fields": "class Face(typing.NamedTuple):\n    pose: object\n    shape: object\n\n\n"
     "def fit(x):\n    return Face(pose=x, shape=tf.tanh(x))\n",
 }

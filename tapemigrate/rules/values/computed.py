@@ -56,6 +56,11 @@ class Computed:
         added = isinstance(unit.parents.get(value), ast.AugAssign)
         return self._holds(view, value, Given.UNKNOWN if added else Given.NOTHING)
 
+    def may_be_tensor(self, unit: Unit, value: ast.expr) -> bool:
+        """Whether it may hold any tensor, or a variable."""
+        view = self._project.view(unit, self._project.scope_of(unit, value))
+        return self._holds(view, value, Given.TENSORS)
+
     def is_given(self, view: View, made: Def) -> bool:
         """Whether a definition of the scope may give its name what an op gave."""
         return self._is_made(view, made, Given.NOTHING)

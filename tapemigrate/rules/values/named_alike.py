@@ -20,6 +20,8 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
 _VARIABLES = (Make.VARIABLE, Make.FROZEN)
+# Names of what tensors are asked for; others ask for variables, which no op has made.
+_OF_TENSORS = ("shape", "graph", "ndims", "type", "get_shape", "as_list", "num_elements")
 _TUPLES = ("namedtuple", "NamedTuple")
 
 
@@ -41,13 +43,15 @@ class _NamedAlike:
         if name not in self._known:
             self._known[name] = False
             self._known[name] = any(
-                self._may_be_tensor(home, value)
+                self._is_another(home, value, name)
                 for unit in self._files(name)
                 for home, value in self._given(unit, name)
             )
         return self._known[name]
 
-    def _may_be_tensor(self, unit: Unit, value: ast.expr) -> bool:
+    def _is_another(self, unit: Unit, value: ast.expr, name: str) -> bool:
+        if name in _OF_TENSORS:
+            return self._computed.may_be_tensor(unit, value)
         scope = self._project.scope_of(unit, value)
         made = self._project.view(unit, scope).kinds.make(value)
         return made in _VARIABLES or self._computed.may_be(unit, value)
