@@ -15,7 +15,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, kinds_of
 from tapemigrate.rules.project import Project
 from tapemigrate.source.points import Point, begin, end
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, parts_of_target, walk
 from tapemigrate.tape.kinds import INDEPENDENT, Kinds
 
 
@@ -134,24 +134,29 @@ def _set(function: NamedFunction, kinds: Kinds, me: str = "") -> Iterator[tuple[
     for node in walk(function):
         if not isinstance(node, ast.Assign | ast.AugAssign | ast.Call):
             continue
-        owner: ast.expr | None
+        owners: list[ast.expr] = []
         match node:
             case ast.Assign(targets=targets, value=value):
-                owner, values = targets[0], [value]
+                owners, values = [p for t in targets for p in parts_of_target(t)], [value]
             case ast.AugAssign(target=target, value=value):
-                owner, values = target, [value]
+                owners, values = [target], [value]
             case ast.Call():
                 changed = [*put_into(node), *changed_by_handed(node)]
-                owner, values = next(iter(changed), None), arguments_of(node)
-        while isinstance(owner, ast.Subscript):
-            owner = owner.value
-        path = path_of(owner) if owner is not None else None
-        if path is None or len(path) < 2 or path[0] != me or owner is None:
+                owners, values = changed[:1], arguments_of(node)
+        if all(kinds.make(value) in INDEPENDENT for value in values):
             continue
-        if not all(kinds.make(value) in INDEPENDENT for value in values):
-            # What it is given is read first.
-            found.append((path[1].lstrip("."), end(node)))
+        for owner in owners:
+            path = path_of(_whole(owner))
+            if path is not None and len(path) > 1 and path[0] == me:
+                # What it is given is read first.
+                found.append((path[1].lstrip("."), end(node)))
     return iter(sorted(found, key=lambda each: each[1], reverse=True))
+
+
+def _whole(part: ast.expr) -> ast.expr:
+    while isinstance(part, ast.Subscript):
+        part = part.value
+    return part
 
 
 def _is_read_before(method: ast.FunctionDef, set_here: dict[str, Point]) -> bool:
