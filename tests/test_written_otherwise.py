@@ -9,7 +9,11 @@ from tests.written_otherwise import (
     Way,
     annotated,
     bodies_inside,
+    by_a_second_name,
     by_a_second_self,
+    by_one_name,
+    by_two_names,
+    kept_by_a_name,
     methods_named,
     named_to_return,
     written_otherwise,
@@ -83,6 +87,41 @@ CHOSEN: dict[Way, str] = {
         unsafe/settings_out_of_further_arguments unsafe/settings_that_are_computed
         unsafe/source_left_to_a_default_number unsafe/weights_and_generated_inputs
         unsafe/weights_and_unseen_inputs
+    """,
+    by_two_names: """
+        arguments/grad_ys_none_by_other_names mustflag/given_to_a_part_in_the_same_statement
+        mustflag/grad_ys_list_of_lists mustflag/grad_ys_list_of_what_may_be_none
+        mustflag/list_of_variables_that_a_step_fills mustflag/put_aside_by_the_caller
+        mustflag/tensor_put_in_by_another_file mustflag/tensor_put_in_by_what_a_helper_calls
+        mustflag/unpacked_element_of_a_list traps/list_filled_by_way_of_another_file
+        traps/list_handed_on_by_another_file unsafe/list_handed_to_what_is_not_seen
+        unsafe/object_that_a_call_was_handed unsafe/source_set_by_a_lambda_handed_on
+        unsafe/source_set_by_a_method_handed_on
+    """,
+    by_a_second_name: """
+        arguments/grad_ys_none_by_other_names mustflag/given_to_a_part_in_the_same_statement
+        mustflag/grad_ys_list_of_lists mustflag/grad_ys_list_of_what_may_be_none
+        mustflag/list_of_variables_that_a_step_fills mustflag/made_by_a_method_of_the_base
+        mustflag/tensor_put_in_by_another_file mustflag/tensor_put_in_by_what_a_helper_calls
+        mustflag/unpacked_element_of_a_list traps/handed_on_by_thunks_beside_the_object
+        traps/objects_read_by_helpers traps/parts_filled_by_other_attributes
+        traps/what_a_mixin_beside_gives traps/what_getters_give
+        unsafe/given_by_a_method_of_what_made_more unsafe/list_handed_to_what_is_not_seen
+        unsafe/rows_of_what_its_object_keeps unsafe/source_set_by_a_method_handed_on
+    """,
+    by_one_name: """
+        mustflag/grad_ys_list_of_lists mustflag/grad_ys_list_of_what_may_be_none
+        mustflag/made_by_a_method_of_the_base mustflag/tensor_put_in_by_another_file
+        mustflag/tensor_put_in_by_what_a_helper_calls mustflag/unpacked_element_of_a_list
+        traps/objects_read_by_helpers traps/parts_of_elements_set_before
+        traps/source_put_anew_into_a_dict traps/what_getters_give
+        unsafe/given_by_a_method_of_what_made_more unsafe/list_handed_to_what_is_not_seen
+        unsafe/rows_of_what_its_object_keeps
+    """,
+    kept_by_a_name: """
+        traps/objects_read_by_helpers traps/parts_filled_by_other_attributes
+        traps/what_a_mixin_beside_gives traps/what_getters_give
+        unsafe/given_by_a_method_of_what_made_more unsafe/source_set_by_a_method_handed_on
     """,
 }
 PAIRS = [(way, name) for way, names in CHOSEN.items() for name in names.split()]

@@ -66,6 +66,23 @@ class _Naming(_InFunctions):
         return node
 
 
+class _Again(_InFunctions):
+    """Gives what is assigned to another name besides, in one of several forms."""
+
+    def __init__(self, form: Callable[[ast.Assign, str], list[ast.stmt]]) -> None:
+        super().__init__()
+        self._form = form
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
+        (target, *others) = node.targets
+        if others or self.shared is None or not isinstance(target, ast.Name | ast.Attribute):
+            return node
+        if isinstance(target, ast.Name) and target.id in self.shared:
+            return node
+        self.count += 1
+        return self._form(node, f"again_{self.count}")
+
+
 class _Returning(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:
         if node.value is None:
@@ -87,6 +104,26 @@ def methods_named(tree: ast.Module) -> ast.Module:
 def named_to_return(tree: ast.Module) -> ast.Module:
     """``found = y; return found`` for ``return y``."""
     return _written(_Returning(), tree)
+
+
+def by_two_names(tree: ast.Module) -> ast.Module:
+    """``again = y = f(x)`` for ``y = f(x)``, in functions."""
+    return _written(_Again(lambda stmt, name: [_assign([_store(name), *stmt.targets], stmt)]), tree)
+
+
+def by_a_second_name(tree: ast.Module) -> ast.Module:
+    """``again = f(x); y = again`` for ``y = f(x)``, in functions."""
+    return _written(_Again(_handed_on), tree)
+
+
+def by_one_name(tree: ast.Module) -> ast.Module:
+    """The same, by one name for all."""
+    return _written(_Again(lambda stmt, _: _handed_on(stmt, "again")), tree)
+
+
+def kept_by_a_name(tree: ast.Module) -> ast.Module:
+    """``again = f(x); self.y = again; again is None`` for ``self.y = f(x)``."""
+    return _written(_Again(_kept), tree)
 
 
 def by_a_second_self(tree: ast.Module) -> ast.Module:
@@ -116,6 +153,25 @@ def bodies_inside(tree: ast.Module) -> ast.Module:
         call = ast.Call(ast.Name("inside", ast.Load()), [], [])
         function.body = [inside, ast.Return(call)]
     return tree
+
+
+def _store(name: str) -> ast.expr:
+    return ast.Name(name, ast.Store())
+
+
+def _assign(targets: list[ast.expr], stmt: ast.Assign) -> ast.Assign:
+    return ast.Assign(targets, stmt.value)
+
+
+def _handed_on(stmt: ast.Assign, name: str) -> list[ast.stmt]:
+    given = ast.Assign(stmt.targets, ast.Name(name, ast.Load()))
+    return [_assign([_store(name)], stmt), given]
+
+
+def _kept(stmt: ast.Assign, name: str) -> list[ast.stmt]:
+    if not isinstance(stmt.targets[0], ast.Attribute):
+        return [stmt]
+    return [*_handed_on(stmt, name), *ast.parse(f"{name} is None").body]
 
 
 def _is_given(name: ast.Name) -> bool:

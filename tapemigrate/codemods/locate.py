@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.source.positions import Lines
@@ -52,7 +52,9 @@ class Statements:
     """The statements of one part of a module or class, by their spans."""
 
     def __init__(self, owner: ast.Module | ast.ClassDef, part: range, lines: Lines) -> None:
+        self._lines = lines
         self._slots: dict[Span, Slot] = {}
+        self._beginning: dict[tuple[int, int], Slot] = {}
         self._homes: dict[int, Slot] = {}
         pending = [Slot(owner, "body", index) for index in part]
         while pending:
@@ -67,6 +69,7 @@ class Statements:
         statement = slot.statement
         span = lines.span(statement)
         self._slots[span] = self._homes[id(statement)] = slot
+        self._beginning[span.row, span.column] = slot
         decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
         if decorators:
             first = lines.span(decorators[0])
@@ -75,15 +78,28 @@ class Statements:
                 self._slots[Span(first.row, column, span.end_row, span.end_column)] = slot
 
     def at(self, span: Span) -> Slot:
-        """The statement at ``span``.
+        """The statement at ``span``, or the first of those that ``span`` goes over.
 
         Raises:
             CodemodError: when there is none.
         """
-        slot = self._slots.get(span)
+        slot = self._slots.get(span) or self._beginning.get((span.row, span.column))
         if slot is None:
             raise CodemodError(f"no statement at {_place(span)}")
         return slot
+
+    def last(self, span: Span) -> Slot:
+        """The last statement of those that ``span`` goes over: two may be read as one.
+
+        Raises:
+            CodemodError: when no statement ends where ``span`` does.
+        """
+        slot = self.at(span)
+        for index in range(slot.index, len(slot.block)):
+            own = self._lines.span(slot.block[index])
+            if (own.end_row, own.end_column) == (span.end_row, span.end_column):
+                return replace(slot, index=index)
+        raise CodemodError(f"no statement at {_place(span)}")
 
     def extent(self, span: Span) -> Span:
         """The span of the statement at ``span``, its decorators included."""

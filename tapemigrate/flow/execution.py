@@ -16,7 +16,7 @@ from tapemigrate.flow.hooks import decorator_itself
 from tapemigrate.flow.objects import is_object
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.states import State, States
-from tapemigrate.flow.unpacking import named_first
+from tapemigrate.flow.unpacking import is_made, named_first
 from tapemigrate.source.trees import children, kept, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -150,7 +150,7 @@ class Execution(Evaluation):
         for target in named_first(stmt):
             self._assign(target, value, uses, state, Kind.ASSIGN)
             path = path_of(target)
-            if path is not None and _is_made(value) and len(stmt.targets) > 1:
+            if path is not None and is_made(value) and len(stmt.targets) > 1:
                 # ``a = b = tf.sin(x)``: the other targets are names of the same value.
                 value = target
                 uses = self._states.read(state, value, path)
@@ -342,11 +342,6 @@ def _decorators_called(stmt: ast.AST) -> tuple[ast.Call, ...]:
         if (path_of(decorator_itself(each)) or ("", ""))[1:]
         or path_of(decorator_itself(each)) == ("partial",)
     )
-
-
-def _is_made(value: ast.expr) -> bool:
-    """Whether evaluating it again would give another object."""
-    return not isinstance(value, ast.Constant) and path_of(value) is None
 
 
 def _is_true(test: ast.expr) -> bool:

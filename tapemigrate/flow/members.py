@@ -162,10 +162,12 @@ class Members:
                 self.tuples |= names
         chained = [t.attr for t in stmt.targets if isinstance(t, ast.Attribute)]
         self._chained += [(one, other) for one in chained for other in chained if one != other]
+        # ``self.kept = parts = {}``: what is put into ``parts`` is in ``self.kept``.
+        values = [*(t for t in stmt.targets if isinstance(t, ast.Name)), stmt.value]
         for target in stmt.targets:
             if isinstance(target, ast.Attribute):
                 self._kept.setdefault(target.attr, []).append(stmt.value)
-                self._given_to_parts.append(Given(target.attr, stmt.value, stmt.lineno))
+                self._given_to_parts += [Given(target.attr, v, stmt.lineno) for v in values]
             else:
                 self._gives(target, stmt.value)
 

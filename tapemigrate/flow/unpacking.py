@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tapemigrate.flow.paths import path_of
 from tapemigrate.source.trees import walk
 
 #: What gives names, or parts of objects, a value.
@@ -17,6 +18,22 @@ def named_first(stmt: ast.Assign) -> list[ast.expr]:
         return stmt.targets
     ranks = {ast.Name: 0, ast.Attribute: 1, ast.Subscript: 1}
     return sorted(stmt.targets, key=lambda target: ranks.get(type(target), 2))
+
+
+def given_to_each(stmt: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment, and what each is given.
+
+    ``self.kept = parts = {}``: the first is given ``parts``, into which its name may put more.
+    """
+    first, *others = named_first(stmt)
+    yield first, stmt.value
+    again = first if isinstance(first, ast.Name) and is_made(stmt.value) else stmt.value
+    yield from ((other, again) for other in others)
+
+
+def is_made(value: ast.expr) -> bool:
+    """Whether evaluating it again would give another object."""
+    return not isinstance(value, ast.Constant) and path_of(value) is None
 
 
 def pairs(target: ast.Tuple | ast.List, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
@@ -34,8 +51,8 @@ def each_given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         return []
     pending: list[tuple[ast.expr, ast.expr]] = []
     match node:
-        case ast.Assign(targets=targets, value=value):
-            pending += ((target, value) for target in targets)
+        case ast.Assign() if node.targets:
+            pending += given_to_each(node)
         case ast.AnnAssign(target=named, value=ast.expr() as value):
             pending.append((named, value))
         case ast.NamedExpr(target=named, value=value):

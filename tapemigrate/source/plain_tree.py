@@ -8,10 +8,11 @@ from tapemigrate.source.annotated import plainly_assigned
 from tapemigrate.source.called_plainly import call_plainly
 from tapemigrate.source.choices import settle_choices
 from tapemigrate.source.decoding import SourceFile
+from tapemigrate.source.first_names import read_first_names
+from tapemigrate.source.given_on import join_given_on
 from tapemigrate.source.named_lambdas import name_lambdas
 from tapemigrate.source.named_parts import name_parts
 from tapemigrate.source.own_imports import name_imports
-from tapemigrate.source.own_object import name_own_object
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.returned import return_itself
 from tapemigrate.source.spelled_out import spell_out_calls
@@ -21,7 +22,8 @@ _CHANGES = (
     plainly_assigned,
     return_itself,
     settle_choices,
-    name_own_object,
+    join_given_on,
+    read_first_names,
     name_parts,
     name_lambdas,
     call_plainly,

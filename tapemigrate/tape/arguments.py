@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
@@ -77,7 +77,7 @@ def _may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:
         return False
     values: list[ast.expr] = [given]
     if path_of(given) is not None:
-        uses = flow.reads.get(given, frozenset())
+        uses = _by_all_names(given, flow)
         values = [u.made.value for u in uses if u.made.value is not None]
         if any(u.made.kind is Kind.MUTATE and not _adds_tensors(u.made, flow, kinds) for u in uses):
             return True
@@ -92,6 +92,16 @@ def _may_hold_none(request: Request, flow: Flow, kinds: Kinds) -> bool:
         if several and unknown:
             return True
     return False
+
+
+def _by_all_names(node: ast.expr, flow: Flow) -> set[Use]:
+    """What ``node`` reads, and what that has by another name: ``seeds = weights``."""
+    found, stack = set[Use](), [node]
+    while stack:
+        new = flow.reads.get(stack.pop(), frozenset()) - found
+        found |= new
+        stack += [u.made.value for u in new if isinstance(u.made.value, ast.Name)]
+    return found
 
 
 def lists_none(value: ast.expr) -> bool:

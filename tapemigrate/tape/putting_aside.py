@@ -52,7 +52,12 @@ class PuttingAside:
     def read_by(self, stmt: ast.stmt) -> set[Use]:
         """What a statement reads, or the function that it defines."""
         inner = (d for d in self._flow.defs.values() if d.stmt is stmt and d.kind is Kind.FUNCTION)
-        return {*self._flow.uses_in(stmt), *(use for made in inner for use in made.uses)}
+        own = {*self._flow.uses_in(stmt), *(use for made in inner for use in made.uses)}
+        if isinstance(stmt, ast.Assign) and len(stmt.targets) > 1:
+            # ``a = b = value``: that ``b`` is ``a`` is nothing that it reads.
+            named = (t for t in stmt.targets if isinstance(t, ast.Name))
+            own -= {use for t in named for use in self._flow.reads.get(t, ())}
+        return own
 
     def _putting_aside(self, cut: frozenset[Def], variables: bool) -> list[ast.stmt]:
         """What may put what it made of a source somewhere, in order."""

@@ -29,7 +29,7 @@ def set_here(
     made = origins(uses)
     own = frozenset(d for d in made if d.path == path and d.kind not in _OUTSIDE)
     changed = [u.made for u in uses if u.made.kind is Kind.MUTATE and u.made.path == path]
-    listed = any(isinstance(d.value, DISPLAYS) for d in own)
+    listed = any(_is_listed(d, flow) for d in own)
     filled = any(_is_filled(d) for d in changed) or (changed and listed)
     if not filled and any(_is_put_into(d, kinds) for d in changed):
         filled = any(d.value is None or kinds.make(d.value) not in _NO_LISTS for d in own)
@@ -45,6 +45,23 @@ def set_here(
     calls = [d.value for d in _changes(uses)]
     again = own != made and set_anew(path[1].lstrip("."), calls)
     return frozenset(Use(d) for d in own), again
+
+
+def _is_listed(made: Def, flow: Flow) -> bool:
+    """Whether it is a list, or the like, as it is written: there, or where it has its first name.
+
+    ``theta = [w]``, ``self.theta = theta``
+    """
+    seen, stack = {made}, [made]
+    while stack:
+        each = stack.pop()
+        if isinstance(each.value, DISPLAYS):
+            return True
+        if isinstance(each.value, ast.Name):
+            there = origins(flow.reads.get(each.value, frozenset())) - seen
+            seen |= there
+            stack += there
+    return False
 
 
 def _as_it_came(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
-from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.paths import names_class, path_of
+from tapemigrate.flow.unpacking import given_to_each
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, children, walk
+
+_DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
 
 
 def attribute_values(project: Project, view: View, attribute: str) -> list[ast.expr]:
@@ -54,13 +58,62 @@ def _handed_objects(unit: Unit, cls: ast.ClassDef) -> list[ast.AST]:
 def _assigned_in(roots: list[ast.AST]) -> dict[str, list[ast.expr]]:
     """What is assigned to attributes in a class and in what its objects are handed to, by names."""
     found: dict[str, list[ast.expr]] = {}
-    for node in (n for root in roots for n in walk(root)):
-        for target, given in _bindings(node):
-            for name, value in _assigned_values(target, given):
-                found.setdefault(name, []).append(value)
-        for name, value in _set_by_text(node):
-            found.setdefault(name, []).append(value)
+    for root in roots:
+        only = _only_named(root)
+        for node in walk(root):
+            for target, given in _bindings(node):
+                for name, value in _assigned_values(target, given):
+                    found.setdefault(name, []).append(only.get(value, value))
+            for name, value in _set_by_text(node):
+                found.setdefault(name, []).append(only.get(value, value))
     return found
+
+
+def _only_named(root: ast.AST) -> dict[ast.expr, ast.expr]:
+    """What names of functions stand for, by where they are read, or are given it.
+
+    Those are objects and lists into which nothing is put by the name. What is read was given once.
+    """
+    found: dict[ast.expr, ast.expr] = {}
+    for function in (n for n in walk(root) if isinstance(n, NamedFunction)):
+        handed = {a.arg for a in parameters(function.args)}
+        values: dict[str, ast.expr] = {}
+        given = Counter[str]()
+        reads: list[ast.Name] = []
+        stores: dict[ast.Name, ast.expr] = {}
+        changing: set[str] = set()
+        for parent in walk(function):
+            for node in children(parent):
+                if not isinstance(node, ast.Name):
+                    continue
+                if isinstance(node.ctx, ast.Load):
+                    reads.append(node)
+                    changing |= set() if _only_reads(parent) else {node.id}
+                else:
+                    given[node.id] += 1
+                    if isinstance(parent, ast.Assign) and _holds(parent.value):
+                        values[node.id] = stores[node] = parent.value
+        for node in reads:
+            if node.id in values and given[node.id] == 1 and node.id not in handed | changing:
+                found[node] = values[node.id]
+        found |= {node: value for node, value in stores.items() if node.id not in changing}
+    return found
+
+
+def _only_reads(parent: ast.AST) -> bool:
+    """Whether what is read there gets nothing put into it, and no other name."""
+    match parent:
+        case ast.Assign(targets=targets):
+            return all(isinstance(target, ast.Attribute) for target in targets)
+        case ast.Call(func=ast.Name(id="len" | "print" | "isinstance")) | ast.Compare():
+            return True
+    return False
+
+
+def _holds(value: ast.expr) -> bool:
+    """Whether it is an object, or a list or a dict, as it is written there."""
+    path = path_of(value.func) if isinstance(value, ast.Call) else None
+    return isinstance(value, _DISPLAYS) or (path is not None and names_class(path[-1]))
 
 
 def _set_by_text(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -86,7 +139,7 @@ def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """What a statement gives a value, and that value, or what it comes out of."""
     match node:
         case ast.Assign():
-            yield from ((target, node.value) for target in node.targets)
+            yield from given_to_each(node)
         case ast.AnnAssign() | ast.AugAssign():
             yield node.target, node.value
         case ast.For() | ast.AsyncFor() | ast.comprehension():

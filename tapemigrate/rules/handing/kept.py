@@ -182,7 +182,7 @@ def is_filled(project: Project, producer: View, stmt: ast.Assign, name: str) -> 
     if contents(project, producer, name):
         return True
     value = part_given(stmt, name) or stmt.value
-    given = [target for target, each in each_given(stmt) if each is value]
+    given = [t for t, each in each_given(stmt) if each is value or each in stmt.targets]
     names = [path_of(node) for node in (*given, value)]
     return any(
         path is not None
@@ -237,7 +237,7 @@ def part_given(stmt: ast.Assign, name: str) -> ast.expr | None:
     """
     for target, value in each_given(stmt):
         if isinstance(target, ast.Attribute) and target.attr == name:
-            return value
+            return stmt.value if value in stmt.targets else value
     return None
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, put_into
 from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.flow.paths import names_class, path_of
+from tapemigrate.flow.unpacking import given_to_each
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import import_paths, leads_to
 from tapemigrate.rules.callgraph.places import may_hold, split_path
@@ -428,10 +429,13 @@ def puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]:
 
 def _given_to(unit: Unit, target: ast.expr) -> list[ast.expr]:
     """What a target is given: of what is unpacked, all."""
+    whole: ast.AST | None = target
     above = unit.parents.get(target)
     while isinstance(above, ast.Tuple | ast.List | ast.Starred):
-        above = unit.parents.get(above)
+        above, whole = unit.parents.get(above), above
     value = getattr(above, "value", None) or getattr(above, "iter", None)
+    if isinstance(above, ast.Assign):
+        value = next(each for part, each in given_to_each(above) if part is whole)
     if isinstance(value, ast.Tuple | ast.List) and above is not unit.parents.get(target):
         return value.elts
     return [value] if isinstance(value, ast.expr) else []

@@ -72,7 +72,10 @@ class Naming:
             return False
         if scope is self._scopes.unit.tree and any(d.kind is not DefKind.WITH for d in definitions):
             return False  # other files may import it
-        for node in self._scopes.mentions(name, scope):
+        mentions = self._scopes.mentions(name, scope)
+        if not any(isinstance(node.ctx, ast.Load) for node in mentions):
+            return False  # what reads it goes by a first name of the same
+        for node in mentions:
             if self._scopes.scope_of(node) is not scope:
                 return False
             if not isinstance(node.ctx, ast.Load) or self._scopes.comprehension_of(node):

@@ -17,7 +17,7 @@ from tapemigrate.flow.functions import (
 )
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.sharing import last_of
-from tapemigrate.flow.unpacking import all_given, each_given
+from tapemigrate.flow.unpacking import all_given, each_given, given_to_each
 from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
@@ -327,7 +327,7 @@ def _is_uncomputed(
     given = [
         stmt.value
         for stmt in nodes
-        if isinstance(stmt, ast.Assign) and stmt.targets[0] in bound and len(stmt.targets) == 1
+        if isinstance(stmt, ast.Assign) and any(target in bound for target in stmt.targets)
     ]
     # A list by a name may have something else put into it.
     alone = all(kinds.make(each) in (Make.VARIABLE, Make.FROZEN) for each in given)
@@ -380,9 +380,11 @@ def _filled(unit: Unit, node: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
     match node:
         case ast.AugAssign(target=ast.Name(id=name), value=ast.List() | ast.ListComp() as value):
             yield name, [value]  # a list is made longer, and no other one bound
-        case ast.Assign() | ast.AugAssign():
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                yield from _put_by(target, node.value)
+        case ast.Assign():
+            for target, value in given_to_each(node):
+                yield from _put_by(target, value)
+        case ast.AugAssign():
+            yield from _put_by(node.target, node.value)
         case (
             ast.For(target=target, iter=value)
             | ast.withitem(context_expr=value, optional_vars=ast.expr() as target)

@@ -137,7 +137,7 @@ def _stands_for(project: Project, view: View, name: str, called: bool) -> set[st
     found: set[str] = set()
     for unit, node in stores:
         stmt = unit.parents.get(node)
-        if not isinstance(stmt, ast.Assign) or stmt.targets != [node]:
+        if not isinstance(stmt, ast.Assign) or node not in stmt.targets:
             if called:
                 return None
             continue

@@ -1,0 +1,107 @@
+"""What a function gives a second name, read by its first: ``made = []; found = made``.
+
+Each has to be given a value once, the second where the first has it, and no other name may come
+between. Then nothing reads the second any more. ``both = found = []`` is taken for the same.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from tapemigrate.patterns import late
+from tapemigrate.source.points import begin
+from tapemigrate.source.trees import blocks, children, statements, walk
+
+_FORM = late(r"[\w)\]][ \t]*=[ \t]*[A-Za-z_]\w*[ \t]*(?:=(?!=)|[\r\n;#]|\Z)")
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_JUMPS = (ast.Break, ast.Continue)
+_SHOWN = ("locals", "vars", "exec", "eval")
+
+
+def read_first_names(tree: ast.Module, text: str) -> bool:
+    """Has each name of a function that has a second one stand for both; whether any does."""
+    if _FORM.search(text) is None or any(f"{word}(" in text for word in _SHOWN):
+        return False
+    done = False
+    for function in statements(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            done |= _Names(function).read()
+    return done
+
+
+class _Names:
+    """The names of one function, and of those in it."""
+
+    def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._function = function
+        self._given = Counter(_bound(function))
+        self._handed = {a.arg for a in children(function.args) if isinstance(a, ast.arg)}
+
+    def read(self) -> bool:
+        """Gives each one its first name; whether any had another."""
+        done = False
+        for block in self._own_blocks():
+            made: set[str] = set()
+            for stmt in block:
+                match stmt:
+                    case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=first)):
+                        if first in made | self._handed and self._is_second(name, first, stmt):
+                            self._rename(name, first)
+                            if first in self._handed:
+                                stmt.value = ast.copy_location(ast.Constant(None), stmt.value)
+                            done = True
+                    case ast.Assign(targets=[ast.Name(id=first), *others]) if others:
+                        for each in others:
+                            if isinstance(each, ast.Name) and self._is_second(each.id, first, stmt):
+                                self._rename(each.id, first)
+                                done = True
+                if isinstance(stmt, ast.Assign):
+                    made |= {t.id for t in stmt.targets if isinstance(t, ast.Name)}
+                elif any(isinstance(each, _JUMPS) for each in walk(stmt)):
+                    made = set()
+        return done
+
+    def _own_blocks(self) -> Iterator[list[ast.stmt]]:
+        pending: list[ast.AST] = [self._function]
+        for node in pending:  # which grows meanwhile
+            for field in ("body", "orelse", "finalbody"):
+                yield getattr(node, field, None) or []
+            pending += [each for each in blocks(node) if not isinstance(each, _INNER)]
+
+    def _is_second(self, name: str, first: str, stmt: ast.Assign) -> bool:
+        """Whether a name stands for what another does wherever it is read."""
+        if self._given[name] != 1 or self._given[first] != 1 or name == first:
+            return False
+        start = begin(stmt)
+        return all(begin(node) > start for node in self._reads(name))
+
+    def _reads(self, name: str) -> Iterator[ast.Name]:
+        for node in walk(self._function):
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+                yield node
+
+    def _rename(self, name: str, first: str) -> None:
+        for node in [*self._reads(name)]:
+            node.id = first
+
+
+def _bound(function: ast.AST) -> Iterator[str]:
+    """Every name that is given a value in a function, as often as that is done."""
+    for node in walk(function):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+            case ast.MatchMapping(rest=str(name)):
+                yield name
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                yield from names
+            case ast.alias(name=name, asname=asname):
+                yield asname or name.partition(".")[0]
