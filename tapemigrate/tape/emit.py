@@ -9,7 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.source.brackets import with_argument
 from tapemigrate.source.points import Point, begin
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import statements, walk
 from tapemigrate.tape.asking import Asking, several
 from tapemigrate.tape.filled_sources import is_part
 from tapemigrate.tape.leaf import Leaf
@@ -22,6 +22,7 @@ from tapemigrate.tape.request import Request
 from tapemigrate.tape.room import behind_stop
 from tapemigrate.tape.rounds import of_this_round
 from tapemigrate.tape.surroundings import Surroundings
+from tapemigrate.tape.syntax import binds
 
 
 class Emitter:
@@ -312,17 +313,29 @@ class Emitter:
         # Made further down: too late to matter, or on the round of a loop before this one.
         call = region.request.stmt
         again = not self._around.blocks.comes_before(made.stmt, call, tape.block)
-        # What the name had on the round before is gone where it is given a value on every round.
-        between = tape.block.body[
-            tape.last_real + 1 : self._around.blocks.index_in(call, tape.block)
-        ]
-        anew = any(
-            path_of(target) == made.path
-            for stmt in between
-            if isinstance(stmt, ast.Assign)
-            for target in stmt.targets
-        )
+        anew = again and self._is_given_anew(tape, made, call)
         return "entry" if again and not anew else "late"
+
+    def _is_given_anew(self, tape: Tape, made: Def, call: ast.stmt) -> bool:
+        """Whether the name gets a value on every way from the tape to the call.
+
+        What it had on the round before is gone then.
+        """
+        for place in self._around.blocks.chain(call):
+            own = place.block is tape.block
+            between = place.block.body[tape.last_real + 1 if own else 0 : place.index]
+            giving: set[ast.stmt] = {
+                stmt
+                for each in between
+                for stmt in statements(each)
+                if isinstance(stmt, ast.Assign)
+                and any(path_of(t) == made.path for t in stmt.targets)
+            }
+            if binds(between, giving):
+                return True
+            if own:
+                break
+        return False
 
     def _is_further_down(self, tape: Tape, made: Def) -> bool:
         index = None if made.stmt is None else self._around.blocks.index_in(made.stmt, tape.block)
