@@ -242,6 +242,9 @@ class Room:
                 return False
             if block.owner in before:
                 return True  # a loop's or a ``with``'s own name, inside of it
+            if isinstance(block.owner, ast.If) and block.field == "body":
+                if _finds(block.owner.test, path):
+                    return True
             owner = self._blocks.place(block.owner)
             place = (owner.block, owner.index)
 
@@ -277,6 +280,16 @@ class Room:
                     self._by_path.setdefault(made.path, []).append(made)
         for length in range(1, len(path) + 1):
             yield from self._by_path.get(path[:length], ())
+
+
+def _finds(test: ast.expr, path: Path | None) -> bool:
+    """Whether the test is that what has the path is there: ``x is not None``, and maybe more."""
+    match test:
+        case ast.Compare(left=asked, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return path_of(asked) == path
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(_finds(value, path) for value in values)
+    return False
 
 
 def _asked(node: ast.AST) -> Iterator[ast.expr]:
