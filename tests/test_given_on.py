@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from tapemigrate.codemods import apply
-from tapemigrate.source.given_on import join_given_on, parted
+from tapemigrate.source.apart import apart
+from tapemigrate.source.given_on import join_given_on
 from tapemigrate.source.span import Span
 from tapemigrate.tape.plan import Insert, Wrap
 
@@ -77,7 +78,7 @@ def test_stands_where_the_two_do_and_is_parted_again() -> None:
     assert join_given_on(tree, PAIR)
     both = function.body[0]
     assert (both.lineno, both.end_lineno) == (2, 5)
-    with parted(tree):
+    with apart(tree):
         assert [ast.dump(stmt) for stmt in function.body] == two
     assert function.body[0] is both
 
@@ -91,7 +92,7 @@ def test_what_is_written_round_it_goes_round_both() -> None:
         Insert(span, "before", "first()"),
         Insert(span, "after", "tape.watch(self.h)"),
     ]
-    with parted(tree):
+    with apart(tree):
         written = apply(PAIR, tree, ops)
     assert written == (
         "def f(self, x):\n"

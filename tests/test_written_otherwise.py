@@ -11,6 +11,7 @@ from tests.written_otherwise import (
     bodies_inside,
     by_a_second_name,
     by_a_second_self,
+    by_choice,
     by_one_name,
     by_two_names,
     kept_by_a_name,
@@ -122,6 +123,26 @@ CHOSEN: dict[Way, str] = {
         traps/objects_read_by_helpers traps/parts_filled_by_other_attributes
         traps/what_a_mixin_beside_gives traps/what_getters_give
         unsafe/given_by_a_method_of_what_made_more unsafe/source_set_by_a_method_handed_on
+    """,
+    by_choice: """
+        arguments/grad_ys_none_by_other_names mustflag/given_to_a_part_in_the_same_statement
+        mustflag/grad_ys_list_of_lists mustflag/grad_ys_list_of_what_may_be_none
+        mustflag/list_of_variables_that_a_step_fills mustflag/numbers_among_the_sources
+        mustflag/object_made_of_another_by_second_names mustflag/source_is_an_object
+        mustflag/source_that_a_helper_of_functions_gives
+        mustflag/sources_out_of_pairs_with_names mustflag/sources_that_are_numbers_elsewhere
+        mustflag/tensor_put_in_by_another_file mustflag/tensor_put_in_by_what_a_helper_calls
+        traps/arguments_that_a_name_carries traps/attributes_by_local_names
+        traps/handed_on_by_thunks_beside_the_object traps/inner_lists_filled_before
+        traps/lists_joined_on_an_object
+        traps/lists_of_a_network_that_are_stacked traps/lists_that_calls_gave_added_up
+        traps/module_state_filled_by_other_ways traps/one_tensor_by_two_names
+        traps/outputs_of_one_op traps/parts_of_one_object traps/tape_kept_beside_all_end_points
+        traps/unpacked_from_a_list_that_is_written_here traps/what_getters_give
+        unsafe/given_by_a_method_of_what_made_more unsafe/kept_where_it_is_called_or_entered
+        unsafe/kernel_of_a_layer_not_built unsafe/list_handed_to_what_is_not_seen
+        unsafe/rows_of_what_its_object_keeps unsafe/source_set_by_a_lambda_handed_on
+        unsafe/source_set_by_a_method_handed_on
     """,
 }
 PAIRS = [(way, name) for way, names in CHOSEN.items() for name in names.split()]

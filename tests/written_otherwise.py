@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterator, Mapping
 
 _OF_FUNCTIONS = (ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
@@ -121,6 +122,11 @@ def by_one_name(tree: ast.Module) -> ast.Module:
     return _written(_Again(lambda stmt, _: _handed_on(stmt, "again")), tree)
 
 
+def by_choice(tree: ast.Module) -> ast.Module:
+    """``y = f(x) if len("ab") == 2 else f(x)`` for ``y = f(x)``, in functions."""
+    return _written(_Again(lambda stmt, _: [_assign(stmt.targets, _chosen(stmt))]), tree)
+
+
 def kept_by_a_name(tree: ast.Module) -> ast.Module:
     """``again = f(x); self.y = again; again is None`` for ``self.y = f(x)``."""
     return _written(_Again(_kept), tree)
@@ -161,6 +167,11 @@ def _store(name: str) -> ast.expr:
 
 def _assign(targets: list[ast.expr], stmt: ast.Assign) -> ast.Assign:
     return ast.Assign(targets, stmt.value)
+
+
+def _chosen(stmt: ast.Assign) -> ast.Assign:
+    test = ast.parse("len('ab') == 2", mode="eval").body
+    return ast.Assign([], ast.IfExp(test, stmt.value, copy.deepcopy(stmt.value)))
 
 
 def _handed_on(stmt: ast.Assign, name: str) -> list[ast.stmt]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.source.annotated import plainly_assigned
+from tapemigrate.source.branched import branch_choices
 from tapemigrate.source.called_plainly import call_plainly
 from tapemigrate.source.choices import settle_choices
 from tapemigrate.source.decoding import SourceFile
@@ -23,6 +24,7 @@ _CHANGES = (
     return_itself,
     settle_choices,
     join_given_on,
+    branch_choices,
     read_first_names,
     name_parts,
     name_lambdas,

@@ -9,6 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
+from tapemigrate.flow.unpacking import pairs
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.operands import Operands
@@ -72,9 +73,9 @@ class Aliases:
 
     def elements(self, made: Def) -> set[ast.expr]:
         """What the definition may take out of a display, and has no name of its own there."""
-        element, value = self._element(made), made.value
-        if element is not None:
-            return set() if self._names(element) else {element}
+        taken, value = self._taken(made), made.value
+        if taken:
+            return {element for element in taken if not self._names(element)}
         counted = isinstance(value, ast.Subscript) and path_of(value) is None
         if made.kind is not Kind.ASSIGN or not counted or not isinstance(value, ast.Subscript):
             return set()
@@ -111,25 +112,22 @@ class Aliases:
     def _parts(self, made: Def) -> list[ast.expr]:
         if made.value is None:
             return []
-        return self._names(self._element(made) or made.value)
+        return [name for each in self._taken(made) or [made.value] for name in self._names(each)]
 
-    def _element(self, made: Def) -> ast.expr | None:
-        """What of a display the definition takes: ``b`` of ``a, b = pair``."""
+    def _taken(self, made: Def) -> list[ast.expr]:
+        """What of displays the definition may take: ``b`` of ``a, b = pair``."""
         stmt, value = made.stmt, made.value
         if made.kind is not Kind.ELEMENT or not isinstance(stmt, ast.Assign):
-            return None
+            return []
+        values = [value]
         if isinstance(value, ast.Name):
-            there = origins(self._flow.reads.get(value, frozenset()))
-            value = next(iter(there)).value if len(there) == 1 else None
-        target = stmt.targets[0]
-        if not isinstance(target, ast.Tuple | ast.List) or not isinstance(
-            value, ast.Tuple | ast.List
-        ):
-            return None
-        if any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts)):
-            return None
-        pairs = zip(target.elts, value.elts, strict=False)
-        return next((v for t, v in pairs if path_of(t) == made.path), None)
+            values = [d.value for d in origins(self._flow.reads.get(value, frozenset()))]
+        found: list[ast.expr] = []
+        for target in (t for t in stmt.targets if isinstance(t, ast.Tuple | ast.List)):
+            for given in values:
+                for part, element in pairs(target, given) or () if given is not None else ():
+                    found += [element] if path_of(part) == made.path else []
+        return found
 
     def _names(self, value: ast.expr) -> list[ast.expr]:
         """The names in an expression that its value may be, or hold."""

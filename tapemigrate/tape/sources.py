@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -324,8 +324,8 @@ class SourceReader:
             return plain.always
         if made.kind is not Kind.ASSIGN or text_of(made.path) != text or made.value is None:
             return False
-        none = isinstance(made.value, ast.Constant) and made.value.value is None
-        return not none and self._kinds.make(made.value) is Make.PYTHON
+        ends = [end for end in _chosen(made.value) if not _is_none(end)]
+        return bool(ends) and all(self._kinds.make(end) is Make.PYTHON for end in ends)
 
     def _sets_anew(self, made: Def, path: Path) -> bool:
         """Whether a call gives the name another value, in a function that declares it shared."""
@@ -463,6 +463,19 @@ def _drops_any(call: ast.Call) -> bool:
     if not isinstance(keeps, ast.Lambda) or len(keeps.args.args) != 1:
         return True
     return asks_whole(keeps.body, keeps.args.args[0].arg)
+
+
+def _chosen(value: ast.expr) -> Iterator[ast.expr]:
+    """What a conditional expression chooses from, or the value itself."""
+    if isinstance(value, ast.IfExp):
+        yield from _chosen(value.body)
+        yield from _chosen(value.orelse)
+    else:
+        yield value
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _is_watched(leaf: Leaf) -> bool:

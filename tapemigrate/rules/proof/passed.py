@@ -148,6 +148,25 @@ def _names(caller: View, node: ast.expr) -> set[tuple[Path, frozenset[Def]]]:
     return found
 
 
+def _names_on_any_way(caller: View, node: ast.expr) -> set[Path]:
+    """The names that a value may go by: in one branch that, and in another one this."""
+    found, seen = set[Path](), set[ast.expr]()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        path = path_of(current)
+        if path is None or current in seen:
+            continue
+        seen.add(current)
+        found.add(path)
+        stack += [
+            made.value
+            for made in origins(caller.flow.uses_in(current))
+            if made.kind is Kind.ASSIGN and made.path == path and made.value is not None
+        ]
+    return found
+
+
 def _stays(caller: View, made: frozenset[Def], named: ast.stmt, node: ast.expr) -> bool:
     """Whether what ``made`` gives stays what it was at ``named`` until ``node``: ``z = x``.
 
@@ -233,7 +252,7 @@ def taken_out_beside(
 
     By a name of its own: ``x = pair[0]; t = pair[1]``. What its own object keeps is told by others.
     """
-    named = {path for path, _ in _names(caller, given) if path_of(given) != path}
+    named = _names_on_any_way(caller, given) - {path_of(given) or ()}
     return any(
         reads_beside(caller, path, each, behind)
         for path in named

@@ -152,7 +152,9 @@ def _stands_for(project: Project, view: View, name: str, called: bool) -> set[st
 
 
 def _is_function_here(project: Project, unit: Unit, value: ast.expr) -> bool:
-    """Whether it is a function that is written in the method."""
+    """Whether it is, or may be, a function that is written in the method."""
+    if isinstance(value, ast.IfExp):
+        return any(_is_function_here(project, unit, v) for v in (value.body, value.orelse))
     if isinstance(value, ast.Name):
         uses = project.view(unit, project.scope_of(unit, value)).flow.reads.get(value, frozenset())
         return any(use.made.kind is Kind.FUNCTION for use in uses)
