@@ -74,8 +74,8 @@ class Aliases:
     def elements(self, made: Def) -> set[ast.expr]:
         """What the definition may take out of a display, and has no name of its own there."""
         taken, value = self._taken(made), made.value
-        if taken:
-            return {element for element in taken if not self._names(element)}
+        if any(taken):
+            return {element for element in taken if element and not self._names(element)}
         counted = isinstance(value, ast.Subscript) and path_of(value) is None
         if made.kind is not Kind.ASSIGN or not counted or not isinstance(value, ast.Subscript):
             return set()
@@ -112,22 +112,21 @@ class Aliases:
     def _parts(self, made: Def) -> list[ast.expr]:
         if made.value is None:
             return []
-        return [name for each in self._taken(made) or [made.value] for name in self._names(each)]
+        taken = self._taken(made)
+        if not taken or None in taken:
+            taken.append(made.value)  # it takes something out of what is no display
+        return [name for each in taken if each is not None for name in self._names(each)]
 
-    def _taken(self, made: Def) -> list[ast.expr]:
-        """What of displays the definition may take: ``b`` of ``a, b = pair``."""
+    def _taken(self, made: Def) -> list[ast.expr | None]:
+        """What of displays the definition may take, ``b`` of ``a, b = pair``; None for others."""
         stmt, value = made.stmt, made.value
         if made.kind is not Kind.ELEMENT or not isinstance(stmt, ast.Assign):
             return []
         values = [value]
         if isinstance(value, ast.Name):
             values = [d.value for d in origins(self._flow.reads.get(value, frozenset()))]
-        found: list[ast.expr] = []
-        for target in (t for t in stmt.targets if isinstance(t, ast.Tuple | ast.List)):
-            for given in values:
-                for part, element in pairs(target, given) or () if given is not None else ():
-                    found += [element] if path_of(part) == made.path else []
-        return found
+        targets = [t for t in stmt.targets if isinstance(t, ast.Tuple | ast.List)]
+        return [_given_to(made, t, each) for t in targets for each in values]
 
     def _names(self, value: ast.expr) -> list[ast.expr]:
         """The names in an expression that its value may be, or hold."""
@@ -195,6 +194,12 @@ class Aliases:
             and self._is_container(d.value)
             for d in made
         )
+
+
+def _given_to(made: Def, target: ast.Tuple | ast.List, value: ast.expr | None) -> ast.expr | None:
+    """What of a display the target gives to what ``made`` does."""
+    each = (pairs(target, value) if value is not None else None) or ()
+    return next((element for part, element in each if path_of(part) == made.path), None)
 
 
 def _listed(made: Def) -> list[ast.expr]:
