@@ -464,15 +464,13 @@ class _Texts:
 
 def _applied(file: SourceFile, here: Unit, rewrites: Iterable[Rewrite]) -> str:
     from tapemigrate.codemods import CodemodError, apply
-    from tapemigrate.source.apart import apart
     from tapemigrate.source.magics import TornError
     from tapemigrate.tidy import without_unneeded
 
     ops: dict[Op, None] = {}
     for rewrite in rewrites:
         ops.update(dict.fromkeys(rewrite.ops.get(file.filename, ())))
-    with apart(here.tree):
-        new = apply(file.text, here.tree, cells.attached(ops, here))
+    new = apply(file.text, here.tree, cells.attached(ops, here))
     if ops and file.notebook is None:
         new = without_unneeded(new, here)
     if file.notebook is not None:

@@ -7,7 +7,6 @@ import ast
 import pytest
 
 from tapemigrate.codemods import apply
-from tapemigrate.source.apart import apart
 from tapemigrate.source.branched import branch_choices
 from tapemigrate.source.span import Span
 from tapemigrate.tape.plan import Insert, Wrap
@@ -67,8 +66,7 @@ def test_what_is_written_round_one_branch_goes_round_the_choice() -> None:
     branch_choices(tree, CHOICE)
     span = Span(2, 4, 3, 29)
     ops = [Wrap(span, span, "with tape:", "", ""), Insert(span, "after", "tape.watch(self.h)")]
-    with apart(tree):
-        written = apply(CHOICE, tree, ops)
+    written = apply(CHOICE, tree, ops)
     assert written == (
         "def f(self, x):\n"
         "    with tape:\n"

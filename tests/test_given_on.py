@@ -92,8 +92,7 @@ def test_what_is_written_round_it_goes_round_both() -> None:
         Insert(span, "before", "first()"),
         Insert(span, "after", "tape.watch(self.h)"),
     ]
-    with apart(tree):
-        written = apply(PAIR, tree, ops)
+    written = apply(PAIR, tree, ops)
     assert written == (
         "def f(self, x):\n"
         "    with tape:\n"

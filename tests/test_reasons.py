@@ -115,6 +115,7 @@ import tensorflow as tf
 
 def gradients(x):
     square = tf.square(x)
+    k = x
     k = square
     return tf.gradients(k * x, x, stop_gradients=[k])
 """

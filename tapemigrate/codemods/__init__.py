@@ -10,6 +10,7 @@ from tapemigrate.codemods.edits import edits
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.layout import file_indent
 from tapemigrate.codemods.rewrite import rewrite
+from tapemigrate.source.apart import apart
 from tapemigrate.source.positions import Lines
 from tapemigrate.tape.plan import Op
 
@@ -28,6 +29,11 @@ def apply(text: str, tree: ast.Module, ops: Sequence[Op]) -> str:
     """
     if not ops:
         return text
+    with apart(tree):
+        return _applied(text, tree, ops)
+
+
+def _applied(text: str, tree: ast.Module, ops: Sequence[Op]) -> str:
     lines = Lines(text)
     indent = file_indent(tree, lines)
     out: list[str] = []

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.source.brackets import with_argument
 from tapemigrate.source.points import Point, begin
 from tapemigrate.source.trees import statements, walk
@@ -35,6 +35,7 @@ class Emitter:
         self._tape_of = {g.request: t for t in layout.tapes for g in t.regions}
         self._region_of = {g.request: g for t in layout.tapes for g in t.regions}
         self._targets: dict[Request, str] = {}
+        self._anew: dict[tuple[Tape, ast.stmt, Path], bool] = {}
         self._asking = Asking(around, self._tape_of, self._region_of, self._targets)
         self._merged = {g.request: run for run in Merging(layout.tapes, around).runs() for g in run}
         for tape in layout.tapes:
@@ -313,11 +314,14 @@ class Emitter:
         # Made further down: too late to matter, or on the round of a loop before this one.
         call = region.request.stmt
         again = not self._around.blocks.comes_before(made.stmt, call, tape.block)
-        anew = again and self._is_given_anew(tape, made, call)
+        key = tape, call, made.path
+        if again and key not in self._anew:
+            self._anew[key] = self._is_given_anew(*key)
+        anew = again and self._anew[key]
         return "entry" if again and not anew else "late"
 
-    def _is_given_anew(self, tape: Tape, made: Def, call: ast.stmt) -> bool:
-        """Whether the name gets a value on every way from the tape to the call.
+    def _is_given_anew(self, tape: Tape, call: ast.stmt, path: Path) -> bool:
+        """Whether the path gets a value on every way from the tape to the call.
 
         What it had on the round before is gone then.
         """
@@ -328,8 +332,7 @@ class Emitter:
                 stmt
                 for each in between
                 for stmt in statements(each)
-                if isinstance(stmt, ast.Assign)
-                and any(path_of(t) == made.path for t in stmt.targets)
+                if isinstance(stmt, ast.Assign) and any(path_of(t) == path for t in stmt.targets)
             }
             if binds(between, giving):
                 return True

@@ -29,12 +29,13 @@ def set_here(
     made = origins(uses)
     own = frozenset(d for d in made if d.path == path and d.kind not in _OUTSIDE)
     changed = [u.made for u in uses if u.made.kind is Kind.MUTATE and u.made.path == path]
-    listed = any(_is_listed(d, flow) for d in own)
+    # Methods that are called may put something into a list as well.
+    changes = any(u.made.kind is Kind.MUTATE for u in uses)
+    listed = changes and _has_list(own, flow)
     filled = any(_is_filled(d) for d in changed) or (changed and listed)
     if not filled and any(_is_put_into(d, kinds) for d in changed):
         filled = any(d.value is None or kinds.make(d.value) not in _NO_LISTS for d in own)
-    if listed and any(u.made.kind is Kind.MUTATE for u in uses):
-        # Methods that are called may put something into a list as well.
+    if listed:
         filled = filled or kinds.fills(path[-1].lstrip("."), flow.scope)
     if not own and not changed and len(path) == 2 and path[0] == kinds.self_name:
         return _as_it_came(flow, kinds, set_anew, uses, path), False
@@ -47,12 +48,13 @@ def set_here(
     return frozenset(Use(d) for d in own), again
 
 
-def _is_listed(made: Def, flow: Flow) -> bool:
-    """Whether it is a list, or the like, as it is written: there, or where it has its first name.
+def _has_list(defs: Iterable[Def], flow: Flow) -> bool:
+    """Whether one is a list, or the like, as it is written: there, or where it was named first.
 
     ``theta = [w]``, ``self.theta = theta``
     """
-    seen, stack = {made}, [made]
+    stack = [*defs]
+    seen = {*stack}
     while stack:
         each = stack.pop()
         if isinstance(each.value, DISPLAYS):
