@@ -10,6 +10,7 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import of_one_object
@@ -136,19 +137,30 @@ def _stands_for(project: Project, view: View, name: str, called: bool) -> set[st
         return None
     found: set[str] = set()
     for unit, node in stores:
-        stmt = unit.parents.get(node)
-        if not isinstance(stmt, ast.Assign) or node not in stmt.targets:
+        value = _value_of(unit, node)
+        if value is None:
             if called:
                 return None
             continue
-        path = path_of(stmt.value) or ()
+        path = path_of(value) or ()
         if len(path) == 2 and path[:1] == path_of(node.value):
             found.add(path[1].lstrip("."))
             continue
         unsure = _may_know_the_object if called else _is_function_here
-        if unsure(project, unit, stmt.value):
+        if unsure(project, unit, value):
             return None
     return found
+
+
+def _value_of(unit: Unit, target: ast.expr) -> ast.expr | None:
+    """What an assignment gives the target by itself: ``self.act, self.n = tf.nn.relu, 3``."""
+    stmt = unit.parents.get(target)
+    while isinstance(stmt, ast.Tuple | ast.List):
+        stmt = unit.parents.get(stmt)
+    if not isinstance(stmt, ast.Assign):
+        return None
+    value = next((value for part, value in each_given(stmt) if part is target), None)
+    return stmt.value if value in stmt.targets else value
 
 
 def _is_function_here(project: Project, unit: Unit, value: ast.expr) -> bool:
