@@ -21,6 +21,7 @@ from tapemigrate.flow.hooks import (
 )
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.sharing import Given, Twins, sharing
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.source.trees import arguments_of, kept, statements
 
 _HOOKS = frozenset(
@@ -170,6 +171,9 @@ class Members:
                 self._given_to_parts += [Given(target.attr, v, stmt.lineno) for v in values]
             else:
                 self._gives(target, stmt.value)
+        for part, value in each_given(stmt):
+            if isinstance(part, ast.Attribute) and part not in stmt.targets:
+                self._given_to_parts.append(Given(part.attr, value, stmt.lineno))
 
     def _gives(self, target: ast.expr, value: ast.expr) -> None:
         """``target``, or a part of it, is given ``value``, or a part of that."""

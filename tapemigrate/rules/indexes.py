@@ -90,6 +90,18 @@ def assigned(unit: Unit) -> list[tuple[ast.expr, ast.expr]]:
     return [pair for kind in GIVING for node in unit.nodes(kind) for pair in each_given(node)]
 
 
+def value_given(unit: Unit, target: ast.expr) -> ast.expr | None:
+    """What a target is given: it, or what it is taken out of; None where that is no value."""
+    stmt = unit.parents[target]
+    while isinstance(stmt, ast.Tuple | ast.List | ast.Starred):
+        stmt = unit.parents[stmt]
+    if isinstance(stmt, ast.Assign):
+        by_itself = (value for part, value in each_given(stmt) if part is target)
+        return next(by_itself, stmt.value)
+    found = (getattr(stmt, name, None) for name in ("value", "iter", "context_expr"))
+    return next((each for each in found if isinstance(each, ast.expr)), None)
+
+
 def reads(unit: Unit) -> dict[str, list[ast.Name | ast.Attribute]]:
     """The names and attributes that are read, by name."""
     found: defaultdict[str, list[ast.Name | ast.Attribute]] = defaultdict(list)

@@ -27,6 +27,7 @@ from tapemigrate.rules.indexes import (
     left_to_stars,
     reads,
     set_attributes,
+    value_given,
 )
 from tapemigrate.rules.own_names import is_of_comprehension, own_names
 from tapemigrate.rules.units import Later, Units
@@ -365,7 +366,7 @@ class Project:
             self._assigned[attribute] = [
                 (unit, node, value, cls)
                 for unit, node in self.stores(attribute)
-                if (value := _stored(unit, node)) is not None
+                if (value := value_given(unit, node)) is not None
                 and (
                     (cls := self.class_of(unit, scope := self.scope_of(unit, node))) is None
                     or path_of(node.value) != (self_name(unit, scope),)
@@ -467,16 +468,6 @@ def _by_path(unit: Unit) -> dict[ast.AST, dict[Path, list[ast.expr]]]:
 
 _CALLABLE = frozenset({Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, Kind.ENTRY, Kind.ASSIGN})
 _FOREIGN = ("tensorflow.", "numpy.", "scipy.", "keras.", "torch.", "os.", "math.")
-
-
-def _stored(unit: Unit, node: ast.Attribute) -> ast.expr | None:
-    """What the attribute is given: it, or what holds it, or hands it out as an iterable does."""
-    stmt = unit.parents[node]
-    while isinstance(stmt, ast.Tuple | ast.List | ast.Starred):
-        stmt = unit.parents[stmt]
-    names = ("value", "iter", "context_expr")
-    found = (getattr(stmt, name, None) for name in names)
-    return next((each for each in found if isinstance(each, ast.expr)), None)
 
 
 def _made_by(unit: Unit, name: str) -> set[str]:

@@ -24,6 +24,7 @@ from tapemigrate.rules.callgraph.imported import homes_of, import_paths, module_
 from tapemigrate.rules.callgraph.instances import instances_at, instances_of
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import value_given
 from tapemigrate.rules.project import CallSite, Project, View, self_name
 from tapemigrate.rules.proof.aliases import named_by
 from tapemigrate.rules.values.attributes import contents, inherited_values
@@ -330,13 +331,12 @@ class Ancestry:
         yield from (_Step(inner, None, value, False) for inner, value in put)
         family = set(project.family(view.unit, view.cls))
         for unit, node in project.stores(name):
-            stmt = unit.parents[node]
-            if isinstance(stmt, ast.Assign) and node in stmt.targets:
-                scope = project.scope_of(unit, node)
-                if project.class_of(unit, scope) in family:
-                    continue
-                if not self._is_strangers(view, unit, node, scope):
-                    yield self._set(unit, stmt.value)
+            stored = value_given(unit, node)
+            scope = project.scope_of(unit, node)
+            if stored is None or project.class_of(unit, scope) in family:
+                continue
+            if not self._is_strangers(view, unit, node, scope):
+                yield self._set(unit, stored)
 
     def _is_strangers(self, view: View, unit: Unit, node: ast.Attribute, method: Scope) -> bool:
         """Whether a method sets it on its own object, which is none of the class of ``view``."""

@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import stem
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import value_given
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.source.trees import top_level, walk
@@ -125,8 +126,8 @@ def _setting(project: Project, attribute: str, owner: str) -> frozenset[ast.AST]
     """The scopes that set the attribute of the module or class to what an op makes."""
     found = set[ast.AST]()
     for unit, node in project.stores(attribute):
-        value = getattr(unit.parents[node], "value", None)
-        if isinstance(value, ast.expr) and _owner(unit, node.value) == owner:
+        value = value_given(unit, node)
+        if value is not None and _owner(unit, node.value) == owner:
             scope = project.scope_of(unit, node)
             if project.view(unit, scope).kinds.make(value) not in INDEPENDENT:
                 found.add(scope)
