@@ -14,6 +14,7 @@ from tests.written_otherwise import (
     by_choice,
     by_one_name,
     by_two_names,
+    in_a_pair,
     kept_by_a_name,
     methods_named,
     named_to_return,
@@ -142,6 +143,11 @@ CHOSEN: dict[Way, str] = {
         unsafe/given_by_a_method_of_what_made_more unsafe/kept_where_it_is_called_or_entered
         unsafe/kernel_of_a_layer_not_built unsafe/list_handed_to_what_is_not_seen
         unsafe/rows_of_what_its_object_keeps unsafe/source_set_by_a_lambda_handed_on
+        unsafe/source_set_by_a_method_handed_on
+    """,
+    in_a_pair: """
+        traps/attribute_beside_what_is_handed_in traps/parts_filled_by_other_attributes
+        traps/put_out_of_a_branch_of_version_1 unsafe/source_set_by_a_lambda_handed_on
         unsafe/source_set_by_a_method_handed_on
     """,
 }

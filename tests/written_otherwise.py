@@ -127,6 +127,11 @@ def by_choice(tree: ast.Module) -> ast.Module:
     return _written(_Again(lambda stmt, _: [_assign(stmt.targets, _chosen(stmt))]), tree)
 
 
+def in_a_pair(tree: ast.Module) -> ast.Module:
+    """``y, again = f(x), 0`` for ``y = f(x)``, in functions."""
+    return _written(_Again(_paired), tree)
+
+
 def kept_by_a_name(tree: ast.Module) -> ast.Module:
     """``again = f(x); self.y = again; again is None`` for ``self.y = f(x)``."""
     return _written(_Again(_kept), tree)
@@ -167,6 +172,11 @@ def _store(name: str) -> ast.expr:
 
 def _assign(targets: list[ast.expr], stmt: ast.Assign) -> ast.Assign:
     return ast.Assign(targets, stmt.value)
+
+
+def _paired(stmt: ast.Assign, name: str) -> list[ast.stmt]:
+    values = ast.Tuple([stmt.value, ast.Constant(0)], ast.Load())
+    return [ast.Assign([ast.Tuple([*stmt.targets, _store(name)], ast.Store())], values)]
 
 
 def _chosen(stmt: ast.Assign) -> ast.Assign:

@@ -11,8 +11,9 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.functions import Function, NamedFunction
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.finding import Unit
-from tapemigrate.source.trees import declarations, walk
+from tapemigrate.source.trees import declarations, parts_of_target, walk
 from tapemigrate.tape.symbols import short
 
 _RUNNING = frozenset(
@@ -59,12 +60,11 @@ def _set_in(function: Function) -> Iterator[ast.Name | ast.Attribute]:
     body = function.body if isinstance(function.body, list) else []
     outer = {name for stmt in declarations(body) for name in stmt.names}
     for stmt in (n for each in body for n in walk(each) if isinstance(n, ast.Assign)):
-        if isinstance(stmt.value, _NO_TENSORS):
-            continue
-        for target in stmt.targets:
-            named = isinstance(target, ast.Name) and target.id in outer
-            if isinstance(target, ast.Attribute) or (named and isinstance(target, ast.Name)):
-                yield target
+        for given, value in each_given(stmt):
+            for target in parts_of_target(given) if not isinstance(value, _NO_TENSORS) else ():
+                named = isinstance(target, ast.Name) and target.id in outer
+                if isinstance(target, ast.Attribute) or (named and isinstance(target, ast.Name)):
+                    yield target
 
 
 def _named(unit: Unit) -> Iterator[ast.Name | ast.Attribute]:
