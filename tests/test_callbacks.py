@@ -145,7 +145,7 @@ def test_what_hides_the_calls_in_the_script(old: str, new: str, reason: str) -> 
         ("= operator\n", "= tf.function(operator)\n", "what becomes of it in model.py, line 7"),
         ("= operator\n", "= [operator]\n", "what becomes of it in model.py, line 7"),
         ("= operator\n", "= self.held = operator\n", "which does not call it itself"),
-        ("= operator\n", "= operator\n        held = operator\n", "kept under another name"),
+        ("= operator\n", "= operator\n        held, n = operator, 1\n", "what becomes of it"),
         (
             "        self.scale",
             "        operator = abs\n        self.scale",

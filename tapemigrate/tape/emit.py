@@ -9,7 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.source.brackets import with_argument
 from tapemigrate.source.points import Point, begin
-from tapemigrate.source.trees import statements, walk
+from tapemigrate.source.trees import parts_of_target, statements, walk
 from tapemigrate.tape.asking import Asking, several
 from tapemigrate.tape.filled_sources import is_part
 from tapemigrate.tape.leaf import Leaf
@@ -332,7 +332,7 @@ class Emitter:
                 stmt
                 for each in between
                 for stmt in statements(each)
-                if isinstance(stmt, ast.Assign) and any(path_of(t) == path for t in stmt.targets)
+                if isinstance(stmt, ast.Assign) and path in _given(stmt)
             }
             if binds(between, giving):
                 return True
@@ -469,3 +469,7 @@ def _part_of(name: str, leaf: Leaf) -> str:
 def _is_alias(made: Def) -> bool:
     """Whether the definition is another name of what was there."""
     return made.kind is Kind.ASSIGN and made.value is not None and path_of(made.value) is not None
+
+
+def _given(stmt: ast.Assign) -> list[Path | None]:
+    return [path_of(part) for target in stmt.targets for part in parts_of_target(target)]
