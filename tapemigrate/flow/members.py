@@ -22,7 +22,7 @@ from tapemigrate.flow.hooks import (
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.sharing import Given, Twins, sharing
 from tapemigrate.flow.unpacking import each_given
-from tapemigrate.source.trees import arguments_of, kept, statements
+from tapemigrate.source.trees import arguments_of, kept, parts_of_target, statements
 
 _HOOKS = frozenset(
     {"__getattr__", "__getattribute__", "__setattr__", "__getitem__", "__setitem__", "__missing__"}
@@ -157,7 +157,8 @@ class Members:
 
     def _assigned(self, stmt: ast.Assign) -> None:
         names = {t.id for t in stmt.targets if isinstance(t, ast.Name)}
-        self._named |= names
+        parts = (part for target in stmt.targets for part in parts_of_target(target))
+        self._named |= {part.id for part in parts if isinstance(part, ast.Name)}
         if isinstance(stmt.value, ast.Call):
             if (path_of(stmt.value.func) or ("",))[-1].lstrip(".") == "namedtuple":
                 self.tuples |= names
@@ -169,11 +170,15 @@ class Members:
             if isinstance(target, ast.Attribute):
                 self._kept.setdefault(target.attr, []).append(stmt.value)
                 self._given_to_parts += [Given(target.attr, v, stmt.lineno) for v in values]
-            else:
+            elif isinstance(target, ast.Name):
                 self._gives(target, stmt.value)
         for part, value in each_given(stmt):
-            if isinstance(part, ast.Attribute) and part not in stmt.targets:
+            if part in stmt.targets and not isinstance(part, ast.Tuple | ast.List):
+                continue
+            if isinstance(part, ast.Attribute):
+                self._kept.setdefault(part.attr, []).append(value)
                 self._given_to_parts.append(Given(part.attr, value, stmt.lineno))
+            self._gives(part, value)
 
     def _gives(self, target: ast.expr, value: ast.expr) -> None:
         """``target``, or a part of it, is given ``value``, or a part of that."""

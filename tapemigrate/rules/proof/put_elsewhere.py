@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, put_into
 from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.flow.paths import names_class, path_of
-from tapemigrate.flow.unpacking import given_to_each
+from tapemigrate.flow.unpacking import each_given, given_to_each
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import import_paths, leads_to
 from tapemigrate.rules.callgraph.places import may_hold, split_path
@@ -204,7 +204,7 @@ def _other_names(unit: Unit) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     given: list[tuple[ast.expr | str, ast.expr]] = []
     for assign in unit.nodes(ast.Assign):
-        given += [(target, assign.value) for target in assign.targets]
+        given += each_given(assign)
     given += [(loop.target, loop.iter) for loop in unit.nodes(ast.For)]
     given += [(loop.target, loop.iter) for loop in unit.nodes(ast.comprehension)]
     for args in unit.nodes(ast.arguments):
@@ -397,11 +397,11 @@ def _named_so(scope: ast.AST, owner: ast.expr) -> Sequence[ast.Call]:
 
 def _named_calls(scope: ast.AST) -> dict[str, list[ast.Call]]:
     found: dict[str, list[ast.Call]] = defaultdict(list)
-    for stmt in walk(scope):
-        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Call):
-            for target in stmt.targets:
-                if isinstance(target, ast.Name):
-                    found[target.id].append(stmt.value)
+    for stmt in (n for n in walk(scope) if isinstance(n, ast.Assign)):
+        for target, given in each_given(stmt):
+            value = stmt.value if given in stmt.targets else given
+            if isinstance(target, ast.Name) and isinstance(value, ast.Call):
+                found[target.id].append(value)
     return found
 
 
