@@ -70,6 +70,9 @@ class PutElsewhere:
                     for handed in user.once(_handed_over).get(known, ()):
                         if _fills(project, user, handed, own=user is unit):
                             found |= {handed.scope}
+            for getter in unit.once(_handing_out).get(name, ()):
+                users = project.units.having(getter)
+                found = found.union(*(u.once(put_through).get(getter, ()) for u in users))
         elif name in unit.once(_code):
             for user in self._setting_parts(project, name):
                 if user is not unit:
@@ -387,6 +390,17 @@ def put_through(unit: Unit) -> dict[str, set[ast.AST]]:
             name = (path_of(call.func) or ("",))[-1].lstrip(".")
             if name and not is_of_library(unit.names.qualified(call.func) or "."):
                 found.setdefault(name, set()).add(scope)
+    return found
+
+
+def _handing_out(unit: Unit) -> dict[str, set[str]]:
+    """By names that something may be put into: the functions that give what has the name."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for stmt in unit.nodes(ast.Return):
+        scope = _scope_of(unit, stmt)
+        if isinstance(stmt.value, ast.Name) and isinstance(scope, NamedFunction):
+            if stmt.value.id in holding(unit):
+                found[stmt.value.id].add(scope.name)
     return found
 
 
