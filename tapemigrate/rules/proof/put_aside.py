@@ -36,7 +36,7 @@ from tapemigrate.rules.proof.parts_read import (
     name_at_root,
     set_before,
 )
-from tapemigrate.rules.proof.put_elsewhere import Setters, put_elsewhere, put_through
+from tapemigrate.rules.proof.put_elsewhere import Setters, holding, put_elsewhere, put_through
 from tapemigrate.rules.units import Later, parsed
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.held_together import made_at_top
@@ -174,7 +174,7 @@ class PutAside:
             if path is not None:
                 continue
             if isinstance(node, ast.Name):
-                found.called += _functions(unit, node.id)
+                found.called += [*_functions(unit, node.id), *_listed(unit, node.id)]
             elif node.attr in unit.once(set_on_classes) or (
                 isinstance(root, NamedFunction)
                 and is_part_of_part(node)
@@ -294,7 +294,7 @@ class PutAside:
         module, _, name = path.rpartition(".")
         homes = [(home, there) for home, there in homes_of(project, path) if home is not unit]
         put = [self._setters(project, home, there) for home, there in homes]
-        made = [each for home, there in homes for each in _functions(home, there)]
+        made = [c for home in homes for c in (*_functions(*home), *_listed(*home))]
         for home in project.units.holding(module, _OF_MODULES) if module and not made else ():
             # What a module has no name for is asked of a function there.
             meant = is_module(unit.filename, module, home.filename)
@@ -367,7 +367,16 @@ def _setters(project: Project, unit: Unit, name: str) -> Setters | None:
     cls = effects_of(unit).class_named(name)
     if cls is not None and _remembers(project, unit, cls):
         return _UNKNOWN
-    return put_elsewhere(project).into(project, unit, name) or None
+    found = put_elsewhere(project).into(project, unit, name)
+    for stmt in cls.body if cls is not None else ():
+        # What the class has by a name of its own is the module's: ``rows = ROWS``.
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.Name):
+            if stmt.value.id in holding(unit):
+                there = _setters(project, unit, stmt.value.id)
+                if there == _UNKNOWN:
+                    return _UNKNOWN
+                found |= there or frozenset()
+    return found or None
 
 
 def _remembers(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
@@ -398,6 +407,14 @@ def _functions(unit: Unit, name: str) -> Iterator[_Called]:
             for stmt in each.body:
                 if isinstance(stmt, NamedFunction) and stmt.name.startswith("__"):
                     yield unit, stmt, ""
+
+
+def _listed(unit: Unit, name: str) -> Iterator[_Called]:
+    """The functions that the module has in a list or dict: ``READERS = {"last": last}``."""
+    for value in unit.once(given_at_top).get(name, ()):
+        if isinstance(value, ast.Dict | ast.List | ast.Tuple | ast.Set):
+            for each in (n.id for n in walk(value) if isinstance(n, ast.Name)):
+                yield from ((unit, f, "") for f in effects_of(unit).functions(each))
 
 
 def _bound_in(function: NamedFunction) -> frozenset[str]:
