@@ -181,7 +181,8 @@ class HiddenReads:
                 if node not in called and self._kept.is_module(used.attr):
                     found += self._held_function(region, used.attr, leaves)
                 continue
-            if node in called and method is not None and has_plain_decorators(method):
+            asked = not isinstance(node, ast.Call) and node in called  # its call is asked about
+            if asked and method is not None and has_plain_decorators(method):
                 continue
             if method is None:
                 found += self._held_function(region, used.attr, leaves)
