@@ -127,6 +127,18 @@ def test_the_functions_whose_callers_decide() -> None:
     assert links(SourceFile("a.py", BURGERS.format(comment=""))).names == {"residual"}
 
 
+def test_why_tells_what_the_text_has() -> None:
+    text = (
+        "import tensorflow as tf\n\n\ndef slope(x, noisy):\n"
+        "    point = tf.sin(x) if noisy else x\n    y = point * point\n    loss = y\n"
+        '    return tf.gradients(loss,\n                        [point], name="slope")[0]\n'
+    )
+    told = why({"a.py": SourceFile("a.py", text)}, "a.py", 8, settings=Settings())
+    assert 'a.py:8: tf.gradients(loss, [point], name="slope")\n' in told
+    assert "  sources  [point]  (`point`: assignment in line 5)\n" in told
+    assert "  watch    point\n" in told
+
+
 @pytest.mark.parametrize(
     ("row", "expected"), [(6, "region   line 5 has"), (7, "of line 6"), (1, "no gradient call")]
 )

@@ -43,9 +43,9 @@ def tell(project: Project, unit: Unit, row: int, found: list[Finding]) -> str:
 def _call(
     project: Project, unit: Unit, view: View, request: Request, outcome: Region | Refusal
 ) -> str:
-    lines = [f"{cells.where(unit, request.call.lineno)}: {ast.unparse(request.call)}"]
-    lines.append(f"  target   {ast.unparse(request.target)}{_origin(view, request.target)}")
-    lines.append(f"  sources  {ast.unparse(request.sources)}{_origin(view, request.sources)}")
+    lines = [f"{cells.where(unit, request.call.lineno)}: {_text(unit, request.call)}"]
+    lines.append(f"  target   {_text(unit, request.target)}{_origin(view, request.target)}")
+    lines.append(f"  sources  {_text(unit, request.sources)}{_origin(view, request.sources)}")
     if isinstance(outcome, Refusal):
         lines.append(f"  no tape  {outcome.reason}")
         return "\n".join(lines)
@@ -59,12 +59,26 @@ def _call(
     leaves = outcome.sources.leaves
     watched = [leaf.watch for leaf in leaves if leaf.watch]
     watched += [f"in `{leaf.lent.name}`, where it is made" for leaf in leaves if leaf.lent]
+    watched = [*dict.fromkeys(watched)]
     lines.append(f"  watch    {', '.join(watched) or 'nothing: the tape watches variables itself'}")
     for lower in sorted(outcome.lower, key=lambda r: begin(r.call)):
         lines.append(f"  order    differentiates the gradient of line {lower.call.lineno}")
     for assumption in outcome.assumptions:
         lines.append(f"  assumes  {assumption}")
     return "\n".join(lines)
+
+
+def _text(unit: Unit, node: ast.expr) -> str:
+    """The expression as the text has it; as it is read where that is no expression of its own.
+
+    A name may be read by another one, which was there first.
+    """
+    written = unit.lines.segment(unit.lines.span(node))
+    try:
+        same = type(ast.parse(f"({written}\n)", mode="eval").body) is type(node)
+    except SyntaxError:
+        same = False
+    return " ".join(written.split()) if same and "#" not in written else ast.unparse(node)
 
 
 def _region(outcome: Region) -> str:
@@ -93,7 +107,7 @@ def _origin(view: View, node: ast.expr) -> str:
     made = sorted(
         {u.made for u in view.flow.uses_in(node) if u.made.path[0] != HIDDEN[0]}, key=_row
     )
-    named = [_definition(d) for d in made[:4]]
+    named = [*dict.fromkeys(map(_definition, made))][:4]
     return f"  ({'; '.join(named)})" if named else ""
 
 
