@@ -6,11 +6,11 @@ import ast
 
 import pytest
 
-from tapemigrate.codemods import apply
+from tapemigrate.codemods import CodemodError, apply
 from tapemigrate.source.apart import apart
 from tapemigrate.source.given_on import join_given_on
 from tapemigrate.source.span import Span
-from tapemigrate.tape.plan import Insert, Wrap
+from tapemigrate.tape.plan import Insert, ReplaceStatement, Wrap
 
 PAIR = """\
 def f(self, x):
@@ -104,3 +104,11 @@ def test_what_is_written_round_it_goes_round_both() -> None:
         "        tape.watch(self.h)\n"
         "    return h\n"
     )
+
+
+def test_no_statement_is_written_for_both() -> None:
+    tree = ast.parse(PAIR)
+    join_given_on(tree, PAIR)
+    with pytest.raises(CodemodError, match="no statement at"):
+        apply(PAIR, tree, [ReplaceStatement(Span(2, 4, 5, 14), "pass")])
+    assert len(tree.body[0].body) == 2  # type: ignore[attr-defined]

@@ -66,7 +66,7 @@ class BlockPlans:
                 (plan.after[0] if _has_docstring(owner) else plan.first).append(code)
             case Insert(anchor, where, code):
                 if where == "before":
-                    slot = self._statements.at(anchor)
+                    slot = self._statements.first(anchor)
                     self._plan(slot).before[slot.index].append(code)
                 else:
                     slot = self._statements.last(anchor)
@@ -81,7 +81,7 @@ class BlockPlans:
                 self._add_wrap(op, first, last)
 
     def _add_wrap(self, op: Wrap, first: Span, last: Span) -> None:
-        start, end = self._statements.at(first), self._statements.last(last)
+        start, end = self._statements.first(first), self._statements.last(last)
         if (start.owner, start.field) != (end.owner, end.field) or end.index < start.index:
             raise CodemodError(f"rows {first.row} and {last.row} do not bound a run of one block")
         self._plan(start).wraps.append((start.index, end.index + 1, op))

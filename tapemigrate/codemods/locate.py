@@ -78,10 +78,21 @@ class Statements:
                 self._slots[Span(first.row, column, span.end_row, span.end_column)] = slot
 
     def at(self, span: Span) -> Slot:
-        """The statement at ``span``, or the first of those that ``span`` goes over.
+        """The statement at ``span``.
 
         Raises:
             CodemodError: when there is none.
+        """
+        slot = self._slots.get(span)
+        if slot is None:
+            raise CodemodError(f"no statement at {_place(span)}")
+        return slot
+
+    def first(self, span: Span) -> Slot:
+        """The first statement of those that ``span`` goes over: two may be read as one.
+
+        Raises:
+            CodemodError: when no statement begins where ``span`` does.
         """
         slot = self._slots.get(span) or self._beginning.get((span.row, span.column))
         if slot is None:
@@ -89,12 +100,12 @@ class Statements:
         return slot
 
     def last(self, span: Span) -> Slot:
-        """The last statement of those that ``span`` goes over: two may be read as one.
+        """The last statement of those.
 
         Raises:
             CodemodError: when no statement ends where ``span`` does.
         """
-        slot = self.at(span)
+        slot = self.first(span)
         for index in range(slot.index, len(slot.block)):
             own = self._lines.span(slot.block[index])
             if (own.end_row, own.end_column) == (span.end_row, span.end_column):

@@ -11,7 +11,7 @@ from tapemigrate.source.trees import statements, walk
 
 _KEPT = "_standing"
 _BLOCKS = ("body", "orelse", "finalbody")
-_WHOLE = re.compile(r"(?<!stop_)grad|hess|jacob|vjp|jvp")
+_WHOLE = re.compile(r"(?<!stop_)grad|hess|jacob|vjp|jvp", re.IGNORECASE)
 # A block, the statement that stands in it, and those for which it does.
 _Standing = tuple[list[ast.stmt], ast.stmt, Sequence[ast.stmt]]
 

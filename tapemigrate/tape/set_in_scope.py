@@ -29,13 +29,12 @@ def set_here(
     made = origins(uses)
     own = frozenset(d for d in made if d.path == path and d.kind not in _OUTSIDE)
     changed = [u.made for u in uses if u.made.kind is Kind.MUTATE and u.made.path == path]
-    # Methods that are called may put something into a list as well.
-    changes = any(u.made.kind is Kind.MUTATE for u in uses)
-    listed = changes and _has_list(own, flow)
+    listed = any(u.made.kind is Kind.MUTATE for u in uses) and _has_list(own, flow)
     filled = any(_is_filled(d) for d in changed) or (changed and listed)
     if not filled and any(_is_put_into(d, kinds) for d in changed):
         filled = any(d.value is None or kinds.make(d.value) not in _NO_LISTS for d in own)
     if listed:
+        # Methods that are called may put something into a list as well.
         filled = filled or kinds.fills(path[-1].lstrip("."), flow.scope)
     if not own and not changed and len(path) == 2 and path[0] == kinds.self_name:
         return _as_it_came(flow, kinds, set_anew, uses, path), False
