@@ -67,6 +67,11 @@ def each_given(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     return found
 
 
+def each_written(stmt: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """The same of the values as they are written, whichever other name they have."""
+    return [(t, stmt.value if v in stmt.targets else v) for t, v in each_given(stmt)]
+
+
 def all_given(root: ast.AST, *, loops: bool = False) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The same of all assignments in ``root``, and what the targets of ``loops`` are taken from."""
     for node in walk(root):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
-from tapemigrate.flow.unpacking import each_given
+from tapemigrate.flow.unpacking import each_written
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.run_again import runs_again
@@ -182,7 +182,7 @@ def is_filled(project: Project, producer: View, stmt: ast.Assign, name: str) -> 
     if contents(project, producer, name):
         return True
     value = part_given(stmt, name) or stmt.value
-    given = [t for t, each in each_given(stmt) if each is value or each in stmt.targets]
+    given = [target for target, each in each_written(stmt) if each is value]
     names = [path_of(node) for node in (*given, value)]
     return any(
         path is not None
@@ -235,9 +235,9 @@ def part_given(stmt: ast.Assign, name: str) -> ast.expr | None:
 
     ``self.state, self.out = state, out`` gives each its own.
     """
-    for target, value in each_given(stmt):
+    for target, value in each_written(stmt):
         if isinstance(target, ast.Attribute) and target.attr == name:
-            return stmt.value if value in stmt.targets else value
+            return value
     return None
 
 

@@ -15,13 +15,20 @@ from dataclasses import dataclass
 from tapemigrate.flow.changers import CHANGERS, INSERTING, changed_by_handed, put_into
 from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.flow.paths import names_class, path_of
-from tapemigrate.flow.unpacking import each_given, given_to_each
+from tapemigrate.flow.unpacking import each_given, each_written
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import import_paths, leads_to
 from tapemigrate.rules.callgraph.places import may_hold, split_path
 from tapemigrate.rules.callgraph.stars import own_stars
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import bound_names, effects_of, given_at_top, kinds_of, left_to_stars
+from tapemigrate.rules.indexes import (
+    bound_names,
+    effects_of,
+    given_at_top,
+    kinds_of,
+    left_to_stars,
+    value_given,
+)
 from tapemigrate.rules.own_names import own_names
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import parsed
@@ -412,8 +419,7 @@ def _named_so(scope: ast.AST, owner: ast.expr) -> Sequence[ast.Call]:
 def _named_calls(scope: ast.AST) -> dict[str, list[ast.Call]]:
     found: dict[str, list[ast.Call]] = defaultdict(list)
     for stmt in (n for n in walk(scope) if isinstance(n, ast.Assign)):
-        for target, given in each_given(stmt):
-            value = stmt.value if given in stmt.targets else given
+        for target, value in each_written(stmt):
             if isinstance(target, ast.Name) and isinstance(value, ast.Call):
                 found[target.id].append(value)
     return found
@@ -442,17 +448,8 @@ def puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]:
 
 
 def _given_to(unit: Unit, target: ast.expr) -> list[ast.expr]:
-    """What a target is given: of what is unpacked, all."""
-    whole: ast.AST | None = target
-    above = unit.parents.get(target)
-    while isinstance(above, ast.Tuple | ast.List | ast.Starred):
-        above, whole = unit.parents.get(above), above
-    value = getattr(above, "value", None) or getattr(above, "iter", None)
-    if isinstance(above, ast.Assign):
-        value = next(each for part, each in given_to_each(above) if part is whole)
-    if isinstance(value, ast.Tuple | ast.List) and above is not unit.parents.get(target):
-        return value.elts
-    return [value] if isinstance(value, ast.expr) else []
+    value = value_given(unit, target)
+    return [value] if value is not None else []
 
 
 def _scope_of(unit: Unit, node: ast.AST) -> ast.AST:

@@ -10,7 +10,7 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.unpacking import each_given
+from tapemigrate.flow.unpacking import each_written
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import of_one_object
@@ -159,8 +159,7 @@ def _value_of(unit: Unit, target: ast.expr) -> ast.expr | None:
         stmt = unit.parents.get(stmt)
     if not isinstance(stmt, ast.Assign):
         return None
-    value = next((value for part, value in each_given(stmt) if part is target), None)
-    return stmt.value if value in stmt.targets else value
+    return next((value for part, value in each_written(stmt) if part is target), None)
 
 
 def _is_function_here(project: Project, unit: Unit, value: ast.expr) -> bool:
