@@ -81,6 +81,22 @@ def f_{k}(x):
 """,
     before="state = {}\n",
 )
+SECOND_NAMES = repeated(
+    """
+    made_{k} = tf.sin(x)
+    both_{k} = made_{k}
+    print({k})
+    named_{k} = made_{k}
+    self.part_{k} = named_{k}
+    one_{k} = named_{k} if deep else x
+""",
+    before="""
+
+def build(self, x, deep):
+    y = tf.sin(x)
+    self.slope = tf.gradients(y, x)[0]
+""",
+)
 TAKEN_BACK = repeated(
     """
         if way == {k}:
@@ -316,6 +332,7 @@ WORKLOADS = {
     "makers of one class": (MAKERS, 20),
     "methods of one name": (NAMESAKES, 12),
     "optimizers": (OPTIMIZERS, 20),
+    "second names": (SECOND_NAMES, 40),
     "values taken back": (TAKEN_BACK, 10),
 }
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Set
-from itertools import chain
+from itertools import chain, compress
+from operator import is_, not_
 
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Kind, Use, Uses, united
 from tapemigrate.flow.objects import Objects, calls_one_of, is_object, repeats
@@ -305,12 +306,12 @@ class States:
             return alive[0] if alive else None
         first, *others = alive
         joined: State = dict(first)
-        for key in dict.fromkeys(chain.from_iterable(alive)):
+        keys = [*dict.fromkeys(chain.from_iterable(alive))]
+        # Most are the same on all ways, which is told without a step of Python's for each.
+        same = [map(is_, map(first.get, keys), map(other.get, keys)) for other in others]
+        for key in compress(keys, map(not_, map(all, zip(*same, strict=True)))):
             held = first.get(key)
-            parts = [s.get(key) for s in others]
-            if held is not None and all(part is held for part in parts):
-                continue
-            parts = [held, *parts]
+            parts = [held, *(s.get(key) for s in others)]
             # Where parts have not changed, there is nothing to look up for them.
             looked_up = key[0] in self._shared if len(key) == 1 else key[-1] != PARTS
             if looked_up and None in parts:

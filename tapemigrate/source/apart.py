@@ -4,40 +4,54 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from tapemigrate.source.trees import statements, walk
 
 _KEPT = "_standing"
 _BLOCKS = ("body", "orelse", "finalbody")
 _WHOLE = re.compile(r"(?<!stop_)grad|hess|jacob|vjp|jvp", re.IGNORECASE)
-# A block, the statement that stands in it, and those for which it does.
-_Standing = tuple[list[ast.stmt], ast.stmt, Sequence[ast.stmt]]
 
 
-def stand_for(tree: ast.Module, block: list[ast.stmt], new: ast.stmt, old: list[ast.stmt]) -> None:
-    """Puts ``new`` in the place of ``old``, which follow each other in a block."""
-    _replace(block, old, [new])
-    vars(tree).setdefault(_KEPT, []).append((block, new, old))
+@dataclass
+class _Standing:
+    """The blocks in which such statements stand, and what each of these stands for."""
+
+    blocks: dict[int, list[ast.stmt]] = field(default_factory=dict)
+    old: dict[ast.stmt, list[ast.stmt]] = field(default_factory=dict)
+
+    def text_of(self, stmt: ast.stmt) -> Iterator[ast.stmt]:
+        """The statements of the text for which ``stmt`` stands, or itself."""
+        if stmt not in self.old:
+            yield stmt
+        for each in self.old.get(stmt, ()):
+            yield from self.text_of(each)
+
+
+def stand_for(
+    tree: ast.Module, block: list[ast.stmt], place: int, new: ast.stmt, count: int = 1
+) -> None:
+    """Puts ``new`` in the place of as many statements of the block."""
+    standing: _Standing = vars(tree).setdefault(_KEPT, _Standing())
+    standing.blocks[id(block)] = block
+    standing.old[new] = block[place : place + count]
+    block[place : place + count] = [new]
 
 
 @contextmanager
 def apart(tree: ast.Module) -> Iterator[None]:
     """Has the statements of the text in their places meanwhile."""
-    standing: list[_Standing] = vars(tree).get(_KEPT, [])
-    for block, new, old in reversed(standing):
-        _replace(block, [new], old)
+    standing: _Standing = vars(tree).get(_KEPT, _Standing())
+    read = [(block, [*block]) for block in standing.blocks.values()]
+    for block, stmts in read:
+        block[:] = [old for stmt in stmts for old in standing.text_of(stmt)]
     try:
         yield
     finally:
-        for block, new, old in standing:
-            _replace(block, old, [new])
-
-
-def _replace(block: list[ast.stmt], old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> None:
-    place = next(place for place, stmt in enumerate(block) if stmt is old[0])
-    block[place : place + len(old)] = new
+        for block, stmts in read:
+            block[:] = stmts
 
 
 def blocks_of_functions(tree: ast.Module) -> Iterator[list[ast.stmt]]:

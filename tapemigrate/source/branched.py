@@ -23,9 +23,9 @@ def branch_choices(tree: ast.Module, text: str) -> bool:
         return False
     done = False
     for block in blocks_of_functions(tree):
-        for stmt in [*block]:
+        for place, stmt in enumerate(block):
             if isinstance(stmt, ast.Assign) and _chooses(stmt.value) and not is_whole(stmt.value):
-                stand_for(tree, block, _branched(stmt, stmt.targets, stmt.value), [stmt])
+                stand_for(tree, block, place, _branched(stmt, stmt.targets, stmt.value))
                 done = True
     return done
 

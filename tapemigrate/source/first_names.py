@@ -38,6 +38,10 @@ class _Names:
         self._function = function
         self._given = Counter(_bound(function))
         self._handed = {a.arg for a in children(function.args) if isinstance(a, ast.arg)}
+        self._reads: dict[str, list[ast.Name]] = {}
+        for node in walk(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self._reads.setdefault(node.id, []).append(node)
 
     def read(self) -> bool:
         """Gives each one its first name; whether any had another."""
@@ -75,16 +79,13 @@ class _Names:
         if self._given[name] != 1 or self._given[first] != 1 or name == first:
             return False
         start = begin(stmt)
-        return all(begin(node) > start for node in self._reads(name))
-
-    def _reads(self, name: str) -> Iterator[ast.Name]:
-        for node in walk(self._function):
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-                yield node
+        return all(begin(node) > start for node in self._reads.get(name, ()))
 
     def _rename(self, name: str, first: str) -> None:
-        for node in [*self._reads(name)]:
+        reads = self._reads.pop(name, [])
+        for node in reads:
             node.id = first
+        self._reads.setdefault(first, []).extend(reads)
 
 
 def _bound(function: ast.AST) -> Iterator[str]:

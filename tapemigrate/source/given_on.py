@@ -23,10 +23,9 @@ def join_given_on(tree: ast.Module, text: str) -> bool:
     for block in blocks_of_functions(tree):
         place = 0
         while place + 1 < len(block):
-            made, given = block[place : place + 2]
-            both = _joined(made, given)
+            both = _joined(*block[place : place + 2])
             if both is not None:
-                stand_for(tree, block, both, [made, given])
+                stand_for(tree, block, place, both, count=2)
                 done = True
             else:
                 place += 1
