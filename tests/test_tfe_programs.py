@@ -328,6 +328,14 @@ def main():
     h = tfe.gradients_function(loss)
     return g(2.0), g(3.0), h(2.0), h(3.0)
 """,
+    "a name that is read by another one": """
+def main():
+    tripled = 3.0 * tf.constant(2.0)
+    print(tripled)
+    tape = value = tripled
+    both = tfe.gradients_function(f)(tripled, tripled)
+    return both, tape, value
+""",
     "params with defaults": """
 def scaled(x, k=2.0, n=3.0):
     return x * x * k * n
