@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
 
 from tapemigrate.patterns import late
+from tapemigrate.source.bound import bound, own_blocks
 from tapemigrate.source.points import begin
-from tapemigrate.source.trees import blocks, children, statements, walk
+from tapemigrate.source.trees import children, statements, walk
 
-_FORM = late(r"[\w)\]][ \t]*=[ \t]*[A-Za-z_]\w*[ \t]*(?:=(?!=)|[\r\n;#]|\Z)")
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_FORM = late(r"[\w)\]][ \t]*=[ \t]*[A-Za-z_]\w*(?:\[[^\[\]\n]+\])?[ \t]*(?:=(?!=)|[\r\n;#]|\Z)")
 _JUMPS = (ast.Break, ast.Continue)
 _SHOWN = ("locals", "vars", "exec", "eval")
 
@@ -36,7 +35,7 @@ class _Names:
 
     def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._function = function
-        self._given = Counter(_bound(function))
+        self._given = Counter(bound(function))
         self._handed = {a.arg for a in children(function.args) if isinstance(a, ast.arg)}
         self._reads: dict[str, list[ast.Name]] = {}
         for node in walk(function):
@@ -46,7 +45,7 @@ class _Names:
     def read(self) -> bool:
         """Gives each one its first name; whether any had another."""
         done = False
-        for block in self._own_blocks():
+        for block in own_blocks(self._function):
             made: set[str] = set()
             for stmt in block:
                 match stmt:
@@ -67,13 +66,6 @@ class _Names:
                     made = set()
         return done
 
-    def _own_blocks(self) -> Iterator[list[ast.stmt]]:
-        pending: list[ast.AST] = [self._function]
-        for node in pending:  # which grows meanwhile
-            for field in ("body", "orelse", "finalbody"):
-                yield getattr(node, field, None) or []
-            pending += [each for each in blocks(node) if not isinstance(each, _INNER)]
-
     def _is_second(self, name: str, first: str, stmt: ast.Assign) -> bool:
         """Whether a name stands for what another does wherever it is read."""
         if self._given[name] != 1 or self._given[first] != 1 or name == first:
@@ -86,23 +78,3 @@ class _Names:
         for node in reads:
             node.id = first
         self._reads.setdefault(first, []).extend(reads)
-
-
-def _bound(function: ast.AST) -> Iterator[str]:
-    """Every name that is given a value in a function, as often as that is done."""
-    for node in walk(function):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                yield name
-            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield name
-            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
-                yield name
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                yield name
-            case ast.MatchMapping(rest=str(name)):
-                yield name
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                yield from names
-            case ast.alias(name=name, asname=asname):
-                yield asname or name.partition(".")[0]

@@ -1,0 +1,39 @@
+"""The names that a function, and what is in it, gives values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.source.trees import blocks, walk
+
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def bound(function: ast.AST) -> Iterator[str]:
+    """Every name that is given a value in a function, as often as that is done."""
+    for node in walk(function):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name
+            case ast.MatchMapping(rest=str(name)):
+                yield name
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                yield from names
+            case ast.alias(name=name, asname=asname):
+                yield asname or name.partition(".")[0]
+
+
+def own_blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The blocks of statements of a function, but for those of functions and classes in it."""
+    pending = [function]
+    for node in pending:  # which grows meanwhile
+        for field in ("body", "orelse", "finalbody"):
+            yield getattr(node, field, None) or []
+        pending += [each for each in blocks(node) if not isinstance(each, _INNER)]
