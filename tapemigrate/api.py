@@ -20,6 +20,7 @@ from tapemigrate.rules.values.named_alike import named_alike
 from tapemigrate.rules.values.variable_lists import function_at
 from tapemigrate.settings import Place, Settings
 from tapemigrate.source import SourceError, SourceFile
+from tapemigrate.source.entry_names import as_written
 from tapemigrate.source.span import Span
 from tapemigrate.suppression import Suppressions, remove
 from tapemigrate.tape.plan import Op
@@ -493,14 +494,14 @@ def _diagnostic(
     rewrite = finding.rewrite
     if rewrite is not None:
         made = texts.edits(files, rewrite, finding.filename) if texts is not None else ()
-        fix = Fix(rewrite.applicability, rewrite.message, made)
+        fix = Fix(rewrite.applicability, as_written(rewrite.message), made)
     return Diagnostic(
         finding.code,
-        finding.message,
+        as_written(finding.message),
         finding.filename,
         _start(finding.span),
         _end(finding.span),
-        finding.help,
+        as_written(finding.help),
         fix,
     )
 

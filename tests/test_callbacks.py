@@ -145,7 +145,11 @@ def test_what_hides_the_calls_in_the_script(old: str, new: str, reason: str) -> 
         ("= operator\n", "= tf.function(operator)\n", "what becomes of it in model.py, line 7"),
         ("= operator\n", "= [operator]\n", "what becomes of it in model.py, line 7"),
         ("= operator\n", "= self.held = operator\n", "which does not call it itself"),
-        ("= operator\n", "= operator\n        held, n = operator, 1\n", "what becomes of it"),
+        (
+            "= operator\n",
+            "= operator\n        self.held, n = operator, 1\n",
+            "does not call it itself",
+        ),
         (
             "        self.scale",
             "        operator = abs\n        self.scale",

@@ -81,6 +81,23 @@ def f_{k}(x):
 """,
     before="state = {}\n",
 )
+ENTRIES = repeated(
+    """
+    made_{k} = {{"h": tf.sin(x), "n": {k}}}
+    y += made_{k}["n"] * made_{k}["h"]
+    ends["h{k}"] = again_{k}, n_{k} = tf.cos(x), {k}
+    h_{k}, m_{k} = ends["h{k}"]
+    parts_{k} = {k}, tf.sin(x)
+    p_{k}, q_{k} = parts_{k}
+""",
+    before="""
+
+def build(self, x):
+    y = tf.sin(x)
+    ends = {}
+    self.slope = tf.gradients(y, x)[0]
+""",
+)
 SECOND_NAMES = repeated(
     """
     made_{k} = tf.sin(x)
@@ -332,6 +349,7 @@ WORKLOADS = {
     "makers of one class": (MAKERS, 20),
     "methods of one name": (NAMESAKES, 12),
     "optimizers": (OPTIMIZERS, 20),
+    "entries of containers": (ENTRIES, 20),
     "second names": (SECOND_NAMES, 40),
     "values taken back": (TAKEN_BACK, 10),
 }

@@ -126,8 +126,13 @@ import tensorflow as tf
 
 def gradients(x):
     parts = [tf.square(x), tf.exp(x)]
+    assert len(parts) == 2
     return tf.gradients(parts[0] * x, x, stop_gradients=[parts[0]])
 """
+
+STOPPED_BESIDE = STOPPED_IN_PART.replace("    assert len(parts) == 2\n", "").replace(
+    "] * x", "] * parts[1]"
+)
 
 JACOBIAN = """
 import tensorflow as tf
@@ -157,6 +162,7 @@ class Model:
             "a tensor in `stop_gradients` goes by two names, `k` and `square`",
         ),
         (STOPPED_IN_PART, "`parts[0]` in `stop_gradients` is a part of `parts`, which is made as"),
+        (STOPPED_BESIDE, "`parts[0]` in `stop_gradients` is not made by one assignment"),
         (JACOBIAN, "handed on for gradients alone, not for a Jacobian of each example"),
         (BOTH_LOOKED_UP, "the source and the target both come out of `lowering.tensors`"),
         (ONE_BY_ONE, "or not from the source: no gradient flows through what its callers pass"),

@@ -14,10 +14,12 @@ from tests.written_otherwise import (
     by_choice,
     by_one_name,
     by_two_names,
+    in_a_dict,
     in_a_pair,
     kept_by_a_name,
     methods_named,
     named_to_return,
+    out_of_a_tuple,
     written_otherwise,
 )
 
@@ -144,6 +146,46 @@ CHOSEN: dict[Way, str] = {
         unsafe/kernel_of_a_layer_not_built unsafe/list_handed_to_what_is_not_seen
         unsafe/rows_of_what_its_object_keeps unsafe/source_set_by_a_lambda_handed_on
         unsafe/source_set_by_a_method_handed_on
+    """,
+    in_a_dict: """
+        arguments/grad_ys_none_by_other_names mustflag/columns_of_unknown_rows
+        mustflag/energy_of_the_last_layer mustflag/given_to_a_part_in_the_same_statement
+        mustflag/grad_ys_list_of_lists mustflag/grad_ys_list_of_what_may_be_none
+        mustflag/layers_listed_by_number mustflag/layers_of_a_network_handed_on
+        mustflag/list_that_a_constructor_is_given
+        mustflag/losses_and_sources_looked_up_by_one_key
+        mustflag/methods_called_by_a_name_of_their_own mustflag/numbers_among_the_sources
+        mustflag/output_popped_off_its_layers mustflag/parts_computed_for_closures_and_callers
+        mustflag/parts_that_a_constructor_computed mustflag/seed_that_an_object_was_made_with
+        mustflag/source_that_a_helper_of_functions_gives mustflag/sources_by_getattr
+        mustflag/sources_out_of_pairs_with_names mustflag/sources_that_are_numbers_elsewhere
+        threaded/part_of_an_object_computed_by_its_constructor
+        traps/arguments_that_a_name_carries traps/attributes_by_local_names
+        traps/inner_lists_filled_before traps/kept_tape_of_related_parameters
+        traps/list_of_sources_made_of_each_other traps/list_that_another_file_makes
+        traps/list_to_which_old_weights_are_added traps/lists_by_a_second_name
+        traps/lists_of_a_network_that_are_stacked traps/module_state_filled_by_other_ways
+        traps/outputs_of_one_op traps/parts_filled_by_other_attributes
+        traps/parts_of_what_a_call_gives traps/seeds_that_no_call_shows
+        traps/source_out_of_a_kept_dict traps/source_that_a_helper_hands_back
+        traps/sources_taken_out_at_once traps/tape_kept_beside_all_end_points
+        traps/unpacked_from_a_list_that_is_written_here traps/unpacked_from_a_name
+        traps/what_a_mixin_beside_gives traps/what_getters_give unsafe/all_end_points
+        unsafe/all_end_points_handed_on unsafe/given_by_getters_of_getters
+        unsafe/kept_by_an_object_of_a_function_around unsafe/layers_in_a_dict
+        unsafe/lists_filled_out_of_sight unsafe/parts_of_an_imported_object
+        unsafe/rows_of_what_its_object_keeps unsafe/states_of_a_helper
+        unsafe/sum_of_layers_by_each
+    """,
+    out_of_a_tuple: """
+        arguments/grad_ys_none_by_other_names mustflag/given_to_a_part_in_the_same_statement
+        mustflag/made_by_a_method_of_the_base mustflag/tensor_put_in_by_another_file
+        mustflag/tensor_put_in_by_what_a_helper_calls mustflag/unpacked_element_of_a_list
+        traps/handed_on_by_thunks_beside_the_object traps/lists_by_a_second_name
+        traps/objects_read_by_helpers traps/parts_filled_by_other_attributes
+        traps/what_a_mixin_beside_gives traps/what_getters_give
+        unsafe/given_by_a_method_of_what_made_more unsafe/list_handed_to_what_is_not_seen
+        unsafe/rows_of_what_its_object_keeps unsafe/source_set_by_a_method_handed_on
     """,
     in_a_pair: """
         traps/attribute_beside_what_is_handed_in traps/parts_filled_by_other_attributes

@@ -132,6 +132,16 @@ def in_a_pair(tree: ast.Module) -> ast.Module:
     return _written(_Again(_paired), tree)
 
 
+def in_a_dict(tree: ast.Module) -> ast.Module:
+    """``again = {"y": f(x)}; y = again["y"]`` for ``y = f(x)``, in functions."""
+    return _written(_Again(_held), tree)
+
+
+def out_of_a_tuple(tree: ast.Module) -> ast.Module:
+    """``again = f(x), 0; y, _ = again`` for ``y = f(x)``, in functions."""
+    return _written(_Again(_taken_out), tree)
+
+
 def kept_by_a_name(tree: ast.Module) -> ast.Module:
     """``again = f(x); self.y = again; again is None`` for ``self.y = f(x)``."""
     return _written(_Again(_kept), tree)
@@ -187,6 +197,18 @@ def _chosen(stmt: ast.Assign) -> ast.Assign:
 def _handed_on(stmt: ast.Assign, name: str) -> list[ast.stmt]:
     given = ast.Assign(stmt.targets, ast.Name(name, ast.Load()))
     return [_assign([_store(name)], stmt), given]
+
+
+def _held(stmt: ast.Assign, name: str) -> list[ast.stmt]:
+    made = ast.Dict([ast.Constant("y")], [stmt.value])
+    taken = ast.parse(f"{name}['y']", mode="eval").body
+    return [ast.Assign([_store(name)], made), ast.Assign(stmt.targets, taken)]
+
+
+def _taken_out(stmt: ast.Assign, name: str) -> list[ast.stmt]:
+    made = ast.Assign([_store(name)], ast.Tuple([stmt.value, ast.Constant(0)], ast.Load()))
+    targets = ast.Tuple([*stmt.targets, _store("_")], ast.Store())
+    return [made, ast.Assign([targets], ast.Name(name, ast.Load()))]
 
 
 def _kept(stmt: ast.Assign, name: str) -> list[ast.stmt]:

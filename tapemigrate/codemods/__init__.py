@@ -12,7 +12,7 @@ from tapemigrate.codemods.layout import file_indent
 from tapemigrate.codemods.rewrite import rewrite
 from tapemigrate.source.apart import apart
 from tapemigrate.source.positions import Lines
-from tapemigrate.tape.plan import Op
+from tapemigrate.tape.plan import Op, in_text
 
 __all__ = ["CodemodError", "apply", "edits"]
 
@@ -30,7 +30,7 @@ def apply(text: str, tree: ast.Module, ops: Sequence[Op]) -> str:
     if not ops:
         return text
     with apart(tree):
-        return _applied(text, tree, ops)
+        return _applied(text, tree, [in_text(op) for op in ops])
 
 
 def _applied(text: str, tree: ast.Module, ops: Sequence[Op]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tapemigrate.flow.functions import Scope
+from tapemigrate.source.points import begin, end
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,6 +17,15 @@ class Block:
     body: list[ast.stmt]
     owner: ast.stmt | None
     field: str
+
+    def whole(self, first: int, last: int) -> tuple[int, int]:
+        """The statements from ``first`` to ``last``, and those that stand in the same places."""
+        body = self.body
+        while first > 0 and end(body[first - 1]) > begin(body[first]):
+            first -= 1
+        while last + 1 < len(body) and begin(body[last + 1]) < end(body[last]):
+            last += 1
+        return first, last
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,11 @@ class Blocks:
     def place(self, stmt: ast.stmt) -> Place:
         """Where ``stmt`` stands. KeyError if it is not a statement of this scope."""
         return self._places[stmt]
+
+    def stands_alone(self, stmt: ast.stmt) -> bool:
+        """Whether the text has nothing else in the place of ``stmt``, as ``a, b = 1, 2`` has."""
+        place = self._places[stmt]
+        return place.block.whole(place.index, place.index) == (place.index, place.index)
 
     def statements(self) -> Iterable[ast.stmt]:
         """All statements of this scope."""

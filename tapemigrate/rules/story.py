@@ -11,6 +11,7 @@ from tapemigrate.flow.paths import text_of
 from tapemigrate.rules import cells, gradients
 from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.source.entry_names import as_written
 from tapemigrate.source.points import begin
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
@@ -37,7 +38,7 @@ def tell(project: Project, unit: Unit, row: int, found: list[Finding]) -> str:
         where = " and ".join(cells.where(unit, r) for r in near if r)
         nearest = f"; the nearest: {where}" if where else ""
         return f"{cells.where(unit, row)}: no gradient call stands here{nearest}"
-    return "\n\n".join([*parts, *dict.fromkeys(verdicts)])
+    return as_written("\n\n".join([*parts, *dict.fromkeys(verdicts)]))
 
 
 def _call(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tapemigrate.source.trees import statements, walk
+from tapemigrate.source.trees import arguments_of, statements, walk
 
 _KEPT = "_standing"
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -31,13 +31,14 @@ class _Standing:
 
 
 def stand_for(
-    tree: ast.Module, block: list[ast.stmt], place: int, new: ast.stmt, count: int = 1
+    tree: ast.Module, block: list[ast.stmt], place: int, *new: ast.stmt, count: int = 1
 ) -> None:
     """Puts ``new`` in the place of as many statements of the block."""
     standing: _Standing = vars(tree).setdefault(_KEPT, _Standing())
     standing.blocks[id(block)] = block
-    standing.old[new] = block[place : place + count]
-    block[place : place + count] = [new]
+    standing.old |= {stmt: [] for stmt in new}
+    standing.old[new[0]] = block[place : place + count]
+    block[place : place + count] = new
 
 
 @contextmanager
@@ -69,9 +70,11 @@ def blocks_of_functions(tree: ast.Module) -> Iterator[list[ast.stmt]]:
 
 def is_whole(value: ast.expr) -> bool:
     """Whether it may be written anew together with what it is given to: functions, gradients."""
-    for node in walk(value):
+    nodes = walk(value)
+    handed = {each for node in nodes if isinstance(node, ast.Call) for each in arguments_of(node)}
+    for node in nodes:
         match node:
-            case ast.Lambda():
+            case ast.Lambda() if node not in handed:
                 return True
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 if _WHOLE.search(name):

@@ -12,7 +12,7 @@ from tapemigrate.patterns import late
 from tapemigrate.source.apart import blocks_of_functions, is_whole, stand_for
 from tapemigrate.source.trees import walk
 
-_FORM = late(r"=[ \t]*[A-Za-z_]\w*[ \t]*(?:[\r\n;#]|\Z)")
+_FORM = late(r"=[ \t]*[A-Za-z_]\w*(?:\[[^\[\]\n]+\])?[ \t]*(?:[\r\n;#]|\Z)")
 
 
 def join_given_on(tree: ast.Module, text: str) -> bool:

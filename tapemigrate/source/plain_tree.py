@@ -11,11 +11,13 @@ from tapemigrate.source.choices import settle_choices
 from tapemigrate.source.decoding import SourceFile
 from tapemigrate.source.first_names import read_first_names
 from tapemigrate.source.given_on import join_given_on
+from tapemigrate.source.named_entries import name_entries
 from tapemigrate.source.named_lambdas import name_lambdas
 from tapemigrate.source.named_parts import name_parts
 from tapemigrate.source.own_imports import name_imports
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.returned import return_itself
+from tapemigrate.source.singly import assign_singly
 from tapemigrate.source.spelled_out import spell_out_calls
 from tapemigrate.source.trees import forget
 
@@ -23,6 +25,9 @@ _CHANGES = (
     plainly_assigned,
     return_itself,
     settle_choices,
+    assign_singly,
+    name_entries,
+    assign_singly,  # what names of entries are given
     join_given_on,
     branch_choices,
     read_first_names,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.source.brackets import with_argument
+from tapemigrate.source.entry_names import in_another_name
 from tapemigrate.source.points import Point, begin
 from tapemigrate.source.trees import parts_of_target, statements, walk
 from tapemigrate.tape.asking import Asking, several
@@ -181,6 +182,7 @@ class Emitter:
     # -- names ----------------------------------------------------------------------------------
 
     def _fresh(self, wishes: Sequence[str]) -> str:
+        wishes = [in_another_name(wish) for wish in wishes]
         for wish in wishes:
             if wish not in self._taken:
                 self._taken.add(wish)
@@ -208,7 +210,7 @@ class Emitter:
             if target is not None:
                 # ``self.outs[0]``: the last step that is a name.
                 step = next(s for s in reversed(target) if not s.startswith("["))
-                wishes.append(f"{step.lstrip('.')}_tape")
+                wishes.append(in_another_name(f"{step.lstrip('.')}_tape"))
                 if not tape.empty and self._is_asked_elsewhere(tape):
                     # Whatever makes the target anew makes this tape anew, in what order ever.
                     wishes.reverse()

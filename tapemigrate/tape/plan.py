@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from tapemigrate.source.entry_names import as_written
 from tapemigrate.source.span import Span
 
 
@@ -70,3 +71,15 @@ class AddParameter:
 
 
 Op = Replace | ReplaceStatement | Insert | Wrap | AddParameter
+
+
+def in_text(op: Op) -> Op:
+    """The operation as a text has it, with entries in the place of their names."""
+    match op:
+        case Wrap():
+            entry, exit_ = as_written(op.entry), as_written(op.exit)
+            return replace(op, header=as_written(op.header), entry=entry, exit=exit_)
+        case AddParameter():
+            return op
+        case _:
+            return replace(op, code=as_written(op.code))

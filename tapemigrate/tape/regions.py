@@ -231,6 +231,8 @@ class RegionFinder:
             part.statements = {s for s in part.statements if indices[s] <= call}
         rows = [indices[s] for s in part.statements if not (part.inline and s is request.stmt)]
         first, last = min(rows, default=call), max(rows, default=call - 1)
+        if first <= last:
+            first, last = block.whole(first, last)
         if last > call:
             return Refusal(
                 "the target is computed after the call, on an earlier round of a loop",

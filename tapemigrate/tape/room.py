@@ -74,7 +74,7 @@ class Room:
             index = self._blocks.index_in(stop.stmt, region.block) if stop.stmt else None
             if index is None or not region.first <= index <= region.last:
                 continue
-            if not makes_one(stop):
+            if stop.stmt and not (makes_one(stop) and self._blocks.stands_alone(stop.stmt)):
                 return Refusal(
                     f"`{text_of(stop.path)}` in `stop_gradients` is not made by one assignment",
                     STOP,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.definitions import Kind as DefKind
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.tfe.scopes import COMPREHENSIONS, Scopes, targets_of
+from tapemigrate.source.entry_names import in_another_name
 from tapemigrate.source.points import begin, end
 
 _PLAIN = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Assert)
@@ -45,6 +46,7 @@ class Naming:
 
     def fresh(self, block: Block, wishes: Sequence[str]) -> str:
         """A name for a value that is used only by the statements of this block."""
+        wishes = [in_another_name(wish) for wish in wishes]
         for wish in wishes:
             if wish in block.used:
                 continue

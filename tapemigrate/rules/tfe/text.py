@@ -8,6 +8,7 @@ from itertools import chain, count
 
 from tapemigrate.patterns import late
 from tapemigrate.rules.finding import Unit
+from tapemigrate.source.entry_names import in_another_name
 
 _LINE = 88
 _AFTER_OPENING = late(r"([(\[{])\s*\n\s*")
@@ -111,6 +112,7 @@ def assignments(pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 def fresh(wishes: Sequence[str], taken: set[str], also: Set[str] = frozenset()) -> str:
     """The first wish that is free, or the first one with a number; it is taken from then on."""
+    wishes = [in_another_name(wish) for wish in wishes]
     numbered = (f"{wishes[0]}{number}" for number in count(2))
     name = next(n for n in chain(wishes, numbered) if n not in taken and n not in also)
     taken.add(name)
