@@ -6,6 +6,7 @@ What names it has that it does not bind, that function may.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path
@@ -34,6 +35,20 @@ def outer_definitions(project: Project, view: View, path: Path) -> tuple[View, l
             outer = project.view(unit, node)
             made = [d for d in outer.flow.defs.values() if d.kind is not Kind.ENTRY]
             if any(d.path == path[:1] for d in made):
-                return outer, [d for d in made if d.path[: len(path)] == path[: len(d.path)]]
+                return outer, _of(made, path)
         node = unit.parents.get(node)
     return None
+
+
+def definitions_around(project: Project, view: View, path: Path) -> tuple[View, list[Def]] | None:
+    """What gives a name that comes from outside its value, a function around or the module."""
+    found = outer_definitions(project, view, path)
+    if found is not None or isinstance(view.scope, ast.Module):
+        return found
+    module = project.view(view.unit, view.unit.tree)
+    made = _of(module.flow.given(path[0]), path)
+    return (module, made) if made else None
+
+
+def _of(made: Iterable[Def], path: Path) -> list[Def]:
+    return [d for d in made if d.path[: len(path)] == path[: len(d.path)]]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.slices import backward
-from tapemigrate.rules.callgraph.enclosing import outer_definitions
+from tapemigrate.rules.callgraph.enclosing import definitions_around, outer_definitions
 from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.rules.proof.asked import Answers, Asked
@@ -34,21 +35,26 @@ class Above:
         project: Project,
         tracer: Tracer,
         at_all_calls: Callable[[View, Asked, int], bool | CallSite],
+        is_called_by_none: Callable[[View], bool],
     ) -> None:
         """``at_all_calls``: whether two values are independent at all calls of a scope."""
         self._project = project
         self._tracer = tracer
         self._at_all_calls = at_all_calls
+        self._is_called_by_none = is_called_by_none
         self._answers = project.once(Answers)
 
     def around(
         self, caller: View, asked: Asked, upward: list[Def], behind: frozenset[Def], depth: int
     ) -> bool | CallSite:
-        """Whether an inner function is handed the source beside what the function around made."""
+        """Whether a function is handed the source beside what the one around it made of it.
+
+        Or what the module made of it.
+        """
         for each in behind:
             if each.kind is not Kind.ENTRY or each.path[0] == caller.kinds.self_name:
                 continue
-            found = outer_definitions(self._project, caller, each.path)
+            found = definitions_around(self._project, caller, each.path)
             made = [d for d in found[1] if d.kind not in CODE] if found is not None else []
             if found is None or all(
                 d.value and found[0].kinds.make(d.value) is Make.PYTHON for d in made
@@ -61,7 +67,9 @@ class Above:
                     further = self._at_all_calls(caller, beside, depth - 1)
                     if isinstance(further, CallSite):
                         return further
-                    if not further:
+                    of_module = isinstance(found[0].scope, ast.Module)
+                    # Who calls from out of sight has nothing of the module's to hand in.
+                    if not further and not (of_module and self._is_called_by_none(caller)):
                         return True
         return False
 
@@ -106,9 +114,9 @@ class Above:
         if source.kind is Kind.PARAM:
             asked = Asked(source, other.path[0], computed=True)
             return depth > 0 and self._at_all_calls(view, asked, depth - 1) is True
-        found = outer_definitions(self._project, view, other.path)
+        found = definitions_around(self._project, view, other.path)
         if found is None:
-            return True  # of the module
+            return True  # of another file
         holder, made = found
         made = [d for d in made if d.kind not in CODE]
         behind = backward([u for d in made for u in (Use(d), *d.uses)]).made

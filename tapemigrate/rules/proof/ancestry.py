@@ -103,6 +103,15 @@ class Ancestry:
             return True
         return None if any(behind & self._back(view, d, _Way.PERHAPS) for d in sources) else False
 
+    def comes_of(self, view: View, names: Iterable[str], sources: Iterable[Def]) -> bool:
+        """Whether one of the names from outside is a source, or was made of one."""
+        simple = [d for d in sources if _is_simple(d, view, frozenset())]
+        same = {met for each in simple for met in self._back(view, each, _Way.SAME)}
+        return any(
+            same & self._back(view, Def((name,), Kind.ENTRY, None), _Way.MADE, across=False)
+            for name in sorted(names)
+        )
+
     def _given_by(self, view: View, value: ast.expr) -> set[_Met]:
         """All of which is made what ``value``, a method of the object's own, gives when called."""
         path = path_of(value)
@@ -270,22 +279,26 @@ class Ancestry:
             return self._tracer.behind(view, value)
         if way is _Way.PERHAPS:
             return value_may_be(value, view.flow, view.kinds)
-        if way is _Way.SAME or path_of(value) is not None:
-            return named_by(value, view)
-        return ()
+        path = path_of(value)
+        if way is not _Way.SAME and path is None:
+            return ()
+        named = named_by(value, view)
+        if path is not None and path[1:] and any(d.kind is Kind.IMPORT for d in named):
+            return [Def(path, Kind.ENTRY, None)]  # a value of another module, and not all of it
+        return named
 
     def _definition(self, step: _Step, made: Def, way: _Way) -> Iterator[_Step]:
         """Where a definition has its value from."""
         view, called = step.view, step.called
         me = view.kinds.self_name
-        if made.path == (me,) or made.kind in _CODE:
+        if made.path == (me,) or (made.kind in _CODE and made.kind is not Kind.IMPORT):
             return
         if made.kind is Kind.PARAM or _is_part_of_handed(made, view):
             if not called:
                 yield from self._handed_in(view, made)
         elif made.kind is Kind.ENTRY and made.path[0] == me:
             yield from self._attribute(view, made.path[1].lstrip("."), way)
-        elif made.kind is Kind.ENTRY:
+        elif made.kind in (Kind.ENTRY, Kind.IMPORT):
             yield from self._outer(view, made)
         elif made.kind is Kind.MUTATE:
             yield from (_Step(view, u.made, None, called) for u in made.before)
@@ -378,13 +391,13 @@ class Ancestry:
         if outer is not None:
             yield from (_Step(outer[0], d, None, False) for d in outer[1])
             return
-        if isinstance(view.scope, ast.Module):
-            return
         if (imported := self._imported(view, made)) is not None:
             for unit, name in homes_of(self._project, imported):
                 inner = self._project.view(unit, unit.tree)
                 yield from (_Step(inner, d, None, False) for d in inner.flow.given(name))
                 yield from self._returned(unit, name)
+            return
+        if isinstance(view.scope, ast.Module):
             return
         name = made.path[0]
         views = [self._project.view(view.unit, view.unit.tree)]
@@ -408,7 +421,7 @@ class Ancestry:
 
     def _imported(self, view: View, made: Def) -> str | None:
         """The import path of a value of the user's that is read there."""
-        if made.kind is not Kind.ENTRY:
+        if made.kind not in (Kind.ENTRY, Kind.IMPORT):
             return None
         steps = module_steps(view.unit, made.path)
         if steps:

@@ -128,7 +128,7 @@ class Judge:
         self._view = view
         self._calls = Independence(project, tracer)
         self._by_callers = ByCallers(self._calls, view)
-        ancestry = Ancestry(project, tracer)
+        ancestry = self._ancestry = Ancestry(project, tracer)
         self._kept = KeptValues(project, tracer, view, self._by_callers, ancestry)
         self._results = KeptResults(project, tracer)
         self._value = EnteringValue(
@@ -255,7 +255,9 @@ class Judge:
                 or self._is_set_inside(root)
                 or self._comes_from_around(root, hidden)
             ):
-                continue
+                verdict = self._value.descent(root, hidden)
+                if not isinstance(verdict, Refusal):
+                    continue
             if (refusal := told.take(verdict)) is not None:
                 return refusal
         for root in read_past_those_around(self._project, region, self._view):
@@ -265,7 +267,9 @@ class Judge:
         for name in called_here(region, self._view):
             if (refusal := told.take(self._value.called(name, hidden))) is not None:
                 return refusal
-        return told.take(made_with(self._project, self._tracer, region, self._view, hidden))
+        return told.take(
+            made_with(self._project, self._tracer, self._ancestry, region, self._view, hidden)
+        )
 
     def _of_each_other(self, sources: list[Leaf], told: _Told) -> Refusal | None:
         """Whether one source was made of another."""

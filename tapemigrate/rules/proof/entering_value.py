@@ -71,7 +71,7 @@ class EnteringValue:
         if is_plain(self._project, self._view, root) and not self._holds_source(root, leaves):
             imported = root.kind is Kind.ENTRY and root.path[0] in self._project.imported(view.unit)
             if imported:
-                return self._descent(root, leaves, called=True)
+                return self.descent(root, leaves, called=True)
             # What is seen to be given tells more than what it is called.
             verdict = self._given_by_name(root, leaves)
             return verdict if isinstance(verdict, Refusal) else None
@@ -82,7 +82,7 @@ class EnteringValue:
         if root.kind is Kind.PARAM or root.path[0] in self.parameters:
             if self.steps is not None and self.steps.leave_out(root.path[0]):
                 return None
-            return self._parameter(root, leaves) or self._descent(root, leaves)
+            return self._parameter(root, leaves) or self.descent(root, leaves)
         if root.path[0] == view.kinds.self_name and len(root.path) > 1:
             name = root.path[1].lstrip(".")
             if self.steps is not None and self.steps.settle(name):
@@ -93,7 +93,7 @@ class EnteringValue:
             verdict = (
                 self._kept.judge(text, name, traced, leaves)
                 or self._around(root, leaves)
-                or self._descent(root, leaves, name)
+                or self.descent(root, leaves, name)
             )
             if isinstance(verdict, Refusal) and self.steps is not None:
                 return self.steps.left_over(name) or verdict
@@ -104,10 +104,10 @@ class EnteringValue:
             if len(root.path) == 2 and root.path in called_paths(view.scope):
                 root = replace(root, path=root.path[:1])  # a method runs where it is called
                 if self._is_object_around(root):
-                    return self._descent(root, leaves)
+                    return self.descent(root, leaves)
             elif variables and not self._is_element(root):
                 return wrong(text, "computed where its object was made", "the variables")
-        return self._from_outside(root, leaves) or self._descent(root, leaves)
+        return self._from_outside(root, leaves) or self.descent(root, leaves)
 
     def _from_outside(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         """What is known of a value of the module, or of a function around."""
@@ -148,7 +148,7 @@ class EnteringValue:
         verdict = self.outer.called(name, leaves)
         tensors = [x for x in leaves if not x.variables]
         if verdict is None and tensors and self.outer.is_handed_in(name):
-            return self._descent(Def((name,), Kind.ENTRY, None), tensors, called=True)
+            return self.descent(Def((name,), Kind.ENTRY, None), tensors, called=True)
         return verdict
 
     def _of_one_object(self, root: Def, leaves: list[Leaf]) -> Refusal | None:
@@ -215,7 +215,7 @@ class EnteringValue:
                 return told
         return None
 
-    def _descent(
+    def descent(
         self, root: Def, leaves: list[Leaf], keeps: str = "", called: bool = False
     ) -> str | Refusal | None:
         """What is known of a value that comes of a source by another way, or another name."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tapemigrate.flow.changers import CHANGERS
@@ -19,7 +19,7 @@ from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.captured import captured_functions
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
 
@@ -129,6 +129,30 @@ def run_in(project: Project, region: Region, view: View) -> tuple[list[ast.AST],
     return ran.nodes, ran.read
 
 
+def read_of_module(project: Project, unit: Unit, roots: Iterable[ast.AST]) -> frozenset[str]:
+    """The names of values of the module that functions and classes read which run below roots."""
+    below = project.once(_Below)
+    pending, seen, read = [*roots], set[ast.AST](), set[str]()
+    while pending:
+        runs = below.runs(project, unit, pending.pop())
+        read |= runs.read
+        for each in runs.called:
+            if each not in seen:
+                seen.add(each)
+                read |= free_names(each)
+                pending += each.body
+        made = [v for each in runs.called for v in _made_with(each)]
+        made += [v for each in runs.classes if each not in seen for v in _computed_in(each)]
+        seen.update(runs.classes)
+        for value in made:
+            if value not in seen:
+                seen.add(value)
+                read |= _names_in(value)
+                pending.append(value)
+    module = project.view(unit, unit.tree)
+    return frozenset(name for name in read if module.flow.given(name))
+
+
 class _Ran(NamedTuple):
     """What runs in a region, and what it reads by name.
 
@@ -171,12 +195,15 @@ def _run(project: Project, region: Region, view: View) -> _Ran:
                     outer |= free
                 past |= _past(around, theirs, free)
                 pending += [(stmt, free) for stmt in each.body]
-                made = [*each.decorator_list, *each.args.defaults, *each.args.kw_defaults]
-                names = [
-                    (v, below.runs(project, view.unit, v).names) for v in made if v is not None
-                ]
+                names = [(v, below.runs(project, view.unit, v).names) for v in _made_with(each)]
                 pending += names
                 read = read.union(*(inner for _, inner in names))
+        for cls in runs.classes:
+            if cls not in seen:
+                seen.add(cls)
+                values = [(v, below.runs(project, view.unit, v).names) for v in _computed_in(cls)]
+                pending += values
+                read = read.union(*(inner for _, inner in values))
         for name in (runs.names & outside) - named:
             named.add(name)
             for value in below.may_hold_functions(project, view, name):
@@ -198,12 +225,13 @@ def _run(project: Project, region: Region, view: View) -> _Ran:
 class _Runs(NamedTuple):
     """What may run below a node: functions of the file. ``read`` is what lambdas there read.
 
-    ``names`` are all names that stand there.
+    ``names`` are all names that stand there. The bodies of ``classes`` ran before.
     """
 
     called: tuple[NamedFunction, ...]
     read: frozenset[str]
     names: frozenset[str]
+    classes: tuple[ast.ClassDef, ...]
 
 
 class _Below:
@@ -222,12 +250,16 @@ class _Below:
         found = self._runs.get(root)
         if found is None:
             called: dict[NamedFunction, None] = {}
+            classes: dict[ast.ClassDef, None] = {}
             read: set[str] = set()
+            effects = project.effects(unit)
             for node in walk(root):
                 if isinstance(node, ast.Lambda):
                     read |= free_names(node)
                 called.update(dict.fromkeys(_may_run(project, unit, node)))
-            found = _Runs(tuple(called), frozenset(read), _names_in(root))
+                cls = effects.class_named(node.id) if isinstance(node, ast.Name) else None
+                classes.update(dict.fromkeys(effects.lineage(cls) if cls is not None else ()))
+            found = _Runs(tuple(called), frozenset(read), _names_in(root), tuple(classes))
             self._runs[root] = found
         return found
 
@@ -286,6 +318,25 @@ def _is_read(name: ast.Name) -> bool:
 
 def _names_in(value: ast.AST) -> frozenset[str]:
     return frozenset(n.id for n in walk(value) if isinstance(n, ast.Name))
+
+
+def _made_with(function: NamedFunction) -> list[ast.expr]:
+    """What was computed where the function was made."""
+    args = function.args
+    made = [*function.decorator_list, *args.defaults, *args.kw_defaults]
+    return [value for value in made if value is not None]
+
+
+def _computed_in(cls: ast.ClassDef) -> list[ast.expr]:
+    """What is computed as the body of a class runs, but for what makes its functions."""
+    found: list[ast.expr] = []
+    pending: list[ast.AST] = [*cls.body]
+    for node in pending:  # which grows meanwhile
+        if isinstance(node, ast.expr):
+            found.append(node)
+        elif not isinstance(node, NamedFunction | ast.ClassDef):
+            pending += children(node)
+    return found
 
 
 def _may_hold_functions(project: Project, view: View, module: View, name: str) -> list[ast.expr]:

@@ -29,6 +29,7 @@ from tapemigrate.rules.proof.computed_parts import gives_computed_part
 from tapemigrate.rules.proof.constructed import Construction
 from tapemigrate.rules.proof.earlier import handed_on_together, was_there
 from tapemigrate.rules.proof.found_aside import reads_aside
+from tapemigrate.rules.proof.globals_read import read_of_module
 from tapemigrate.rules.proof.holding import Held
 from tapemigrate.rules.proof.imported_values import are_apart
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
@@ -94,7 +95,7 @@ class Independence:
     @property
     def above(self) -> Above:
         """Goes up from scopes. It is made anew: kept here, it would make a circle."""
-        return Above(self._project, self._tracer, self.at_all_calls)
+        return Above(self._project, self._tracer, self.at_all_calls, self._is_called_by_none)
 
     def at_all_calls(self, view: View, asked: Asked, depth: int = DEPTH) -> bool | CallSite:
         """True: independent at all calls. False: not all can be seen. A call: dependent there."""
@@ -172,6 +173,8 @@ class Independence:
         scope = view.scope
         assert isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
         method, source = view.cls is not None, asked.source
+        if _is_in_class_body(site):
+            return None  # of which no flow tells
         caller = self._project.view(site.unit, self._project.scope_of(site.unit, site.call))
         given = None
         if source.kind is Kind.PARAM:
@@ -397,7 +400,7 @@ class Independence:
             return None
         if (value.network or value.calls) and is_called_in_turn(passed.view.scope, other):
             return True if was_there(self._tracer, passed.site, caller, other, cut) else None
-        if self._finds(passed):
+        if self._finds(passed) or self._is_read_by_code(passed, upward):
             return None
         return True if not value.blind or value.parameters else None
 
@@ -518,6 +521,13 @@ class Independence:
             mentions = self._mentions(caller, caller.scope)
         return not (mentions.calls or mentions.others)
 
+    def _is_read_by_code(self, passed: _Passed, sources: list[Def]) -> bool:
+        """Whether functions that make the value read the source, or what was made of it."""
+        if not sources or isinstance(passed.caller.scope, ast.Module):
+            return False
+        names = read_of_module(self._project, passed.caller.unit, passed.run)
+        return self._ancestry.comes_of(passed.caller, names, sources)
+
     def _finds(self, passed: _Passed) -> bool:
         """Whether what is passed is made of what code finds that no name shows."""
         caller, run = passed.caller, passed.run
@@ -533,6 +543,13 @@ def _own_paths(caller: View, given: ast.expr, cut: frozenset[Def]) -> list[Path]
     """The parts of the caller's object that the source is, by whatever name it is passed."""
     paths = {d.path for d in cut if d.kind is Kind.ENTRY} | {path_of(given) or ()}
     return sorted(path for path in paths if path[1:] and path[0] == caller.kinds.self_name)
+
+
+def _is_in_class_body(site: CallSite) -> bool:
+    above = site.unit.parents.get(site.call)
+    while above is not None and not isinstance(above, NamedFunction | ast.Lambda | ast.ClassDef):
+        above = site.unit.parents.get(above)
+    return isinstance(above, ast.ClassDef)
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:

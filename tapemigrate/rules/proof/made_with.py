@@ -1,6 +1,7 @@
 """What functions computed before they are called: ``def f(h=w * x)``, or in a decorator.
 
-Their bodies run while a tape records; their defaults and decorators ran where they were made.
+Their bodies run while a tape records; their defaults and decorators ran where they were made, and
+so did the bodies of classes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.verdicts import names_of, wrong
 from tapemigrate.rules.values.provenance import Tracer
@@ -23,7 +25,12 @@ from tapemigrate.tape.request import Refusal
 
 
 def made_with(
-    project: Project, tracer: Tracer, region: Region, view: View, leaves: list[Leaf]
+    project: Project,
+    tracer: Tracer,
+    ancestry: Ancestry,
+    region: Region,
+    view: View,
+    leaves: list[Leaf],
 ) -> str | Refusal | None:
     """Whether functions that the region runs hold what was computed of ``leaves`` before."""
     nodes, _ = run_in(project, region, view)
@@ -44,25 +51,36 @@ def made_with(
                 traced.globals.update(n.id for n in walk(value) if isinstance(n, ast.Name))
         name = getattr(function, "name", "the lambda")
         unsure = f"`{name}` was not made of what was computed from {names_of(leaves)}"
-        if _leads_from(tracer, holder, traced, leaves):
+        sources = [d for x in leaves for d in x.defs]
+        given = {name for name in traced.globals if holder.flow.given(name)}
+        if _leads_from(tracer, holder, traced, leaves) or ancestry.comes_of(view, given, sources):
             if _sees(view, scope):
                 return wrong(name, "made of values that were computed before", names_of(leaves))
             found = unsure
-        if not decorates and (traced.calls or traced.blind):
+        # What calls give in the body of a class is a setting, or another function.
+        is_default = not decorates and not isinstance(function, ast.ClassDef)
+        if is_default and (traced.calls or traced.blind):
             found = unsure
     return found
 
 
 def _made_around(view: View, node: ast.AST) -> ast.AST | None:
-    """The function of which ``node`` is a default or a decorator, if it was made further out."""
+    """The function of which ``node`` is a default or a decorator, if it was made further out.
+
+    Or the class in whose body it stands.
+    """
     above = view.unit.parents.get(node)
-    function = view.unit.parents.get(above) if isinstance(above, ast.arguments) else above
-    if not isinstance(function, NamedFunction | ast.Lambda):
+    made = view.unit.parents.get(above) if isinstance(above, ast.arguments) else above
+    while isinstance(made, ast.stmt) and not isinstance(made, NamedFunction | ast.ClassDef):
+        made = view.unit.parents.get(made)
+    if not isinstance(made, NamedFunction | ast.Lambda | ast.ClassDef):
         return None
-    around = view.unit.parents.get(function)
+    if isinstance(above, ast.stmt) and above is not made and isinstance(made, NamedFunction):
+        return None  # a statement of its body
+    around = view.unit.parents.get(made)
     while around is not None and around is not view.scope:
         around = view.unit.parents.get(around)
-    return function if around is None else None
+    return made if around is None else None
 
 
 def _sees(view: View, scope: ast.AST) -> bool:
