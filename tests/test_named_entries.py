@@ -6,6 +6,9 @@ import ast
 
 import pytest
 
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import SourceFile
 from tapemigrate.source.entry_names import as_written, in_another_name
 from tapemigrate.source.named_entries import name_entries
 
@@ -117,3 +120,26 @@ def test_what_another_name_begins_with() -> None:
     assert name.isidentifier()
     assert in_another_name(f"{name}_tape") == "a_h_1_tape"
     assert as_written(f"tape.watch({name})") == "tape.watch(a['h 1'])"
+
+
+@pytest.mark.parametrize(
+    ("rows", "made"),
+    [
+        (
+            "tape = x\n    made = {'y': tf.sin(x)}\n    return tf.gradients(made['y'], x), tape",
+            "as made_y_tape:",
+        ),
+        (
+            "made = {'f': make()}\n    g = tfe.gradients_function(made['f'])\n"
+            "    made['f'] = tf.cos\n    return g(x)",
+            "made_f_fn = made['f']",
+        ),
+    ],
+)
+def test_names_that_are_made_of_theirs(rows: str, made: str) -> None:
+    text = (
+        "import tensorflow as tf\nimport tensorflow.contrib.eager as tfe\n\n\n"
+        f"def f(x):\n    {rows}\n"
+    )
+    result = analyse({"m.py": SourceFile("m.py", text)}, Settings(), rewrite=True)
+    assert made in result.rewritten["m.py"]

@@ -101,9 +101,10 @@ def test_goes_under_a_tape_as_a_whole(rows: str, tape: str) -> None:
     assert tape in found.message
 
 
-def test_watches_what_one_of_them_gives() -> None:
+@pytest.mark.parametrize("first", ["2.0 * x", "tf.cos(3.0)"])
+def test_watches_what_one_of_them_gives(first: str) -> None:
     text = (
-        "import tensorflow as tf\n\n\ndef f(x):\n    a, b = 2.0 * x, tf.sin(x)\n"
+        f"import tensorflow as tf\n\n\ndef f(x):\n    a, b = {first}, tf.sin(x)\n"
         "    y = a * a * b\n    return tf.gradients(y, [x, a])\n"
     )
     result = analyse({"m.py": SourceFile("m.py", text)}, Settings(), rewrite=True)
@@ -111,7 +112,18 @@ def test_watches_what_one_of_them_gives() -> None:
     assert rows[4:9] == [
         "with tf.GradientTape() as tape:",
         "tape.watch(x)",
-        "a, b = 2.0 * x, tf.sin(x)",
+        f"a, b = {first}, tf.sin(x)",
         "tape.watch(a)",
         "y = a * a * b",
     ]
+
+
+def test_watches_what_the_target_has_nothing_to_do_with() -> None:
+    text = (
+        "import tensorflow as tf\n\n\ndef f(x):\n    a, b = tf.cos(3.0), tf.sin(x)\n"
+        "    return tf.gradients(b, [x, a])\n"
+    )
+    result = analyse({"m.py": SourceFile("m.py", text)}, Settings(), rewrite=True)
+    rows = [row.strip() for row in result.rewritten["m.py"].splitlines()]
+    place = rows.index("a, b = tf.cos(3.0), tf.sin(x)")
+    assert rows[place - 1] == "tape.watch(x)"  # there is no `a` yet
