@@ -1,16 +1,29 @@
-"""The names that a function, and what is in it, gives values."""
+"""The functions of a file: the names that each gives values, and its own blocks of statements."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.source.trees import blocks, walk
+from tapemigrate.source.trees import blocks, statements, walk
 
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+#: What has names of its own.
+INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_SHOWN = ("locals(", "vars(", "exec(", "eval(")
 
 
-def bound(function: ast.AST) -> Iterator[str]:
+def functions(tree: ast.Module) -> Iterator[Function]:
+    """All functions of a file, also those in others."""
+    return (node for node in statements(tree) if isinstance(node, Function))
+
+
+def shows_names(text: str) -> bool:
+    """Whether a file may look its own names up by texts."""
+    return any(word in text for word in _SHOWN)
+
+
+def bound(function: Function) -> Iterator[str]:
     """Every name that is given a value in a function, as often as that is done."""
     for node in walk(function):
         match node:
@@ -30,10 +43,10 @@ def bound(function: ast.AST) -> Iterator[str]:
                 yield asname or name.partition(".")[0]
 
 
-def own_blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
+def own_blocks(function: Function) -> Iterator[list[ast.stmt]]:
     """The blocks of statements of a function, but for those of functions and classes in it."""
-    pending = [function]
+    pending: list[ast.AST] = [function]
     for node in pending:  # which grows meanwhile
         for field in ("body", "orelse", "finalbody"):
             yield getattr(node, field, None) or []
-        pending += [each for each in blocks(node) if not isinstance(each, _INNER)]
+        pending += [each for each in blocks(node) if not isinstance(each, INNER)]

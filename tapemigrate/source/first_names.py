@@ -10,30 +10,28 @@ import ast
 from collections import Counter
 
 from tapemigrate.patterns import late
-from tapemigrate.source.bound import bound, own_blocks
+from tapemigrate.source.bound import Function, bound, functions, own_blocks, shows_names
 from tapemigrate.source.points import begin
-from tapemigrate.source.trees import children, statements, walk
+from tapemigrate.source.trees import children, walk
 
 _FORM = late(r"[\w)\]][ \t]*=[ \t]*[A-Za-z_]\w*(?:\[[^\[\]\n]+\])?[ \t]*(?:=(?!=)|[\r\n;#]|\Z)")
 _JUMPS = (ast.Break, ast.Continue)
-_SHOWN = ("locals", "vars", "exec", "eval")
 
 
 def read_first_names(tree: ast.Module, text: str) -> bool:
     """Has each name of a function that has a second one stand for both; whether any does."""
-    if _FORM.search(text) is None or any(f"{word}(" in text for word in _SHOWN):
+    if _FORM.search(text) is None or shows_names(text):
         return False
     done = False
-    for function in statements(tree):
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            done |= _Names(function).read()
+    for function in functions(tree):
+        done |= _Names(function).read()
     return done
 
 
 class _Names:
     """The names of one function, and of those in it."""
 
-    def __init__(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    def __init__(self, function: Function) -> None:
         self._function = function
         self._given = Counter(bound(function))
         self._handed = {a.arg for a in children(function.args) if isinstance(a, ast.arg)}

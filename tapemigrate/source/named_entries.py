@@ -14,26 +14,21 @@ from dataclasses import dataclass, field
 
 from tapemigrate.patterns import late
 from tapemigrate.source.apart import is_whole, stand_for
-from tapemigrate.source.bound import bound, own_blocks
+from tapemigrate.source.bound import INNER, Function, bound, functions, own_blocks, shows_names
 from tapemigrate.source.entry_names import Key, entry_name, is_key
-from tapemigrate.source.trees import children, put_for, statements, walk
+from tapemigrate.source.trees import children, put_for, walk
 
 # ``a["v"]``, ``a[0]``, or ``b, c = a``
 _FORM = late(r"""\w\[(?:["']|-?\d)|,[^=\n]*=[ \t]*[A-Za-z_]\w*[ \t]*(?:[\r\n;#]|\Z)""")
 _QUOTED = late(r'([A-Za-z_]\w*)\["')
-_SHOWN = ("locals", "vars", "exec", "eval")
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def name_entries(tree: ast.Module, text: str) -> bool:
     """Puts names in the place of entries; whether there are any."""
-    if _FORM.search(text) is None or any(f"{word}(" in text for word in _SHOWN):
+    if _FORM.search(text) is None or shows_names(text):
         return False
-    functions = (node for node in statements(tree) if isinstance(node, _Function))
     quoted = set(_QUOTED.findall(text))
-    found = [each for function in functions for each in _containers(function, quoted)]
+    found = [each for function in functions(tree) for each in _containers(function, quoted)]
     # What is written out in one may be an entry of another.
     for container in found:
         container.name_parts()
@@ -136,7 +131,7 @@ class _Container:
         return ast.copy_location(ast.Name(entry_name(self.called, key, self.quote), context), at)
 
 
-def _containers(function: _Function, quoted: set[str]) -> Iterator[_Container]:
+def _containers(function: Function, quoted: set[str]) -> Iterator[_Container]:
     """Those whose entries a function, and what is in it, reads and sets one by one.
 
     ``quoted``: those of which the text writes an entry in two quotation marks.
@@ -151,7 +146,7 @@ def _containers(function: _Function, quoted: set[str]) -> Iterator[_Container]:
     inside = {
         node
         for each in walk(function)
-        if isinstance(each, _INNER) and each is not function
+        if isinstance(each, INNER) and each is not function
         for node in walk(each)
     }
     reads = Counter[str]()
@@ -187,7 +182,7 @@ def _takes_apart(parent: ast.AST, node: ast.expr) -> bool:
     return False
 
 
-def _written_out(function: _Function) -> Iterator[tuple[str, _Made]]:
+def _written_out(function: Function) -> Iterator[tuple[str, _Made]]:
     for block in own_blocks(function):
         for place, stmt in enumerate(block):
             match stmt:

@@ -9,29 +9,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.patterns import late
 from tapemigrate.source.apart import is_whole, stand_for
-from tapemigrate.source.bound import own_blocks
-from tapemigrate.source.trees import statements, walk
-
-_FORM = late(r"[\w\])][ \t]*,[^=\n]*=(?!=)")
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+from tapemigrate.source.bound import Function, functions, own_blocks
+from tapemigrate.source.trees import walk
 
 
-def assign_singly(tree: ast.Module, text: str) -> bool:
+def assign_singly(tree: ast.Module, _: str) -> bool:
     """Makes a statement of each; whether there are any."""
-    if _FORM.search(text) is None:
-        return False
     done = False
-    for function in statements(tree):
-        if isinstance(function, _Function):
-            shared = set(_shared(function))
-            for block in own_blocks(function):
-                for place in reversed(range(len(block))):
-                    each = _each(block[place], shared)
-                    if each:
-                        stand_for(tree, block, place, *each)
-                        done = True
+    for function in functions(tree):
+        shared = set(_shared(function))
+        for block in own_blocks(function):
+            for place in reversed(range(len(block))):
+                each = _each(block[place], shared)
+                if each:
+                    stand_for(tree, block, place, *each)
+                    done = True
     return done
 
 
@@ -80,7 +73,7 @@ def _root(target: ast.expr) -> str | None:
     return target.id if isinstance(target, ast.Name) else None
 
 
-def _shared(function: _Function) -> Iterator[str]:
+def _shared(function: Function) -> Iterator[str]:
     """The names which others may read meanwhile: the module, and functions inside."""
     for node in walk(function):
         match node:
