@@ -11,7 +11,7 @@ from functools import partial
 from tapemigrate.model import Diagnostic, Edit, Fix, Handed, Hidden, Links, Position
 from tapemigrate.rules import cells
 from tapemigrate.rules.callgraph.brought import Brought
-from tapemigrate.rules.callgraph.changed_below import is_changed_below
+from tapemigrate.rules.callgraph.changed_below import parts_below
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.kept_units import let_go, unit
 from tapemigrate.rules.project import Project
@@ -234,7 +234,7 @@ def _project(
             idle,
             function_at,
             named_alike,
-            is_changed_below,
+            parts_below,
         )
         yield project
         project.forget()

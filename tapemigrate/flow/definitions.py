@@ -105,7 +105,8 @@ class Effect:
     those that change where they are of a class that the scope shows, ``called`` what may keep parts
     of what it is called with, ``sets`` the attributes that are set on whatever object; ``rebinds``
     are names that get another value, while the object they had stays what it was. ``above`` is the
-    object at hand, where a method is called that a class above has.
+    object at hand, where a method is called that a class above has. ``parts`` are the attributes
+    that a method of its own sets, or changes in place, where it leaves the others as they are.
     """
 
     changes: tuple[ast.expr, ...] = ()
@@ -117,12 +118,14 @@ class Effect:
     writes_hidden: bool = False
     reads_hidden: bool = False
     above: str = ""
+    parts: frozenset[str] = frozenset()
 
     def joined(self, other: Effect) -> Effect:
         """What a call changes that makes another one as well."""
         return replace(
             self,
             changes=(*self.changes, *other.changes),
+            parts=frozenset() if other.changes else self.parts,
             rebinds=self.rebinds | other.rebinds,
             contents=(*self.contents, *other.contents),
             objects=(*self.objects, *other.objects),

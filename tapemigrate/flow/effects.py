@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
 
 from tapemigrate.flow.callables import Callables
-from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
+from tapemigrate.flow.changers import changed_by_handed, put_into
 from tapemigrate.flow.filled import Filled, FilledArguments, root_name
 from tapemigrate.flow.fixpoint import Fixpoint
 from tapemigrate.flow.functions import Function, NamedFunction, free_names
@@ -16,6 +16,7 @@ from tapemigrate.flow.members import Members
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.unpacking import all_given
+from tapemigrate.flow.written import Written
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, calls_in, walk
 
@@ -44,7 +45,8 @@ class Effects(Members):
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
         self._filling = FilledArguments(self._functions, self._classes, harmless, joins)
-        self._writing = Fixpoint[tuple[ast.ClassDef, str], bool](False, most=True)
+        #: What methods change of their objects.
+        self.written = Written(self, harmless)
         self._setting_names = Fixpoint[str, frozenset[str]](frozenset())
         self._called: bool | None = None
         #: What calls may run by other names than those of functions.
@@ -79,85 +81,7 @@ class Effects(Members):
 
     def writes_self(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether calling ``self.name(…)`` may change ``self``; True where that cannot be seen."""
-        return self._writing.of((cls, name), self._writes_self)
-
-    def _writes_self(self, key: tuple[ast.ClassDef, str]) -> bool:
-        cls, name = key
-        method = self.method(cls, name)
-        if method is None:
-            return name not in assigned_attributes(self.lineage(cls))
-        # On objects of a subclass, another one runs.
-        return _is_left_open(method) or any(
-            self._changes_self(each, other) for each, other in self._meant(cls, name)
-        )
-
-    def _meant(self, cls: ast.ClassDef, name: str) -> Iterator[tuple[ast.ClassDef, NamedFunction]]:
-        """The methods that ``self.name`` may mean in ``cls``, and in what extends it here."""
-        for each in self._heirs(cls):
-            method = self.method(each, name)
-            if method is not None:
-                yield each, method
-
-    def _changes_self(self, cls: ast.ClassDef, method: ast.AST) -> bool:
-        args = getattr(method, "args", None)
-        if args is None or not args.args:
-            return False
-        self_name = args.args[0].arg
-        for node in walk(method):
-            if isinstance(node, (ast.Attribute, ast.Subscript)):
-                if not isinstance(node.ctx, ast.Load) and root_name(node) == self_name:
-                    return True
-            elif isinstance(node, ast.Call):
-                func = node.func
-                if isinstance(func, ast.Name) and func.id == "setattr":
-                    return True
-                given = (*node.args, *(k.value for k in node.keywords))
-                passed = any(isinstance(a, ast.Name) and a.id == self_name for a in given)
-                if not isinstance(func, ast.Attribute):
-                    if passed:
-                        return True
-                    continue
-                if passed and not self._harmless(node):
-                    return True  # ``Base.build(self)``
-                if is_super(func.value):
-                    home = next((c for c in self.lineage(cls) if method in c.body), None)
-                    if home is None or self._writes_above(cls, home, func.attr):
-                        return True
-                owner = path_of(func.value)
-                if owner is None or owner[0] != self_name:
-                    continue
-                if len(owner) > 1 and func.attr in CHANGERS:
-                    return True
-                if len(owner) == 1 and self.writes_self(cls, func.attr):
-                    return True
-        return False
-
-    def is_unseen_above(self, cls: ast.ClassDef) -> bool:
-        """Whether a class above, other than a library's, is not in this file."""
-        return not all(
-            (isinstance(base, ast.Name) and base.id in self._classes)
-            or self._harmless(ast.Call(base, [], []))
-            for each in self.lineage(cls)
-            for base in each.bases
-        )
-
-    def writes_above(self, cls: ast.ClassDef, name: str) -> bool:
-        """Whether ``super().name(…)``, in a method of ``cls``, may change ``self``."""
-        return any(self._writes_above(each, cls, name) for each in self._heirs(cls))
-
-    def _writes_above(self, cls: ast.ClassDef, home: ast.ClassDef, name: str) -> bool:
-        """The same of an object of ``cls``, in a method that it has from ``home``."""
-        lineage = list(self.lineage(cls))
-        found = [
-            stmt
-            for each in lineage[lineage.index(home) + 1 :]
-            for stmt in each.body
-            if isinstance(stmt, NamedFunction) and stmt.name == name
-        ]
-        if found:
-            return any(self._changes_self(cls, each) for each in found)
-        # A library's constructor sets nothing that was computed; other methods may call back.
-        return name != "__init__" or self.is_unseen_above(cls)
+        return bool(self.written.by(cls, name))
 
     def sets_parts(self, name: str) -> bool:
         """Whether a method of that name, of a class of this file, changes its object."""
@@ -388,31 +312,3 @@ def _names_given(function: ast.AST) -> dict[str, str]:
         if name is not None and root is not None and met != name:
             found[name] = root
     return found
-
-
-def is_super(owner: ast.expr) -> bool:
-    """``super()``, ``super(Net, self)``: what a class above has is meant."""
-    return isinstance(owner, ast.Call) and path_of(owner.func) == ("super",)
-
-
-def _is_left_open(method: NamedFunction) -> bool:
-    """Whether the method is there for others to write: it raises ``NotImplementedError``."""
-    raised = method.body[-1]
-    if not isinstance(raised, ast.Raise) or raised.exc is None:
-        return False
-    error = raised.exc.func if isinstance(raised.exc, ast.Call) else raised.exc
-    return (path_of(error) or ("",))[-1].endswith("NotImplementedError")
-
-
-def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
-    """The names of all attributes that methods of ``classes`` assign on ``self``."""
-    found: set[str] = set()
-    for cls in classes:
-        for node in walk(cls):
-            if (
-                isinstance(node, ast.Attribute)
-                and isinstance(node.ctx, ast.Store)
-                and isinstance(node.value, ast.Name)
-            ):
-                found.add(node.attr)
-    return frozenset(found)

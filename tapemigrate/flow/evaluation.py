@@ -177,14 +177,19 @@ class Evaluation:
                 if ".__dict__" in path:
                     path = path[: path.index(".__dict__")]
                 put = _put(call, expr)
+                parts = effect.parts if expr in effect.changes else None
                 # A list gets another element, and those it has stay what they are.
                 held = not put or not all(map(_is_container, self._states.meant(state, path)))
+                held = held and not parts
                 self._states.change_everywhere(state, call, path, found, held=held)
+                for part in sorted(parts or ()):
+                    known = (*path, f".{part}")
+                    if known in state:
+                        self._states.change_everywhere(state, call, known, found, held=True)
                 if expr in copied:
                     continue  # what it holds changes, and it does not
-                self._states.change(
-                    state, call, path, found, aliases=path[0] not in effect.rebinds, put=put
-                )
+                aliases = path[0] not in effect.rebinds
+                self._states.change(state, call, path, found, aliases, put, parts)
         for expr in effect.contents:
             path = path_of(expr)
             if path is not None and any(

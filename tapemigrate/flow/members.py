@@ -234,7 +234,7 @@ class Members:
             self._lineages[cls] = tuple(found.values())
         return iter(self._lineages[cls])
 
-    def _heirs(self, cls: ast.ClassDef) -> Sequence[ast.ClassDef]:
+    def heirs(self, cls: ast.ClassDef) -> Sequence[ast.ClassDef]:
         """The classes of this file that are ``cls``, or extend it."""
         if cls not in self._below:
             self._below[cls] = tuple(
@@ -251,7 +251,7 @@ class Members:
         """Whether a class of this file that extends ``cls`` has a method of that name."""
         return any(
             getattr(stmt, "name", None) == name
-            for other in self._heirs(cls)
+            for other in self.heirs(cls)
             if other is not cls
             for stmt in other.body
         )

@@ -118,6 +118,11 @@ def looked_up(node: ast.AST) -> ast.Attribute | None:
     return ast.copy_location(ast.Attribute(owner, name, ast.Load()), node)
 
 
+def is_super(owner: ast.expr) -> bool:
+    """``super()``, ``super(Net, self)``: what a class above has is meant."""
+    return isinstance(owner, ast.Call) and path_of(owner.func) == ("super",)
+
+
 def text_of(path: Path) -> str:
     """The path as Python writes it."""
     return "".join(path)

@@ -6,7 +6,7 @@ A ``State`` maps access paths to the definitions that may hold there.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Set
+from collections.abc import Collection, Iterable, Set
 from itertools import chain, compress
 from operator import is_, not_
 
@@ -144,10 +144,12 @@ class States:
         uses: Uses,
         aliases: bool = True,
         put: Iterable[ast.expr] = (),
+        parts: Collection[str] | None = None,
     ) -> None:
         """The object at ``path`` changes in place: what it was made of stays part of it.
 
-        ``put`` is what it may hold from then on.
+        ``put`` is what it may hold from then on, ``parts`` the attributes that may change, where
+        others do not.
         """
         before = self.lookup(state, path)
         made = self.define(node, path, Kind.MUTATE, node if isinstance(node, ast.Call) else None)
@@ -163,7 +165,7 @@ class States:
             self._keep(made, before | uses, node)
         here = self.use(made)
         for known in self.below.get(path, ()):
-            if known in state:
+            if known in state and self._may_change(state, known, len(path), parts):
                 state[known] = state[known] | {here}
         self.know(path)
         state[path] = frozenset({here})
@@ -177,6 +179,15 @@ class States:
             given = {use for u in own if _is_name_of(u.made, path) for use in u.made.uses}
             if (given | own) & before:
                 state[name] = own | {here}
+
+    def _may_change(
+        self, state: State, path: Path, place: int, parts: Collection[str] | None
+    ) -> bool:
+        """Whether a part of an object changes where these attributes of it do, or any may."""
+        name = path[place]
+        if not parts or name == PARTS or not name.startswith("."):
+            return True
+        return name[1:] in parts or self.is_computed(state, path[: place + 1])
 
     def _keep(self, made: Def, uses: Uses, node: ast.AST) -> None:
         """``made`` may run later what it is handed: what that changes, it changes."""

@@ -16,6 +16,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import Scope, is_static
 from tapemigrate.flow.members import HOOKS
 from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.written import NO_PARTS
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.getters import under_getters
 from tapemigrate.rules.indexes import (
@@ -48,7 +49,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 FunctionAt = Callable[["Project", Unit, str], tuple[Unit, ast.FunctionDef] | None]
 NamedAlike = Callable[["Project", str], bool]
 #: Whether what a method of a class calls of its object may be another file's, and change it.
-ChangedBelow = Callable[["Project", Unit, ast.ClassDef, str], bool]
+PartsBelow = Callable[["Project", Unit, ast.ClassDef, str], frozenset[str]]
 
 
 @dataclass(eq=False)
@@ -134,7 +135,7 @@ class Project:
         idle: frozenset[str] = frozenset(),
         functions: FunctionAt | None = None,
         alike: NamedAlike | None = None,
-        below: ChangedBelow | None = None,
+        below: PartsBelow | None = None,
     ) -> None:
         self.units = units if isinstance(units, Units) else Units(units)
         self.asked = tuple(self.units if asked is None else asked)
@@ -142,7 +143,7 @@ class Project:
         self._functions = functions
         self._alike = alike
         self._below = below
-        self._changed_below: dict[tuple[ast.ClassDef, str], bool] = {}
+        self._parts_below: dict[tuple[ast.ClassDef, str], frozenset[str]] = {}
         self._unread = tuple(unread)
         self.aliases = aliases or {}
         self.keeps_graphs = keeps_graphs
@@ -262,7 +263,7 @@ class Project:
             kinds.self_name = self_name(unit, scope)
             kinds.elsewhere = partial(self._elsewhere, unit)
             kinds.set_elsewhere = self._computing
-            kinds.below = partial(self.changed_below, unit)
+            kinds.below = partial(self.parts_below, unit)
             kinds.alike = None if self._alike is None else partial(self._alike, self)
             self._views[scope] = View(unit, scope, kinds.cls, kinds, self._flow)
         return self._views[scope]
@@ -309,15 +310,15 @@ class Project:
         return self._methods[method]
 
     def _is_set_below(self, unit: Unit, method: str) -> bool:
-        return any(self.changed_below(unit, c, method) for c in self.effects(unit).having(method))
+        return any(self.parts_below(unit, c, method) for c in self.effects(unit).having(method))
 
-    def changed_below(self, unit: Unit, cls: ast.ClassDef, method: str) -> bool:
-        """Whether what a method calls of its object may be of another file, and change that."""
+    def parts_below(self, unit: Unit, cls: ast.ClassDef, method: str) -> frozenset[str]:
+        """What of its object a method may change by what it calls of that, of other files."""
         if self._below is None:
-            return False
-        if (cls, method) not in self._changed_below:
-            self._changed_below[cls, method] = self._below(self, unit, cls, method)
-        return self._changed_below[cls, method]
+            return NO_PARTS
+        if (cls, method) not in self._parts_below:
+            self._parts_below[cls, method] = self._below(self, unit, cls, method)
+        return self._parts_below[cls, method]
 
     def uses_of(self, unit: Unit, root: ast.AST, path: Path) -> list[ast.expr]:
         """Every place below ``root`` at which ``path`` stands, indexed once for each root."""

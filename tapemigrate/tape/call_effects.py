@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tapemigrate.flow.changers import CHANGERS, put_into
 from tapemigrate.flow.definitions import Effect, Uses
-from tapemigrate.flow.effects import Effects, is_super
+from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.filled import Filled
-from tapemigrate.flow.paths import names_class, path_of
+from tapemigrate.flow.paths import is_super, names_class, path_of
 from tapemigrate.flow.run_by_calls import run_by
+from tapemigrate.flow.written import ALL_PARTS, NO_PARTS
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import arguments_of
@@ -35,8 +36,8 @@ class CallEffects:
         self._changing = changing or effects.sets_parts
         self.cls: ast.ClassDef | None = None
         self.self_name: str | None = None
-        #: Whether what a method calls of its object may be of another file, and change that.
-        self.below: Callable[[ast.ClassDef, str], bool] | None = None
+        #: What a method that is called of the object, of another file, may change of that.
+        self.below: Callable[[ast.ClassDef, str], frozenset[str]] | None = None
 
     @property
     def effects(self) -> Effects:
@@ -126,14 +127,15 @@ class CallEffects:
         if self.cls is not None and me and self.is_above(call):
             # What a class above has; where it is called on a class, self is an argument.
             above = is_super(func.value)
-            changes = not above or self._effects.writes_above(self.cls, func.attr)
-            changes = changes or self._changes_below(self.cls, func.attr)
+            parts = self._effects.written.above(self.cls, func.attr) if above else ALL_PARTS
+            parts |= self._parts_below(self.cls, func.attr)
             return Effect(
-                (ast.Name(me, ast.Load()),) if changes else (),
+                (ast.Name(me, ast.Load()),) if parts else (),
                 contents=args,
                 objects=_parts(others),
                 writes_hidden=True,
                 above=me if above else "",
+                parts=_but(parts),
             )
         owner = path_of(func.value)
         reads_hidden = func.attr in (
@@ -161,27 +163,36 @@ class CallEffects:
             changing = others
         objects = _parts(a for a in changing if a in others)
         # What an object hands its own methods of itself, they may fill.
-        parts = [a for a in filled.surely if (path_of(a) or ())[:1] == (self.self_name,)]
-        if owner == (self.self_name,) and self.cls is not None:
-            changes = self._effects.writes_self(self.cls, func.attr)
-            if not (changes or self._changes_below(self.cls, func.attr)):
+        handed = [a for a in filled.surely if (path_of(a) or ())[:1] == (self.self_name,)]
+        mine = owner == (self.self_name,)
+        parts = NO_PARTS
+        if mine and self.cls is not None:
+            parts = self._effects.written.by(self.cls, func.attr)
+            parts |= self._parts_below(self.cls, func.attr)
+            if not parts:
                 held = self._effects.method(self.cls, func.attr) is None
                 state = held and self._effects.keeps_state(None)
                 return Effect(
-                    (func, *parts) if state else tuple(parts),
+                    (func, *handed) if state else tuple(handed),
                     contents=args,
                     objects=objects,
                     called=func if held else None,
                     sets=self._effects.sets("__call__" if held else func.attr),
                     writes_hidden=True,
                 )
-        mine = owner == (self.self_name,)
         sets = frozenset[str]() if mine else self._effects.sets(func.attr)
-        changed = (func.value, *parts) if mine else (func.value,)
-        return Effect(changed, contents=args, objects=objects, sets=sets, writes_hidden=True)
+        changed = (func.value, *handed) if mine else (func.value,)
+        return Effect(
+            changed,
+            contents=args,
+            objects=objects,
+            sets=sets,
+            writes_hidden=True,
+            parts=_but(parts) if len(changed) == 1 else NO_PARTS,
+        )
 
-    def _changes_below(self, cls: ast.ClassDef, method: str) -> bool:
-        return self.below is not None and self.below(cls, method)
+    def _parts_below(self, cls: ast.ClassDef, method: str) -> frozenset[str]:
+        return self.below(cls, method) if self.below is not None else NO_PARTS
 
     def _owners(self, call: ast.Call, given: Iterable[ast.expr]) -> Iterator[ast.expr]:
         """The objects whose methods a function is handed that calls them: ``apply(net.embed, x)``.
@@ -242,6 +253,11 @@ class CallEffects:
                 case _:
                     return Effect()
         return Effect((part,) if self._names.qualified(part) is None else ())
+
+
+def _but(parts: frozenset[str]) -> frozenset[str]:
+    """The attributes that change where others do not; none where all may."""
+    return NO_PARTS if parts >= ALL_PARTS else parts
 
 
 def _is_class(name: str) -> bool:

@@ -7,25 +7,28 @@ import ast
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.written import NO_PARTS
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import calls_in
 
 
-def is_changed_below(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
-    """Whether ``self.name(…)``, in ``cls``, may change objects of classes of other files.
+def parts_below(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> frozenset[str]:
+    """The attributes that ``self.name(…)``, in ``cls``, may change of objects of other files.
 
     Or what it calls of its object in turn: a template method calls what others write.
     """
     others = [(u, other) for u, other in beside(project, cls) if u is not unit]
     if not others:
-        return False
+        return NO_PARTS
     called = _called_for(project.effects(unit), cls, name)
-    return any(
-        project.effects(home).writes_self(other, each)
-        for home, other in others
-        for each in sorted(called & _bound_in(other))
+    return NO_PARTS.union(
+        *(
+            project.effects(home).written.by(other, each)
+            for home, other in others
+            for each in sorted(called & _bound_in(other))
+        )
     )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Function, shared_names
-from tapemigrate.flow.paths import Path, names_class, path_of
+from tapemigrate.flow.paths import Path, is_super, names_class, path_of
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_library
 from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.descent import descends, means_class

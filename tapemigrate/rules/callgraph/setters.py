@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable
 
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Scope
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.meaning import named_mentions
 from tapemigrate.rules.callgraph.names_in_texts import named_in_text

@@ -228,7 +228,7 @@ class Places:
         self, request: Request, requests: Sequence[Request], kept: Keeping | None
     ) -> Region | Refusal:
         region = self._placed(request, requests, kept, self._finder)
-        if not isinstance(region, Refusal) or kept is not None or region.own:
+        if not isinstance(region, Refusal) or kept is not None:
             return region
         if not self._names_variables(request.sources):
             return region

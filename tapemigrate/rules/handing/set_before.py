@@ -9,9 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Scope
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.not_set_yet import of_class

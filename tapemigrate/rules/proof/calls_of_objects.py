@@ -7,9 +7,8 @@ import builtins
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import looked_up, path_of
+from tapemigrate.flow.paths import is_super, looked_up, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name

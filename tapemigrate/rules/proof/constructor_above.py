@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tapemigrate.flow.effects import is_super
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.rules.callgraph.classes import bases, classes
 from tapemigrate.rules.callgraph.descent import means_class
 from tapemigrate.rules.finding import Unit

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.rules.callgraph.classes import bases, classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project

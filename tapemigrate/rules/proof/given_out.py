@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, is_super, path_of
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make

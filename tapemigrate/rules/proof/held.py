@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.effects import is_super
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import Path, looked_up, names_class, path_of
+from tapemigrate.flow.paths import Path, is_super, looked_up, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import assigned_in

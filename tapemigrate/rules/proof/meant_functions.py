@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction, Scope, is_static
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import is_of_library

@@ -18,24 +18,36 @@ def certainly_behind(project: Project, view: View, uses: Iterable[Use]) -> froze
     """The definitions that values are made of, where own methods read no more than is seen."""
     me = view.kinds.self_name
     found: set[Def] = set()
-    pending = [use.made for use in uses]
+    read = [use.made for use in uses]
+    asked = frozenset(made.path[1] for made in read if made.path[0] == me and len(made.path) > 1)
+    pending = [(made, asked) for made in read]
     while pending:
-        made = pending.pop()
+        made, asked = pending.pop()
         if made in found:
             continue
         found.add(made)
-        if made.kind is Kind.MUTATE and made.path == (me,):
-            continue
         method = _own_method(made.value, me)
+        if made.kind is Kind.MUTATE and made.path == (me,) and not (asked & _set_by(view, method)):
+            continue
+        behind = made.uses
         if method:
             assert isinstance(made.value, ast.Call)
-            read = _read_by(project, view, method)
+            parts = _read_by(project, view, method)
             given = {u for a in arguments_of(made.value) for u in view.flow.uses_in(a)}
-            parts = {u for u in made.uses if u.made.path[0] != me or set(u.made.path[1:2]) & read}
-            pending += [use.made for use in given | parts]
-        else:
-            pending += [use.made for use in made.uses]
+            behind = frozenset(
+                u for u in made.uses if u.made.path[0] != me or set(u.made.path[1:2]) & parts
+            ).union(given)
+        own = made.path[0] == me and made.path[1:2]
+        pending += [(use.made, frozenset(own) if own else frozenset()) for use in behind]
     return frozenset(found)
+
+
+def _set_by(view: View, method: str) -> frozenset[str]:
+    """The attributes that a method of the object sets, where it leaves the others as they are."""
+    if view.cls is None or not method:
+        return frozenset()
+    written = view.kinds.effects.written.by(view.cls, method)
+    return frozenset(f".{name}" for name in written)
 
 
 def _own_method(value: ast.expr | None, me: str | None) -> str:

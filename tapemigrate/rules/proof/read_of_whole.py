@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.flow.paths import names_class, path_of
+from tapemigrate.flow.paths import is_super, names_class, path_of
 from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit

@@ -10,9 +10,8 @@ import ast
 from collections.abc import Iterable, Iterator, Set
 
 from tapemigrate.flow.changers import CHANGERS
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.set_without_name import set_without_name

@@ -7,9 +7,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit

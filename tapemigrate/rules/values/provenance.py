@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from tapemigrate.flow.components import components
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import Function, NamedFunction
-from tapemigrate.flow.paths import looked_up, names_class, path_of
+from tapemigrate.flow.paths import is_super, looked_up, names_class, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.classes import classes

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.effects import is_super
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.flow.unpacking import each_written
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text

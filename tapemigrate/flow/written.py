@@ -1,0 +1,190 @@
+"""Which attributes of their object methods set, or change in place: by themselves, or by others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from tapemigrate.flow.changers import CHANGERS
+from tapemigrate.flow.components import components
+from tapemigrate.flow.filled import root_name
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.members import Members
+from tapemigrate.flow.paths import is_super, path_of
+from tapemigrate.source.trees import walk
+
+NO_PARTS = frozenset[str]()
+#: Any attribute may be set, and what the object holds changed.
+ALL_PARTS = frozenset({"*"})
+
+# More attributes are not told apart from all others.
+_MANY = 64
+_WHOLE = ("", "__dict__", "__class__")
+
+
+# What is run for an object of the class, or, by its name, of one that extends it: a method, or
+# what classes above the third one have by the name.
+_Run = tuple[ast.ClassDef, str | NamedFunction, ast.ClassDef | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What one method does to its object: what it sets itself, and what it calls of it."""
+
+    parts: frozenset[str]
+    called: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
+
+
+class Written:
+    """Tells it of the classes of one file. ``harmless`` calls put nothing into what they get."""
+
+    def __init__(self, members: Members, harmless: Callable[[ast.Call], bool]) -> None:
+        self._members = members
+        self._harmless = harmless
+        self._known: dict[_Run, frozenset[str]] = {}
+        self._own: dict[NamedFunction, _Own] = {}
+
+    def by(self, cls: ast.ClassDef, name: str) -> frozenset[str]:
+        """The attributes that ``self.name(…)`` may change; ``ALL_PARTS`` if that cannot be seen."""
+        return self._of((cls, name, None))
+
+    def above(self, cls: ast.ClassDef, name: str) -> frozenset[str]:
+        """The attributes that ``super().name(…)``, in a method of ``cls``, may change."""
+        return _joined(self._of((each, name, cls)) for each in self._members.heirs(cls))
+
+    def is_unseen_above(self, cls: ast.ClassDef) -> bool:
+        """Whether a class above, other than a library's, is not in this file."""
+        return not all(
+            (isinstance(base, ast.Name) and self._members.class_named(base.id) is not None)
+            or self._harmless(ast.Call(base, [], []))
+            for each in self._members.lineage(cls)
+            for base in each.bases
+        )
+
+    def _of(self, asked: _Run) -> frozenset[str]:
+        for part in components([asked], self._further, self._known):
+            met = (self._known.get(each, NO_PARTS) for run in part for each in self._further(run))
+            found = _joined([*map(self._itself, part), *met])
+            self._known.update(dict.fromkeys(part, found))
+        return self._known[asked]
+
+    def _further(self, run: _Run) -> Iterator[_Run]:
+        """What is run for the same object in turn."""
+        cls, what, above = run
+        if isinstance(what, NamedFunction):
+            own = self._own_of(what)
+            yield from ((cls, name, None) for name in own.called)
+            home = self._home(cls, what) if own.above else None
+            yield from ((cls, name, home) for name in own.above if home is not None)
+        elif above is not None:
+            yield from ((cls, method, None) for method in self._methods_above(cls, above, what))
+        else:
+            # On objects of a subclass, another one runs.
+            found = ((each, self._members.method(each, what)) for each in self._members.heirs(cls))
+            yield from ((each, method, None) for each, method in found if method is not None)
+
+    def _itself(self, run: _Run) -> frozenset[str]:
+        """What is changed there, but for what is run in turn."""
+        cls, what, above = run
+        if isinstance(what, NamedFunction):
+            own = self._own_of(what)
+            return ALL_PARTS if own.above and self._home(cls, what) is None else own.parts
+        if above is not None:
+            # A library's constructor sets nothing that was computed; other methods may call back.
+            seen = what == "__init__" and not self.is_unseen_above(cls)
+            return NO_PARTS if seen or self._methods_above(cls, above, what) else ALL_PARTS
+        method = self._members.method(cls, what)
+        if method is None:
+            known = what in assigned_attributes(self._members.lineage(cls))
+            return NO_PARTS if known else ALL_PARTS
+        return ALL_PARTS if _is_left_open(method) else NO_PARTS
+
+    def _home(self, cls: ast.ClassDef, method: NamedFunction) -> ast.ClassDef | None:
+        return next((c for c in self._members.lineage(cls) if method in c.body), None)
+
+    def _methods_above(
+        self, cls: ast.ClassDef, home: ast.ClassDef, name: str
+    ) -> list[NamedFunction]:
+        lineage = list(self._members.lineage(cls))
+        return [
+            stmt
+            for each in lineage[lineage.index(home) + 1 :]
+            for stmt in each.body
+            if isinstance(stmt, NamedFunction) and stmt.name == name
+        ]
+
+    def _own_of(self, method: NamedFunction) -> _Own:
+        if method not in self._own:
+            self._own[method] = self._look_into(method)
+        return self._own[method]
+
+    def _look_into(self, method: NamedFunction) -> _Own:
+        if not method.args.args:
+            return _Own(NO_PARTS)
+        me = method.args.args[0].arg
+        parts: list[frozenset[str]] = []
+        called: dict[str, None] = {}
+        above: dict[str, None] = {}
+        for node in walk(method):
+            if isinstance(node, ast.Attribute | ast.Subscript):
+                if not isinstance(node.ctx, ast.Load) and root_name(node) == me:
+                    parts.append(_part_of(node))
+            elif isinstance(node, ast.Call) and not is_super(node):
+                func = node.func
+                given = (*node.args, *(k.value for k in node.keywords))
+                passed = any(isinstance(a, ast.Name) and a.id == me for a in given)
+                if not isinstance(func, ast.Attribute):
+                    if passed or (isinstance(func, ast.Name) and func.id == "setattr"):
+                        parts.append(ALL_PARTS)
+                    continue
+                if passed and not self._harmless(node):
+                    parts.append(ALL_PARTS)  # ``Base.build(self)``
+                if is_super(func.value):
+                    above[func.attr] = None
+                owner = path_of(func.value) or ("",)
+                if owner == (me,):
+                    called[func.attr] = None
+                elif owner[0] == me and func.attr in CHANGERS:
+                    parts.append(_part_of(func.value))
+        return _Own(_joined(parts), tuple(called), tuple(above))
+
+
+def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
+    """The names of all attributes that methods of ``classes`` assign on ``self``."""
+    return frozenset(
+        node.attr
+        for cls in classes
+        for node in walk(cls)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+    )
+
+
+def _part_of(node: ast.expr) -> frozenset[str]:
+    """The attribute of the object of which ``node`` is a part: ``layers`` of ``self.layers[0]``."""
+    while isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.value, ast.Name):
+        node = node.value
+    attribute = node.attr if isinstance(node, ast.Attribute) else ""
+    return ALL_PARTS if attribute in _WHOLE else frozenset({attribute})
+
+
+def _joined(parts: Iterable[frozenset[str]]) -> frozenset[str]:
+    """What is changed by one or the other."""
+    found = set[str]()
+    for each in parts:
+        found |= each
+        if each >= ALL_PARTS or len(found) > _MANY:
+            return ALL_PARTS
+    return frozenset(found)
+
+
+def _is_left_open(method: NamedFunction) -> bool:
+    """Whether the method is there for others to write: it raises ``NotImplementedError``."""
+    raised = method.body[-1]
+    if not isinstance(raised, ast.Raise) or raised.exc is None:
+        return False
+    error = raised.exc.func if isinstance(raised.exc, ast.Call) else raised.exc
+    return (path_of(error) or ("",))[-1].endswith("NotImplementedError")
