@@ -20,12 +20,22 @@ ALL_PARTS = frozenset({"*"})
 
 # More attributes are not told apart from all others.
 _MANY = 64
+# What looks at an object, and hands out no part of it that could be changed.
+_LOOKING = frozenset({"hasattr", "isinstance", "id", "callable", "print"})
 _WHOLE = ("", "__dict__", "__class__")
 
 
 # What is run for an object of the class, or, by its name, of one that extends it: a method, or
 # what classes above the third one have by the name.
 _Run = tuple[ast.ClassDef, str | NamedFunction, ast.ClassDef | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The attributes that are changed, but for what methods do that are not in this file."""
+
+    parts: frozenset[str]
+    unseen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +53,20 @@ class Written:
     def __init__(self, members: Members, harmless: Callable[[ast.Call], bool]) -> None:
         self._members = members
         self._harmless = harmless
-        self._known: dict[_Run, frozenset[str]] = {}
+        self._known: dict[_Run, Told] = {}
         self._own: dict[NamedFunction, _Own] = {}
 
     def by(self, cls: ast.ClassDef, name: str) -> frozenset[str]:
         """The attributes that ``self.name(…)`` may change; ``ALL_PARTS`` if that cannot be seen."""
+        return _certain(self.told(cls, name))
+
+    def told(self, cls: ast.ClassDef, name: str) -> Told:
+        """The same, with the methods of the object that it calls and that are not in this file."""
         return self._of((cls, name, None))
 
     def above(self, cls: ast.ClassDef, name: str) -> frozenset[str]:
         """The attributes that ``super().name(…)``, in a method of ``cls``, may change."""
-        return _joined(self._of((each, name, cls)) for each in self._members.heirs(cls))
+        return _certain(_both(self._of((each, name, cls)) for each in self._members.heirs(cls)))
 
     def is_unseen_above(self, cls: ast.ClassDef) -> bool:
         """Whether a class above, other than a library's, is not in this file."""
@@ -63,10 +77,10 @@ class Written:
             for base in each.bases
         )
 
-    def _of(self, asked: _Run) -> frozenset[str]:
+    def _of(self, asked: _Run) -> Told:
         for part in components([asked], self._further, self._known):
-            met = (self._known.get(each, NO_PARTS) for run in part for each in self._further(run))
-            found = _joined([*map(self._itself, part), *met])
+            met = (self._known.get(each, _NOTHING) for run in part for each in self._further(run))
+            found = _both([*map(self._itself, part), *met])
             self._known.update(dict.fromkeys(part, found))
         return self._known[asked]
 
@@ -85,21 +99,23 @@ class Written:
             found = ((each, self._members.method(each, what)) for each in self._members.heirs(cls))
             yield from ((each, method, None) for each, method in found if method is not None)
 
-    def _itself(self, run: _Run) -> frozenset[str]:
+    def _itself(self, run: _Run) -> Told:
         """What is changed there, but for what is run in turn."""
         cls, what, above = run
         if isinstance(what, NamedFunction):
             own = self._own_of(what)
-            return ALL_PARTS if own.above and self._home(cls, what) is None else own.parts
+            lost = own.above and self._home(cls, what) is None
+            return Told(ALL_PARTS if lost else own.parts)
         if above is not None:
             # A library's constructor sets nothing that was computed; other methods may call back.
             seen = what == "__init__" and not self.is_unseen_above(cls)
-            return NO_PARTS if seen or self._methods_above(cls, above, what) else ALL_PARTS
+            seen = seen or bool(self._methods_above(cls, above, what))
+            return _NOTHING if seen else Told(NO_PARTS, frozenset({what}))
         method = self._members.method(cls, what)
         if method is None:
             known = what in assigned_attributes(self._members.lineage(cls))
-            return NO_PARTS if known else ALL_PARTS
-        return ALL_PARTS if _is_left_open(method) else NO_PARTS
+            return _NOTHING if known else Told(NO_PARTS, frozenset({what}))
+        return Told(ALL_PARTS if _is_left_open(method) else NO_PARTS)
 
     def _home(self, cls: ast.ClassDef, method: NamedFunction) -> ast.ClassDef | None:
         return next((c for c in self._members.lineage(cls) if method in c.body), None)
@@ -136,7 +152,8 @@ class Written:
                 given = (*node.args, *(k.value for k in node.keywords))
                 passed = any(isinstance(a, ast.Name) and a.id == me for a in given)
                 if not isinstance(func, ast.Attribute):
-                    if passed or (isinstance(func, ast.Name) and func.id == "setattr"):
+                    called_by = func.id if isinstance(func, ast.Name) else ""
+                    if called_by == "setattr" or (passed and called_by not in _LOOKING):
                         parts.append(ALL_PARTS)
                     continue
                 if passed and not self._harmless(node):
@@ -169,6 +186,19 @@ def _part_of(node: ast.expr) -> frozenset[str]:
         node = node.value
     attribute = node.attr if isinstance(node, ast.Attribute) else ""
     return ALL_PARTS if attribute in _WHOLE else frozenset({attribute})
+
+
+_NOTHING = Told(NO_PARTS)
+
+
+def _both(told: Iterable[Told]) -> Told:
+    """What is told by one or the other."""
+    each = [*told]
+    return Told(_joined(t.parts for t in each), frozenset().union(*(t.unseen for t in each)))
+
+
+def _certain(told: Told) -> frozenset[str]:
+    return ALL_PARTS if told.unseen else told.parts
 
 
 def _joined(parts: Iterable[frozenset[str]]) -> frozenset[str]:

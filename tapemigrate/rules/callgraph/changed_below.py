@@ -7,7 +7,7 @@ import ast
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.written import NO_PARTS
+from tapemigrate.flow.written import ALL_PARTS, NO_PARTS
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
@@ -22,14 +22,28 @@ def parts_below(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> f
     others = [(u, other) for u, other in beside(project, cls) if u is not unit]
     if not others:
         return NO_PARTS
-    called = _called_for(project.effects(unit), cls, name)
-    return NO_PARTS.union(
-        *(
-            project.effects(home).written.by(other, each)
-            for home, other in others
-            for each in sorted(called & _bound_in(other))
-        )
-    )
+    effects, found = project.effects(unit), set[str]()
+    own = _called_for(effects, cls, name)
+    done, pending = set[str](), sorted(own)
+    while pending:
+        each = pending.pop()
+        if each in done:
+            continue
+        done.add(each)
+        bound = [(project.effects(u), c) for u, c in others if each in _bound_in(c)]
+        if any(there.method(c, each) is None for there, c in bound):
+            return ALL_PARTS  # it is called so, and is no method
+        told = [there.written.told(c, each) for there, c in bound]
+        if each not in own:  # it is a class of another file that calls it
+            if effects.method(cls, each) is not None:
+                told.append(effects.written.told(cls, each))
+                pending += sorted(_called_for(effects, cls, each))
+            elif not told:
+                return ALL_PARTS
+        for one in told:
+            found |= one.parts
+            pending += sorted(one.unseen)
+    return frozenset(found)
 
 
 def beside(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef]]:
