@@ -58,14 +58,14 @@ class Between:
         nodes: set[Def] = set()
         edges: list[tuple[Def | None, Use]] = []
         for leaf in leaves:
-            beside = self._made_beside(leaf)
+            beside = self._made_beside(leaf) | self._set_by(leaf)
             sliced = self._ops.cut(target, leaf.defs | beside, stops, rounds)
             found = sliced.leading_to(leaf.defs.__contains__)
             if self._has_hidden_paths(leaf, found):
                 found |= sliced.leading_to(self._ops.may_hide_a_source)
             if recorded:
                 found |= sliced.leading_to(lambda d: d.path[:2] in recorded or d.path in recorded)
-            kept = found - leaf.defs - stops
+            kept = found - leaf.defs - stops - beside
             if leaf.lent is not None:
                 found = kept = sliced.leading_to((leaf.defs | beside).__contains__) - stops
             nodes |= kept
@@ -162,6 +162,20 @@ class Between:
         """What the call that watches the source makes beside it, or puts where others find it."""
         stmts = {d.stmt for d in leaf.defs} if leaf.lent is not None else set()
         return frozenset(d for d in self._flow.defs.values() if stmts and d.stmt in stmts)
+
+    def _set_by(self, leaf: Leaf) -> frozenset[Def]:
+        """The calls of methods of the object, or of a class above, that set the source.
+
+        It was not there before, and nothing can watch it while they run.
+        """
+        return frozenset(
+            use.made
+            for d in leaf.defs
+            if d.kind is Kind.ENTRY and len(d.path) > 1
+            for use in d.uses
+            if use.made.kind is Kind.MUTATE and use.made.path == d.path[:1]
+            if d.path[1].lstrip(".") in self._ops.sets_parts(use.made)
+        )
 
     def _has_hidden_paths(self, leaf: Leaf, seen: frozenset[Def]) -> bool:
         """Whether a path that is not ``seen`` may lead from the source to the target.

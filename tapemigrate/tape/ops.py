@@ -126,6 +126,12 @@ class Ops:
                 self._makes[made] = Make.PYTHON
         return self._makes[made]
 
+    def sets_parts(self, made: Def) -> frozenset[str]:
+        """The attributes that a call of an own method sets, where it leaves the others alone."""
+        if not isinstance(made.value, ast.Call):
+            return frozenset()
+        return self._kinds.effect(made.value).parts
+
     def may_hide_a_source(self, made: Def) -> bool:
         """Whether a value from out of sight may reach the target through this definition."""
         if made not in self._opaque:
