@@ -15,8 +15,8 @@ from tapemigrate.flow.functions import Function, NamedFunction, free_names
 from tapemigrate.flow.members import Members
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.touched import Touched
 from tapemigrate.flow.unpacking import all_given
-from tapemigrate.flow.written import Written
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, calls_in, walk
 
@@ -45,8 +45,8 @@ class Effects(Members):
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
         self._filling = FilledArguments(self._functions, self._classes, harmless, joins)
-        #: What methods change of their objects.
-        self.written = Written(self, harmless)
+        #: What methods do with the attributes of their objects.
+        self.touched = Touched(self, harmless)
         self._setting_names = Fixpoint[str, frozenset[str]](frozenset())
         self._called: bool | None = None
         #: What calls may run by other names than those of functions.
@@ -81,7 +81,7 @@ class Effects(Members):
 
     def writes_self(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether calling ``self.name(…)`` may change ``self``; True where that cannot be seen."""
-        return bool(self.written.by(cls, name))
+        return bool(self.touched.written(cls, name))
 
     def sets_parts(self, name: str) -> bool:
         """Whether a method of that name, of a class of this file, changes its object."""

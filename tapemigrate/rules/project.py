@@ -16,7 +16,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import Scope, is_static
 from tapemigrate.flow.members import HOOKS
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.flow.written import NO_PARTS
+from tapemigrate.flow.touched import NO_PARTS
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.getters import under_getters
 from tapemigrate.rules.indexes import (

@@ -91,7 +91,7 @@ class Between:
                 e for e in sliced.edges if e[0] not in beside and not self._only_asks(*e, requests)
             ]
             joined = replace(sliced, edges=tuple(edges)).leading_to(leaf.defs.__contains__)
-            if any(use.made in joined for use in target):
+            if any(use.made in joined for use in target) or self._is_read(leaf, request, sliced):
                 return True
             if leaf.variables or not any(d.kind in _OUTSIDE for d in leaf.defs):
                 made = sliced.made if leaf.outside else self._without_keys(sliced, target)
@@ -102,6 +102,12 @@ class Between:
                 if self._ops.calls_unseen(request.target):
                     return True
         return False
+
+    def _is_read(self, leaf: Leaf, request: Request, sliced: Backward) -> bool:
+        """Whether methods of the object that run for the target read the source by themselves."""
+        kept = {d.path[1].lstrip(".") for d in leaf.defs if d.kind is Kind.ENTRY and d.path[1:]}
+        values = [request.target, *(d.value for d in sliced.made if d.value is not None)]
+        return bool(kept) and any(kept & self._ops.read_by_methods(value) for value in values)
 
     def holder_of_both(self, sources: Sources, target: frozenset[Use]) -> ast.expr | None:
         """What a source, and what the target is made of, were taken out of in one go."""
@@ -168,14 +174,23 @@ class Between:
 
         It was not there before, and nothing can watch it while they run.
         """
-        return frozenset(
-            use.made
+        found: set[Def] = set()
+        pending = [
+            (use.made, d.path)
             for d in leaf.defs
             if d.kind is Kind.ENTRY and len(d.path) > 1
             for use in d.uses
-            if use.made.kind is Kind.MUTATE and use.made.path == d.path[:1]
-            if d.path[1].lstrip(".") in self._ops.sets_parts(use.made)
-        )
+        ]
+        while pending:
+            made, path = pending.pop()
+            parts = self._ops.sets_parts(made) if made.kind is Kind.MUTATE else frozenset[str]()
+            if made in found or not parts or made.path != path[:1]:
+                continue
+            if path[1].lstrip(".") in parts:
+                found.add(made)
+            else:  # it leaves the source as it was
+                pending += [(use.made, path) for use in made.before]
+        return frozenset(found)
 
     def _has_hidden_paths(self, leaf: Leaf, seen: frozenset[Def]) -> bool:
         """Whether a path that is not ``seen`` may lead from the source to the target.

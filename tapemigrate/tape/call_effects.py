@@ -12,7 +12,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.filled import Filled
 from tapemigrate.flow.paths import is_super, names_class, path_of
 from tapemigrate.flow.run_by_calls import run_by
-from tapemigrate.flow.written import ALL_PARTS, NO_PARTS
+from tapemigrate.flow.touched import ALL_PARTS, NO_PARTS
 from tapemigrate.names import Names
 from tapemigrate.patterns import late
 from tapemigrate.source.trees import arguments_of
@@ -127,7 +127,8 @@ class CallEffects:
         if self.cls is not None and me and self.is_above(call):
             # What a class above has; where it is called on a class, self is an argument.
             above = is_super(func.value)
-            parts = self._effects.written.above(self.cls, func.attr) if above else ALL_PARTS
+            base = func.value.id if isinstance(func.value, ast.Name) else ""
+            parts = self._effects.touched.written_above(self.cls, func.attr, base)
             parts |= self._parts_below(self.cls, func.attr)
             return Effect(
                 (ast.Name(me, ast.Load()),) if parts else (),
@@ -167,7 +168,7 @@ class CallEffects:
         mine = owner == (self.self_name,)
         parts = NO_PARTS
         if mine and self.cls is not None:
-            parts = self._effects.written.by(self.cls, func.attr)
+            parts = self._effects.touched.written(self.cls, func.attr)
             parts |= self._parts_below(self.cls, func.attr)
             if not parts:
                 held = self._effects.method(self.cls, func.attr) is None

@@ -132,6 +132,15 @@ class Ops:
             return frozenset()
         return self._kinds.effect(made.value).parts
 
+    def read_by_methods(self, value: ast.expr) -> frozenset[str]:
+        """The attributes that own methods read which are called there."""
+        cls, found = self._kinds.cls, frozenset[str]()
+        for call in walk(value) if cls is not None else ():
+            path = path_of(call.func) if isinstance(call, ast.Call) else None
+            if cls is not None and path is not None and path[:-1] == (self._kinds.self_name,):
+                found |= self._kinds.effects.touched.told(cls, path[1].lstrip(".")).read
+        return found
+
     def may_hide_a_source(self, made: Def) -> bool:
         """Whether a value from out of sight may reach the target through this definition."""
         if made not in self._opaque:

@@ -7,7 +7,7 @@ import ast
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.written import ALL_PARTS, NO_PARTS
+from tapemigrate.flow.touched import ALL_PARTS, NO_PARTS
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
@@ -33,15 +33,15 @@ def parts_below(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> f
         bound = [(project.effects(u), c) for u, c in others if each in _bound_in(c)]
         if any(there.method(c, each) is None for there, c in bound):
             return ALL_PARTS  # it is called so, and is no method
-        told = [there.written.told(c, each) for there, c in bound]
+        told = [there.touched.told(c, each) for there, c in bound]
         if each not in own:  # it is a class of another file that calls it
             if effects.method(cls, each) is not None:
-                told.append(effects.written.told(cls, each))
+                told.append(effects.touched.told(cls, each))
                 pending += sorted(_called_for(effects, cls, each))
             elif not told:
                 return ALL_PARTS
         for one in told:
-            found |= one.parts
+            found |= one.written
             pending += sorted(one.unseen)
     return frozenset(found)
 

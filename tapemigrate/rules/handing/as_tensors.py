@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
-from tapemigrate.flow.written import assigned_attributes
+from tapemigrate.flow.touched import assigned_attributes
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes

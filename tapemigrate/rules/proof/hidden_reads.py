@@ -211,7 +211,7 @@ class HiddenReads:
             return self._read_by(region, used, used.attr, leaves)
         scope = self._view.scope
         first = isinstance(scope, NamedFunction) and scope.name == used.attr == "__init__"
-        if first or not (above or effects.written.is_unseen_above(cls)):
+        if first or not (above or effects.touched.is_unseen_above(cls)):
             return []  # the object has nothing yet but what is set here; or it is a library's
         found: list[str | Refusal] = []
         if above:

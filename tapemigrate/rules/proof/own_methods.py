@@ -46,7 +46,7 @@ def _set_by(view: View, method: str) -> frozenset[str]:
     """The attributes that a method of the object sets, where it leaves the others as they are."""
     if view.cls is None or not method:
         return frozenset()
-    written = view.kinds.effects.written.by(view.cls, method)
+    written = view.kinds.effects.touched.written(view.cls, method)
     return frozenset(f".{name}" for name in written)
 
 

@@ -1,4 +1,4 @@
-"""Which attributes of their object methods set, or change in place: by themselves, or by others."""
+"""Which attributes of their object methods set, change in place or read, with all they call."""
 
 from __future__ import annotations
 
@@ -32,22 +32,27 @@ _Run = tuple[ast.ClassDef, str | NamedFunction, ast.ClassDef | None]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The attributes that are changed, but for what methods do that are not in this file."""
+    """The attributes that are ``written`` and ``read``, but for what is done out of sight.
 
-    parts: frozenset[str]
+    ``unseen`` are the methods of the object that are called and do not stand in the file.
+    """
+
+    written: frozenset[str]
+    read: frozenset[str] = frozenset()
     unseen: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """What one method does to its object: what it sets itself, and what it calls of it."""
+    """What one method does to its object, and what it calls: of it, above, by a class's name."""
 
-    parts: frozenset[str]
+    told: Told
     called: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
+    of_classes: tuple[tuple[str, str], ...] = ()
 
 
-class Written:
+class Touched:
     """Tells it of the classes of one file. ``harmless`` calls put nothing into what they get."""
 
     def __init__(self, members: Members, harmless: Callable[[ast.Call], bool]) -> None:
@@ -56,17 +61,23 @@ class Written:
         self._known: dict[_Run, Told] = {}
         self._own: dict[NamedFunction, _Own] = {}
 
-    def by(self, cls: ast.ClassDef, name: str) -> frozenset[str]:
-        """The attributes that ``self.name(…)`` may change; ``ALL_PARTS`` if that cannot be seen."""
-        return _certain(self.told(cls, name))
-
     def told(self, cls: ast.ClassDef, name: str) -> Told:
-        """The same, with the methods of the object that it calls and that are not in this file."""
+        """What ``self.name(…)`` does, in a method of ``cls``."""
         return self._of((cls, name, None))
 
-    def above(self, cls: ast.ClassDef, name: str) -> frozenset[str]:
-        """The attributes that ``super().name(…)``, in a method of ``cls``, may change."""
-        return _certain(_both(self._of((each, name, cls)) for each in self._members.heirs(cls)))
+    def written(self, cls: ast.ClassDef, name: str) -> frozenset[str]:
+        """The attributes that it may change; ``ALL_PARTS`` where that cannot be seen."""
+        return _certain(self.told(cls, name))
+
+    def written_above(self, cls: ast.ClassDef, name: str, owner: str = "") -> frozenset[str]:
+        """The same of ``super().name(…)``, or of ``Owner.name(self, …)``."""
+        heirs = self._members.heirs(cls)
+        if not owner:
+            return _certain(_both(self._of((each, name, cls)) for each in heirs))
+        method = self._of_class(cls, owner, name)
+        if method is None:
+            return ALL_PARTS
+        return _certain(_both(self._of((each, method, None)) for each in heirs))
 
     def is_unseen_above(self, cls: ast.ClassDef) -> bool:
         """Whether a class above, other than a library's, is not in this file."""
@@ -90,6 +101,8 @@ class Written:
         if isinstance(what, NamedFunction):
             own = self._own_of(what)
             yield from ((cls, name, None) for name in own.called)
+            named = (self._of_class(cls, *each) for each in own.of_classes)
+            yield from ((cls, method, None) for method in named if method is not None)
             home = self._home(cls, what) if own.above else None
             yield from ((cls, name, home) for name in own.above if home is not None)
         elif above is not None:
@@ -104,18 +117,25 @@ class Written:
         cls, what, above = run
         if isinstance(what, NamedFunction):
             own = self._own_of(what)
-            lost = own.above and self._home(cls, what) is None
-            return Told(ALL_PARTS if lost else own.parts)
+            lost = bool(own.above) and self._home(cls, what) is None
+            lost |= any(self._of_class(cls, *each) is None for each in own.of_classes)
+            return Told(ALL_PARTS, own.told.read) if lost else own.told
         if above is not None:
             # A library's constructor sets nothing that was computed; other methods may call back.
             seen = what == "__init__" and not self.is_unseen_above(cls)
             seen = seen or bool(self._methods_above(cls, above, what))
-            return _NOTHING if seen else Told(NO_PARTS, frozenset({what}))
+            return _NOTHING if seen else Told(NO_PARTS, unseen=frozenset({what}))
         method = self._members.method(cls, what)
         if method is None:
             known = what in assigned_attributes(self._members.lineage(cls))
-            return _NOTHING if known else Told(NO_PARTS, frozenset({what}))
+            return _NOTHING if known else Told(NO_PARTS, unseen=frozenset({what}))
         return Told(ALL_PARTS if _is_left_open(method) else NO_PARTS)
+
+    def _of_class(self, cls: ast.ClassDef, owner: str, name: str) -> NamedFunction | None:
+        """The method that ``Owner.name`` means, where ``cls`` extends that class."""
+        base = self._members.class_named(owner)
+        known = base is not None and base in self._members.lineage(cls)
+        return self._members.method(base, name) if base is not None and known else None
 
     def _home(self, cls: ast.ClassDef, method: NamedFunction) -> ast.ClassDef | None:
         return next((c for c in self._members.lineage(cls) if method in c.body), None)
@@ -138,15 +158,19 @@ class Written:
 
     def _look_into(self, method: NamedFunction) -> _Own:
         if not method.args.args:
-            return _Own(NO_PARTS)
+            return _Own(_NOTHING)
         me = method.args.args[0].arg
-        parts: list[frozenset[str]] = []
+        written: list[frozenset[str]] = []
+        read: set[str] = set()
         called: dict[str, None] = {}
         above: dict[str, None] = {}
+        of_classes: dict[tuple[str, str], None] = {}
         for node in walk(method):
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load) and root_name(node) == me:
-                    parts.append(_part_of(node))
+                    written.append(_part_of(node))
+                elif isinstance(node, ast.Attribute) and path_of(node.value) == (me,):
+                    read.add(node.attr)
             elif isinstance(node, ast.Call) and not is_super(node):
                 func = node.func
                 given = (*node.args, *(k.value for k in node.keywords))
@@ -154,18 +178,22 @@ class Written:
                 if not isinstance(func, ast.Attribute):
                     called_by = func.id if isinstance(func, ast.Name) else ""
                     if called_by == "setattr" or (passed and called_by not in _LOOKING):
-                        parts.append(ALL_PARTS)
+                        written.append(ALL_PARTS)
                     continue
                 if passed and not self._harmless(node):
-                    parts.append(ALL_PARTS)  # ``Base.build(self)``
+                    if isinstance(func.value, ast.Name) and path_of(given[0]) == (me,):
+                        of_classes[func.value.id, func.attr] = None  # ``Base.build(self)``
+                    else:
+                        written.append(ALL_PARTS)
                 if is_super(func.value):
                     above[func.attr] = None
                 owner = path_of(func.value) or ("",)
                 if owner == (me,):
                     called[func.attr] = None
                 elif owner[0] == me and func.attr in CHANGERS:
-                    parts.append(_part_of(func.value))
-        return _Own(_joined(parts), tuple(called), tuple(above))
+                    written.append(_part_of(func.value))
+        told = Told(_joined(written), frozenset(read))
+        return _Own(told, tuple(called), tuple(above), tuple(of_classes))
 
 
 def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
@@ -194,11 +222,15 @@ _NOTHING = Told(NO_PARTS)
 def _both(told: Iterable[Told]) -> Told:
     """What is told by one or the other."""
     each = [*told]
-    return Told(_joined(t.parts for t in each), frozenset().union(*(t.unseen for t in each)))
+    return Told(
+        _joined(t.written for t in each),
+        frozenset().union(*(t.read for t in each)),
+        frozenset().union(*(t.unseen for t in each)),
+    )
 
 
 def _certain(told: Told) -> frozenset[str]:
-    return ALL_PARTS if told.unseen else told.parts
+    return ALL_PARTS if told.unseen else told.written
 
 
 def _joined(parts: Iterable[frozenset[str]]) -> frozenset[str]:
