@@ -177,12 +177,14 @@ class Evaluation:
                 if ".__dict__" in path:
                     path = path[: path.index(".__dict__")]
                 put = _put(call, expr)
-                parts = effect.parts if expr in effect.changes else None
+                parts = effect.parts if expr in effect.changes else frozenset[str]()
+                if any(self._states.is_computed(state, (*path, f".{part}")) for part in parts):
+                    parts = frozenset()
                 # A list gets another element, and those it has stay what they are.
                 held = not put or not all(map(_is_container, self._states.meant(state, path)))
                 held = held and not parts
                 self._states.change_everywhere(state, call, path, found, held=held)
-                for part in sorted(parts or ()):
+                for part in sorted(parts):
                     known = (*path, f".{part}")
                     if known in state:
                         self._states.change_everywhere(state, call, known, found, held=True)

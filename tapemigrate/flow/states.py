@@ -6,7 +6,7 @@ A ``State`` maps access paths to the definitions that may hold there.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Iterable, Set
 from itertools import chain, compress
 from operator import is_, not_
 
@@ -144,12 +144,12 @@ class States:
         uses: Uses,
         aliases: bool = True,
         put: Iterable[ast.expr] = (),
-        parts: Collection[str] | None = None,
+        parts: Set[str] = frozenset(),
     ) -> None:
         """The object at ``path`` changes in place: what it was made of stays part of it.
 
-        ``put`` is what it may hold from then on, ``parts`` the attributes that may change, where
-        others do not.
+        ``put`` is what it may hold from then on, ``parts`` the attributes that may change where
+        not all of them may.
         """
         before = self.lookup(state, path)
         made = self.define(node, path, Kind.MUTATE, node if isinstance(node, ast.Call) else None)
@@ -180,9 +180,7 @@ class States:
             if (given | own) & before:
                 state[name] = own | {here}
 
-    def _may_change(
-        self, state: State, path: Path, place: int, parts: Collection[str] | None
-    ) -> bool:
+    def _may_change(self, state: State, path: Path, place: int, parts: Set[str]) -> bool:
         """Whether a part of an object changes where these attributes of it do, or any may."""
         name = path[place]
         if not parts or name == PARTS or not name.startswith("."):

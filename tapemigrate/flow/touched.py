@@ -119,6 +119,8 @@ class Touched:
             own = self._own_of(what)
             lost = bool(own.above) and self._home(cls, what) is None
             lost |= any(self._of_class(cls, *each) is None for each in own.of_classes)
+            # What is set may be kept elsewhere, or not at all.
+            lost |= bool(own.told.written) and self._is_hooked(cls)
             return Told(ALL_PARTS, own.told.read) if lost else own.told
         if above is not None:
             # A library's constructor sets nothing that was computed; other methods may call back.
@@ -130,6 +132,10 @@ class Touched:
             known = what in assigned_attributes(self._members.lineage(cls))
             return _NOTHING if known else Told(NO_PARTS, unseen=frozenset({what}))
         return Told(ALL_PARTS if _is_left_open(method) else NO_PARTS)
+
+    def _is_hooked(self, cls: ast.ClassDef) -> bool:
+        lineage = self._members.lineage(cls)
+        return any(each.name in self._members.hooked for each in lineage)
 
     def _of_class(self, cls: ast.ClassDef, owner: str, name: str) -> NamedFunction | None:
         """The method that ``Owner.name`` means, where ``cls`` extends that class."""

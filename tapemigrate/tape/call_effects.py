@@ -135,6 +135,7 @@ class CallEffects:
                 contents=args,
                 objects=_parts(others),
                 writes_hidden=True,
+                sets=self._effects.sets(func.attr) - parts if _but(parts) else NO_PARTS,
                 above=me if above else "",
                 parts=_but(parts),
             )
@@ -181,15 +182,16 @@ class CallEffects:
                     sets=self._effects.sets("__call__" if held else func.attr),
                     writes_hidden=True,
                 )
-        sets = frozenset[str]() if mine else self._effects.sets(func.attr)
         changed = (func.value, *handed) if mine else (func.value,)
+        parts = _but(parts) if len(changed) == 1 else NO_PARTS
+        whole = mine and not parts
         return Effect(
             changed,
             contents=args,
             objects=objects,
-            sets=sets,
+            sets=NO_PARTS if whole else self._effects.sets(func.attr) - parts,
             writes_hidden=True,
-            parts=_but(parts) if len(changed) == 1 else NO_PARTS,
+            parts=parts,
         )
 
     def _parts_below(self, cls: ast.ClassDef, method: str) -> frozenset[str]:
