@@ -15,7 +15,7 @@ from tapemigrate.flow.functions import Function, NamedFunction, free_names
 from tapemigrate.flow.members import Members
 from tapemigrate.flow.memory import is_remembering, keeps_when_called, remembers, remembers_objects
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.touched import Touched
+from tapemigrate.flow.touched import Known, Touched
 from tapemigrate.flow.unpacking import all_given
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, calls_in, walk
@@ -45,8 +45,7 @@ class Effects(Members):
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
         self._filling = FilledArguments(self._functions, self._classes, harmless, joins)
-        #: What methods do with the attributes of their objects.
-        self.touched = Touched(self, harmless)
+        self._touched = Known()
         self._setting_names = Fixpoint[str, frozenset[str]](frozenset())
         self._called: bool | None = None
         #: What calls may run by other names than those of functions.
@@ -78,6 +77,11 @@ class Effects(Members):
                 if isinstance(node, ast.Attribute | ast.arg | ast.keyword)
             )
         return self._reuses_variables
+
+    @property
+    def touched(self) -> Touched:
+        """What methods do with the attributes of their objects."""
+        return Touched(self, self._harmless, self._touched)
 
     def writes_self(self, cls: ast.ClassDef, name: str) -> bool:
         """Whether calling ``self.name(…)`` may change ``self``; True where that cannot be seen."""

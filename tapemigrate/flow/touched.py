@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.components import components
@@ -52,14 +52,24 @@ class _Own:
     of_classes: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was found out of the methods of one file."""
+
+    told: dict[_Run, Told] = field(default_factory=dict)
+    own: dict[NamedFunction, _Own] = field(default_factory=dict)
+
+
 class Touched:
     """Tells it of the classes of one file. ``harmless`` calls put nothing into what they get."""
 
-    def __init__(self, members: Members, harmless: Callable[[ast.Call], bool]) -> None:
+    def __init__(
+        self, members: Members, harmless: Callable[[ast.Call], bool], known: Known
+    ) -> None:
         self._members = members
         self._harmless = harmless
-        self._known: dict[_Run, Told] = {}
-        self._own: dict[NamedFunction, _Own] = {}
+        self._known = known.told
+        self._own = known.own
 
     def told(self, cls: ast.ClassDef, name: str) -> Told:
         """What ``self.name(…)`` does, in a method of ``cls``."""
