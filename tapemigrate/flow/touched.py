@@ -110,7 +110,9 @@ class Touched:
         cls, what, above = run
         if isinstance(what, NamedFunction):
             own = self._own_of(what)
-            yield from ((cls, name, None) for name in own.called)
+            # A property runs where it is read, and so may a method that is handed on.
+            asked = (n for n in sorted(own.told.read) if self._members.method(cls, n) is not None)
+            yield from ((cls, name, None) for name in dict.fromkeys((*own.called, *asked)))
             named = (self._of_class(cls, *each) for each in own.of_classes)
             yield from ((cls, method, None) for method in named if method is not None)
             home = self._home(cls, what) if own.above else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
@@ -57,7 +57,13 @@ class Beside:
     """Looks at what calls, containers and objects gave besides the sources of one scope."""
 
     def __init__(
-        self, flow: Flow, kinds: Kinds, ops: Ops, names: SecondNames, apart: Apart
+        self,
+        flow: Flow,
+        kinds: Kinds,
+        ops: Ops,
+        names: SecondNames,
+        apart: Apart,
+        parts_apart: Callable[[Path, Path], bool],
     ) -> None:
         self._flow = flow
         self._kinds = kinds
@@ -67,6 +73,7 @@ class Beside:
         self._names = names
         self._lookups = Lookups(flow, kinds)
         self._apart = apart
+        self._parts_apart = parts_apart
 
     def assumed(
         self, request: Request, target: frozenset[Use], sources: Sources, stops: list[Def]
@@ -223,6 +230,7 @@ class Beside:
             and path[: len(holder)] == holder
             and text_of(path) != leaf.watch
             and not self._kinds.is_static(path[-1])
+            and not self._is_apart(path, leaf)
             for path in read
             for holder in {d.path for d in own}
         ):
@@ -243,6 +251,10 @@ class Beside:
                     if made not in named and not self._kinds.is_static(path[-1]):
                         return True
         return False
+
+    def _is_apart(self, path: Path, leaf: Leaf) -> bool:
+        """Whether it is a part of an object that was made of no other, nor was the source."""
+        return leaf.path is not None and self._parts_apart(path, leaf.path)
 
     def _objects(self, holders: list[Def]) -> set[Def]:
         """The holders that unknown calls gave, and the objects of which such calls made them."""

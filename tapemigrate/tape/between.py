@@ -106,9 +106,11 @@ class Between:
     def _is_read(self, leaf: Leaf, request: Request, sliced: Backward) -> bool:
         """Whether methods of the object that run for the target read the source by themselves."""
         kept = {d.path[1].lstrip(".") for d in leaf.defs if d.kind is Kind.ENTRY and d.path[1:]}
+        if not kept:
+            return False
         made = sliced.made - self._set_by(leaf)
         values = [request.target, *(d.value for d in made if d.value is not None)]
-        return bool(kept) and any(kept & self._ops.read_by_methods(value) for value in values)
+        return any(kept & self._ops.read_by_methods(value) for value in values)
 
     def holder_of_both(self, sources: Sources, target: frozenset[Use]) -> ast.expr | None:
         """What a source, and what the target is made of, were taken out of in one go."""

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.hooks import is_property
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.returned import gives_iterator
@@ -52,16 +53,28 @@ class Deferred:
         )
 
     def reads(self, value: ast.expr) -> bool:
-        """Whether the value is a part of an object made here, whose code may compute it."""
+        """Whether the value is a part of an object made here, whose code may compute it.
+
+        Or a property of the object whose method this is.
+        """
         path = path_of(value)
         if path is None or not isinstance(value, ast.Attribute):
             return False
+        if self._is_own_property(path):
+            return True
         return any(
             made.kind in _OBJECTS
             and path[: len(made.path)] == made.path
             and any(self._is_computed(made, step) for step in path[len(made.path) :])
             for made in origins(self._flow.reads.get(value, frozenset()))
         )
+
+    def _is_own_property(self, path: Path) -> bool:
+        cls = self._kinds.cls
+        if cls is None or len(path) < 2 or path[0] != self._kinds.self_name:
+            return False
+        method = self._kinds.effects.method(cls, path[1].lstrip("."))
+        return method is not None and any(map(is_property, method.decorator_list))
 
     def _is_computed(self, owner: Def, step: str) -> bool:
         if not step.startswith("."):

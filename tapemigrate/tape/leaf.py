@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.definitions import Def
-from tapemigrate.flow.paths import text_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,11 @@ class Leaf:
     def is_new(self) -> bool:
         """Whether it is made where the gradient is asked for: what was there before is older."""
         return bool(self.defs) and not (self.outside or self.found or self.variables)
+
+    @property
+    def path(self) -> Path | None:
+        """What is watched, as a path; None where it is none, or nothing is."""
+        return path_of(ast.parse(self.watch, mode="eval").body) if self.watch else None
 
     @property
     def may_be_tensor(self) -> bool:

@@ -133,12 +133,13 @@ class Ops:
         return self._kinds.effect(made.value).parts
 
     def read_by_methods(self, value: ast.expr) -> frozenset[str]:
-        """The attributes that own methods read which are called there."""
+        """The attributes that own methods read which run there, called or as properties."""
         cls, found = self._kinds.cls, frozenset[str]()
-        for call in walk(value) if cls is not None else ():
-            path = path_of(call.func) if isinstance(call, ast.Call) else None
+        effects = self._kinds.effects
+        for node in walk(value) if cls is not None else ():
+            path = path_of(node) if isinstance(node, ast.Attribute) else None
             if cls is not None and path is not None and path[:-1] == (self._kinds.self_name,):
-                found |= self._kinds.effects.touched.told(cls, path[1].lstrip(".")).read
+                found |= effects.touched.told(cls, path[1].lstrip(".")).read
         return found
 
     def may_hide_a_source(self, made: Def) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import path_of, text_of
+from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds
@@ -85,10 +85,12 @@ def elsewhere(
     flow: Flow,
     kinds: Kinds,
     ops: Ops,
+    is_made_of_none: Callable[[Path], bool],
     sources: Set[Def] = frozenset(),
 ) -> Refusal:
     """That no tape of this scope sees the target being computed, and where one might.
 
+    ``is_made_of_none`` tells attributes that are nothing but placeholders, variables and numbers;
     ``sources`` are none of what the target is made of, only what gradients in it are taken by.
     """
     made = {u.made for u in target}
@@ -116,6 +118,8 @@ def elsewhere(
     whole = {path[1] for path in entered if len(path) == 2}
     parts = {p[1] for p in entered if all(step.startswith("[") for step in p[2:])}
     names = whole or parts
+    if len(names) > 1:
+        names = {n for n in names if not is_made_of_none((kinds.self_name or "", n))} or names
     keeps = names.pop().lstrip(".") if len(names) == 1 else ""
     if any(d.path[0] == "self" and d.kind is not Kind.ASSIGN for d in made):
         return Refusal(

@@ -60,12 +60,14 @@ class RegionFinder:
         reader: SourceReader,
         parents: dict[ast.AST, ast.AST],
         apart: Apart,
+        parts_apart: Callable[[Path, Path], bool],
         holds_variables: Callable[[Path], bool],
         deferred: Deferred,
         is_plain: Callable[[str], bool],
         gives_numbers: Callable[[ast.Call], bool],
     ) -> None:
-        """``holds_variables`` tells whether what comes from outside holds nothing else.
+        """``parts_apart`` tells whether the first part of an object was made of nothing, and so
+        was the second one, ``holds_variables`` whether what comes from outside holds nothing else.
 
         ``is_plain``: whether a name of the module is of an object that knows no tensors;
         ``gives_numbers``: whether a function of the user's gives nothing but such, or numbers.
@@ -80,7 +82,7 @@ class RegionFinder:
         self._between = Between(flow, self._ops, holds_variables)
         self.received = Received(flow, blocks, kinds, reader, self._ops, self._between)
         self._names = SecondNames(flow, blocks, kinds, operands, self._ops, apart)
-        self._beside = Beside(flow, kinds, self._ops, self._names, apart)
+        self._beside = Beside(flow, kinds, self._ops, self._names, apart, parts_apart)
         self._room = Room(flow, blocks, kinds)
         self._aside = PuttingAside(flow, blocks, kinds, self._ops)
         self._nodes: dict[tuple[Request, frozenset[Path]], frozenset[Def]] = {}
@@ -364,7 +366,8 @@ class RegionFinder:
     def _elsewhere(
         self, request: Request, target: frozenset[Use], sources: Set[Def] = frozenset()
     ) -> Refusal:
-        return elsewhere(request, target, self._flow, self._kinds, self._ops, sources)
+        made_of_none = self._reader.is_made_of_none
+        return elsewhere(request, target, self._flow, self._kinds, self._ops, made_of_none, sources)
 
     def _computes(self, made: Def) -> bool:
         """Whether it is no mere name of what came from outside."""

@@ -46,6 +46,9 @@ SET_BY_A_CALL = "`{}` may be given another value by what is called {}, where not
 UNWATCHABLE = "`{}` is made where nothing can watch it"
 
 
+_MADE_OF_NONE = frozenset({Make.LEAF, Make.PYTHON, Make.VARIABLE, Make.FROZEN, Make.VARIABLES})
+
+
 class SourceReader:
     """Resolves the ``xs`` of a call through names, lists, comprehensions and loops."""
 
@@ -74,6 +77,11 @@ class SourceReader:
             self.read,
             lambda made, depth: self._definition(made, text_of(made.path), depth, None),
         )
+
+    def is_made_of_none(self, path: Path) -> bool:
+        """Whether what is kept there was made of nothing: placeholders, variables, numbers."""
+        makes = self._evidence.kept_values(path)
+        return bool(makes) and makes <= _MADE_OF_NONE
 
     def read(self, node: ast.expr, depth: int = 0) -> Sources:
         """What ``node`` stands for at its place."""

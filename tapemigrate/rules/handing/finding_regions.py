@@ -18,6 +18,7 @@ from tapemigrate.rules.values.module_variables import are_variables, is_trainabl
 from tapemigrate.rules.values.named_variables import named_variables
 from tapemigrate.rules.values.optional import given_for
 from tapemigrate.rules.values.own_lists import is_filled_here
+from tapemigrate.rules.values.parts_apart import parts_apart
 from tapemigrate.rules.values.plain_objects import gives_numbers, is_plain_object
 from tapemigrate.rules.values.plain_sources import plain_source
 from tapemigrate.rules.values.provenance import Tracer
@@ -48,6 +49,7 @@ def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fals
         _reader_of(project, view, tracer, by_name),
         view.unit.parents,
         Siblings(project, view).apart,
+        lambda path, source: parts_apart(project, view, path, source),
         lambda path: _is_own_variable(project, tracer, view, path),
         deferred(project, view),
         lambda name: is_plain_object(project, view.unit, name),

@@ -26,6 +26,7 @@ from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import name_of, wrong
 from tapemigrate.rules.values.estimators import is_fed_data, runs_in_graphs_of_its_own
 from tapemigrate.rules.values.optional import is_no_function
+from tapemigrate.rules.values.parts_apart import parts_apart
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal
@@ -68,6 +69,8 @@ class EnteringValue:
         while len(root.path) > 1 and is_of_container(self._project, view, root.path):
             root = replace(root, path=root.path[:-1])  # what the method is called on
         text = text_of(root.path)
+        if leaves and all(self._is_part_apart(root, each) for each in leaves):
+            return None
         if is_plain(self._project, self._view, root) and not self._holds_source(root, leaves):
             imported = root.kind is Kind.ENTRY and root.path[0] in self._project.imported(view.unit)
             if imported:
@@ -108,6 +111,11 @@ class EnteringValue:
             elif variables and not self._is_element(root):
                 return wrong(text, "computed where its object was made", "the variables")
         return self._from_outside(root, leaves) or self.descent(root, leaves)
+
+    def _is_part_apart(self, root: Def, leaf: Leaf) -> bool:
+        """Whether both are parts of objects whose classes make them of nothing."""
+        source = leaf.path
+        return source is not None and parts_apart(self._project, self._view, root.path, source)
 
     def _from_outside(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         """What is known of a value of the module, or of a function around."""

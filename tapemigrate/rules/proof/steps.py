@@ -328,7 +328,7 @@ def _entered(me: str, region: Region, rows: list[ast.stmt]) -> set[str]:
     """The attributes that are watched where the tape opens."""
     inside = {stmt for row in rows for stmt in walk(row)}
     paths = {
-        path_of(ast.parse(leaf.watch, mode="eval").body)
+        leaf.path
         for leaf in region.sources.leaves
         if leaf.watch is not None and not any(d.stmt in inside for d in leaf.defs)
     }
