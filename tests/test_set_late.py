@@ -38,9 +38,6 @@ def told(text: str) -> str:
 @pytest.mark.parametrize(
     ("above", "call"),
     [
-        ("Base", "super().__init__()"),
-        ("Base", "super(Critic, self).__init__()"),
-        ("Base", "Base.__init__(self)"),
         ("Network", "super().__init__()"),
         ("Network", "Network.__init__(self)"),
         ("Network", "self.make_inputs()"),
@@ -50,6 +47,14 @@ def test_what_a_constructor_calls_may_set_the_source(above: str, call: str) -> N
     found = told(BUILT.format(kept="act", above=above, call=call))
     assert found.startswith("flag: ")
     assert "`self.act` is set by a method that the forward pass calls" in found
+
+
+@pytest.mark.parametrize(
+    "call", ["super().__init__()", "super(Critic, self).__init__()", "Base.__init__(self)"]
+)
+def test_what_a_class_in_sight_sets_is_watched_once_it_has_run(call: str) -> None:
+    found = told(BUILT.format(kept="act", above="Base", call=call))
+    assert "a tape round line 13 gives the same" in found
 
 
 def test_a_class_above_may_set_other_parts() -> None:
