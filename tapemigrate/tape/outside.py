@@ -120,7 +120,7 @@ def elsewhere(
     names = whole or parts
     if len(names) > 1:
         names = {n for n in names if not is_made_of_none((kinds.self_name or "", n))} or names
-    keeps = names.pop().lstrip(".") if len(names) == 1 else ""
+    keeps = min(names).lstrip(".") if len(names) == 1 else ""
     if any(d.path[0] == "self" and d.kind is not Kind.ASSIGN for d in made):
         return Refusal(
             f"the target `{what}` was computed before this method runs, outside of it",
