@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
+from tapemigrate.flow.functions import parameters
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.symbols import short
 
 _ASKING = frozenset({"keys", "values", "items", "get"})
@@ -13,9 +17,15 @@ _READERS = frozenset({"len", "zip", "enumerate", "list", "tuple", "sorted", "rev
 
 
 def is_filled_in_sight(project: Project, name: str) -> bool:
-    """Whether attributes of that name are nowhere given another name, nor handed on."""
+    """Whether attributes of that name are nowhere given another name, nor handed on.
+
+    A function that only reads what it is handed may have it.
+    """
     return all(
-        node.attr != name or isinstance(node.ctx, ast.Store) or _is_used_at_once(unit, node)
+        node.attr != name
+        or isinstance(node.ctx, ast.Store)
+        or _is_used_at_once(unit, node)
+        or _is_handed_to_a_reader(project, unit, node)
         for unit in project.units.having(name)
         for node in unit.nodes(ast.Attribute)
     )
@@ -25,16 +35,47 @@ def _is_used_at_once(unit: Unit, node: ast.Attribute) -> bool:
     parent = unit.parents[node]
     own = isinstance(node.value, ast.Name) and node.value.id == "self"
     match parent:
+        case ast.Subscript() if not isinstance(parent.ctx, ast.Load):
+            # what is assigned so, ``attributes.contents`` tells
+            return own and isinstance(unit.parents[parent], ast.Assign)
+        case ast.Attribute(attr="append"):
+            return own
+    return _only_reads(parent, node, unit.names.qualified)
+
+
+def _only_reads(
+    parent: ast.AST, node: ast.expr, qualified: Callable[[ast.expr], str | None]
+) -> bool:
+    """Whether what stands round a list, or a dict, reads its elements and does no more."""
+    match parent:
         case ast.Subscript(ctx=ast.Load()):
             return parent.value is node
-        case ast.Subscript():  # what is assigned so, ``attributes.contents`` tells
-            return own and isinstance(unit.parents[parent], ast.Assign)
         case ast.For() | ast.comprehension():
             return parent.iter is node
         case ast.Attribute():
-            return parent.attr in _ASKING or (own and parent.attr == "append")
+            return parent.attr in _ASKING
         case ast.Call(func=ast.Name(id=function)) if function in _READERS:
             return True
         case ast.Call():
-            return short(unit.names.qualified(parent.func)) is not None
+            return short(qualified(parent.func)) is not None
     return False
+
+
+def _is_handed_to_a_reader(project: Project, unit: Unit, node: ast.Attribute) -> bool:
+    """``flatgrad(loss, net.params)``, where the function of the file, or another, only reads it."""
+    call = unit.parents[node]
+    if not isinstance(call, ast.Call) or node not in call.args:
+        return False
+    kinds = project.view(unit, project.scope_of(unit, node)).kinds
+    function, path = kinds.called(call), kinds.name(call.func)
+    if function is None and path is not None and kinds.elsewhere is not None:
+        kinds, function = kinds.elsewhere(path) or (kinds, None)
+    if not isinstance(function, ast.FunctionDef) or not isinstance(
+        call.func, ast.Name | ast.Attribute
+    ):
+        return False
+    named = (a.arg for a in parameters(function.args))
+    given = next((p for p in named if argument_for(call, function, p, False) is node), None)
+    parents = {child: each for each in walk(function) for child in ast.iter_child_nodes(each)}
+    uses = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == given]
+    return given is not None and all(_only_reads(parents[n], n, kinds.name) for n in uses)

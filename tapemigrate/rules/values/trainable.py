@@ -27,15 +27,19 @@ def trainable(project: Project, view: View, node: ast.Attribute) -> Trainable | 
         if given and all(_is_new_variable(inner, value) for inner, value in given):
             return Trainable(sure=True, listed=False, single=True)
         given = given_by_object(project, view, node)
-        kept = given and all(
-            isinstance(value, ast.List) and are_variables(project, inner, value)
-            for inner, value in given
-        )
+        kept = given and all(_are_listed(project, inner, value) for inner, value in given)
         return Trainable(sure=True, listed=False) if kept else None
     libraries = [_library(project, unit, cls) for unit, cls in _classes(project, view, node)]
     if not libraries or "" in libraries:
         return Trainable(sure=False, listed=False)
     return Trainable(sure=True, listed=all(path.startswith(_LISTS) for path in libraries))
+
+
+def _are_listed(project: Project, view: View, value: ast.expr | None) -> bool:
+    """``[self.w, self.b]`` of variables, or ``tf.trainable_variables()``."""
+    if isinstance(value, ast.List):
+        return are_variables(project, view, value)
+    return isinstance(value, ast.Call) and view.kinds.make(value) is Make.VARIABLES
 
 
 def _is_new_variable(view: View, value: ast.expr | None) -> bool:
