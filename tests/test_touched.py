@@ -134,9 +134,27 @@ def test_read() -> None:
 
 def test_what_is_out_of_sight_has_a_name() -> None:
     effects, found = touched(CLASSES, "Base")
-    assert effects.touched.told(found, "far") == Told(
-        NO_PARTS, frozenset({"elsewhere"}), frozenset({"elsewhere"})
-    )
+    elsewhere = frozenset({"elsewhere"})
+    assert effects.touched.told(found, "far") == Told(NO_PARTS, elsewhere, elsewhere, whole=True)
+
+
+@pytest.mark.parametrize(
+    ("cls", "method", "whole"),
+    [
+        ("Base", "sets", False),
+        ("Base", "in_turn", False),
+        ("Net", "reads", False),
+        ("Net", "__init__", False),
+        ("Base", "is_set", True),
+        ("Base", "handed", True),
+        ("Base", "dict", True),
+        ("Base", "itself", True),
+        ("Base", "rows", True),  # whatever is kept there is called
+    ],
+)
+def test_whole(cls: str, method: str, whole: bool) -> None:
+    effects, found = touched(CLASSES, cls)
+    assert effects.touched.told(found, method).whole is whole
 
 
 def test_many_attributes_are_all() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.components import components
@@ -34,12 +34,14 @@ _Run = tuple[ast.ClassDef, str | NamedFunction, ast.ClassDef | None]
 class Told:
     """The attributes that are ``written`` and ``read``, but for what is done out of sight.
 
-    ``unseen`` are the methods of the object that are called and do not stand in the file.
+    ``unseen`` are methods of the object that are called and not in the file. ``whole``:
+    the object itself is handed on, or named once more, or what it keeps is called.
     """
 
     written: frozenset[str]
     read: frozenset[str] = frozenset()
     unseen: frozenset[str] = frozenset()
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class Touched:
             lost |= any(self._of_class(cls, *each) is None for each in own.of_classes)
             # What is set may be kept elsewhere, or not at all.
             lost |= bool(own.told.written) and self._is_hooked(cls)
-            return Told(ALL_PARTS, own.told.read) if lost else own.told
+            return replace(own.told, written=ALL_PARTS, whole=True) if lost else own.told
         if above is not None:
             # A library's constructor sets nothing that was computed; other methods may call back.
             seen = what == "__init__" and not self.is_unseen_above(cls)
@@ -142,8 +144,9 @@ class Touched:
         method = self._members.method(cls, what)
         if method is None:
             known = what in assigned_attributes(self._members.lineage(cls))
-            return _NOTHING if known else Told(NO_PARTS, unseen=frozenset({what}))
-        return Told(ALL_PARTS if _is_left_open(method) else NO_PARTS)
+            unseen = frozenset[str]() if known else frozenset({what})
+            return Told(NO_PARTS, unseen=unseen, whole=True)
+        return Told(ALL_PARTS, whole=True) if _is_left_open(method) else _NOTHING
 
     def _is_hooked(self, cls: ast.ClassDef) -> bool:
         lineage = self._members.lineage(cls)
@@ -183,13 +186,19 @@ class Touched:
         called: dict[str, None] = {}
         above: dict[str, None] = {}
         of_classes: dict[tuple[str, str], None] = {}
+        named = [n for n in walk(method) if isinstance(n, ast.Name) and n.id == me]
+        apart: set[ast.expr] = set()
         for node in walk(method):
+            if isinstance(node, ast.Attribute):
+                apart.add(node.value)
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load) and root_name(node) == me:
                     written.append(_part_of(node))
                 elif isinstance(node, ast.Attribute) and path_of(node.value) == (me,):
                     read.add(node.attr)
-            elif isinstance(node, ast.Call) and not is_super(node):
+            elif isinstance(node, ast.Call) and is_super(node):
+                apart.update(node.args)
+            elif isinstance(node, ast.Call):
                 func = node.func
                 given = (*node.args, *(k.value for k in node.keywords))
                 passed = any(isinstance(a, ast.Name) and a.id == me for a in given)
@@ -201,6 +210,7 @@ class Touched:
                 if passed and not self._harmless(node):
                     if isinstance(func.value, ast.Name) and path_of(given[0]) == (me,):
                         of_classes[func.value.id, func.attr] = None  # ``Base.build(self)``
+                        apart.add(given[0])
                     else:
                         written.append(ALL_PARTS)
                 if is_super(func.value):
@@ -210,7 +220,8 @@ class Touched:
                     called[func.attr] = None
                 elif owner[0] == me and func.attr in CHANGERS:
                     written.append(_part_of(func.value))
-        told = Told(_joined(written), frozenset(read))
+        whole = not apart.issuperset(named) or not read.isdisjoint(_WHOLE)
+        told = Told(_joined(written), frozenset(read), whole=whole)
         return _Own(told, tuple(called), tuple(above), tuple(of_classes))
 
 
@@ -244,6 +255,7 @@ def _both(told: Iterable[Told]) -> Told:
         _joined(t.written for t in each),
         frozenset().union(*(t.read for t in each)),
         frozenset().union(*(t.unseen for t in each)),
+        any(t.whole for t in each),
     )
 
 

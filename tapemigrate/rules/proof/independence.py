@@ -35,7 +35,7 @@ from tapemigrate.rules.proof.imported_values import are_apart
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
 from tapemigrate.rules.proof.of_variables import is_filled, is_of_variables, may_be_variables
 from tapemigrate.rules.proof.one_object import tensors_in
-from tapemigrate.rules.proof.own_methods import certainly_behind
+from tapemigrate.rules.proof.own_methods import certainly_behind, perhaps_behind
 from tapemigrate.rules.proof.passed import (
     PLAIN,
     another_name,
@@ -313,8 +313,9 @@ class Independence:
         """Whether what is passed beside the source was made from it."""
         behind = self._tracer.behind(caller, other)
         if given is None and cut & behind:
-            certain = certainly_behind(self._project, caller, caller.flow.uses_in(other))
-            return False if cut & certain else None
+            uses = caller.flow.uses_in(other)
+            if cut & perhaps_behind(self._project, caller, uses):
+                return False if cut & certainly_behind(self._project, caller, uses) else None
         run = [other, *(d.value for d in behind if d.value is not None)]
         if found_in_graph(self._project, caller.unit, run):
             return None

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.changed_below import beside
+from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import arguments_of, walk
 
@@ -40,6 +42,44 @@ def certainly_behind(project: Project, view: View, uses: Iterable[Use]) -> froze
         own = made.path[0] == me and made.path[1:2]
         pending += [(use.made, frozenset(own) if own else frozenset()) for use in behind]
     return frozenset(found)
+
+
+def perhaps_behind(project: Project, view: View, uses: Iterable[Use]) -> frozenset[Def]:
+    """The definitions that values may be made of, but for what own methods in sight do not read."""
+    me = view.kinds.self_name
+    found: set[Def] = set()
+    pending = [use.made for use in uses]
+    while pending:
+        made = pending.pop()
+        if made in found:
+            continue
+        found.add(made)
+        read = _read_in_all(project, view, _own_method(made.value, me))
+        behind: Iterable[Use] = made.uses
+        if read is not None and made.kind is not Kind.MUTATE:
+            assert isinstance(made.value, ast.Call)
+            given = {u for a in arguments_of(made.value) for u in view.flow.uses_in(a)}
+            parts = {f".{name}" for name in read}
+            behind = given.union(
+                u
+                for u in made.uses
+                if u.made.path[0] != me
+                or u.made.kind is Kind.MUTATE
+                or set(u.made.path[1:2]) & parts
+            )
+        pending += [use.made for use in behind]
+    return frozenset(found)
+
+
+def _read_in_all(project: Project, view: View, method: str) -> frozenset[str] | None:
+    """The attributes that a method reads with all that it calls; None where more may be read."""
+    cls = view.cls
+    if cls is None or not method or classes(project).has_unseen_bases(view.unit, cls):
+        return None
+    if any(unit is not view.unit for unit, _ in beside(project, cls)):
+        return None
+    told = view.kinds.effects.touched.told(cls, method)
+    return None if told.unseen or told.whole else told.read
 
 
 def _set_by(view: View, method: str) -> frozenset[str]:
