@@ -56,6 +56,19 @@ class Base(object):
     def itself(self):
         self[0] = 1
 
+    @property
+    def asked_for(self):
+        self.times = 1
+        return self.x
+
+    @scoped
+    def under_a_scope(self):
+        self.h = 1
+
+    @scoped
+    def only_reads(self):
+        return self.x
+
 
 class Net(Base):
     def __init__(self, x):
@@ -99,6 +112,9 @@ def touched(text: str, name: str) -> tuple[Effects, ast.ClassDef]:
         ("Base", "handed", ALL_PARTS),
         ("Base", "far", ALL_PARTS),
         ("Base", "itself", ALL_PARTS),
+        ("Base", "asked_for", {"times"}),
+        ("Base", "under_a_scope", ALL_PARTS),
+        ("Base", "only_reads", set()),
         ("Net", "__init__", {"x", "rows", "depth"}),
         ("Net", "wide", ALL_PARTS),
         ("Net", "named", ALL_PARTS),
@@ -149,6 +165,8 @@ def test_what_is_out_of_sight_has_a_name() -> None:
         ("Base", "handed", True),
         ("Base", "dict", True),
         ("Base", "itself", True),
+        ("Base", "asked_for", False),
+        ("Base", "only_reads", True),
         ("Base", "rows", True),  # whatever is kept there is called
     ],
 )

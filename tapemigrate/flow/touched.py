@@ -10,6 +10,7 @@ from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.components import components
 from tapemigrate.flow.filled import root_name
 from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.hooks import is_property
 from tapemigrate.flow.members import Members
 from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.source.trees import walk
@@ -22,6 +23,7 @@ ALL_PARTS = frozenset({"*"})
 _MANY = 64
 # What looks at an object, and hands out no part of it that could be changed.
 _LOOKING = frozenset({"hasattr", "isinstance", "id", "callable", "print"})
+_PLAIN = (("staticmethod",), ("classmethod",), ("abstractmethod",), ("abc", ".abstractmethod"))
 _WHOLE = ("", "__dict__", "__class__")
 
 
@@ -221,7 +223,10 @@ class Touched:
                 elif owner[0] == me and func.attr in CHANGERS:
                     written.append(_part_of(func.value))
         whole = not apart.issuperset(named) or not read.isdisjoint(_WHOLE)
-        told = Told(_joined(written), frozenset(read), whole=whole)
+        parts = _joined(written)
+        if not all(map(_is_plain, method.decorator_list)):
+            parts, whole = (ALL_PARTS if parts else NO_PARTS), True  # more runs than stands there
+        told = Told(parts, frozenset(read), whole=whole)
         return _Own(told, tuple(called), tuple(above), tuple(of_classes))
 
 
@@ -235,6 +240,11 @@ def assigned_attributes(classes: Iterator[ast.ClassDef]) -> frozenset[str]:
         and isinstance(node.ctx, ast.Store)
         and isinstance(node.value, ast.Name)
     )
+
+
+def _is_plain(decorator: ast.expr) -> bool:
+    """Whether what it makes of a method runs that, and nothing else."""
+    return is_property(decorator) or path_of(decorator) in _PLAIN
 
 
 def _part_of(node: ast.expr) -> frozenset[str]:

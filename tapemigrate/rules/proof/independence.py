@@ -54,6 +54,7 @@ from tapemigrate.rules.proof.shared_origin import held_against, share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
 from tapemigrate.rules.unseen.found import found_in_graph
+from tapemigrate.rules.values.parts_apart import is_new_part
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_by_calls import put_in_argument
 from tapemigrate.rules.values.traces import Provenance
@@ -203,7 +204,9 @@ class Independence:
             cut |= tensors_in(caller, self._tracer.behind(caller, given))
         verdict = self._apart(view, site, asked, caller, given, cut, depth)
         more = perhaps(cut, caller)
-        if given is not None:
+        if given is not None and is_new_part(self._project, caller, given):
+            more = cut  # whatever its object was made of
+        elif given is not None:
             more |= value_may_be(given, caller.flow, caller.kinds)
         if verdict is True and more != cut:
             # By another name, it may be what the other value was made of.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.paths import Path
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.instances import instances_at
@@ -32,19 +32,40 @@ def _known(_: Project) -> dict[tuple[ast.AST, Path], frozenset[ast.expr]]:
     return {}
 
 
+def is_new_part(project: Project, view: View, node: ast.expr) -> bool:
+    """Whether it is a part of an object that its class has ops make: nothing that was handed in."""
+    if not isinstance(node, ast.Attribute) or path_of(node) is None:
+        return False
+    given = _assigned(project, view, node)
+    return bool(given) and all(
+        home.kinds.is_op(value) or (isinstance(value, ast.Call) and home.kinds.gives_tensors(value))
+        for home, value in given
+    )
+
+
 def _made_as(project: Project, view: View, path: Path) -> frozenset[ast.expr]:
     """What classes give the attribute; empty where it may be more than is made of nothing."""
     found = frozenset[ast.expr]()
     for node in filter(_is_read, project.uses_of(view.unit, view.scope, path)):
         assert isinstance(node, ast.Attribute)
-        made = instances_at(project, view, node)
-        if not made.classes or made.unseen or made.stray or made.other:
+        given = _assigned(project, view, node)
+        if not given or any(home.kinds.make(value) not in _MADE_OF_NONE for home, value in given):
             return frozenset()
-        for unit, cls in made.classes:
-            values = _given(project, unit, cls, node.attr)
-            if not values:
-                return frozenset()
-            found |= values
+        found |= {value for _, value in given}
+    return found
+
+
+def _assigned(project: Project, view: View, node: ast.Attribute) -> list[tuple[View, ast.expr]]:
+    """What the classes of the object assign to the attribute; empty where that is not all."""
+    made = instances_at(project, view, node)
+    if made.unseen or made.stray or made.other:
+        return []
+    found: list[tuple[View, ast.expr]] = []
+    for unit, cls in made.classes:
+        values = _given(project, unit, cls, node.attr)
+        if not values:
+            return []
+        found += [(project.view(unit, project.scope_of(unit, value)), value) for value in values]
     return found
 
 
@@ -52,17 +73,14 @@ def _is_read(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
 
 
-def _given(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> frozenset[ast.expr]:
-    """What the class and its family assign to the attribute, if all of it is made of nothing."""
+def _given(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> list[ast.expr]:
+    """What the class and its family assign to the attribute; empty where others may."""
     if classes(project).has_unseen_bases(unit, cls) or project.foreign_stores(unit, cls, name):
-        return frozenset()
+        return []
     family = project.family(unit, cls)
     if set_by_text(project, unit, name) or any(_defines(each, name) for each in family):
-        return frozenset()
-    values = [value for each in family for value in assigned_in(unit, each).get(name, ())]
-    if not all(_is_made_of_none(project, unit, value) for value in values):
-        return frozenset()
-    return frozenset(values)
+        return []
+    return [value for each in family for value in assigned_in(unit, each).get(name, ())]
 
 
 def _defines(cls: ast.ClassDef, name: str) -> bool:
@@ -72,7 +90,3 @@ def _defines(cls: ast.ClassDef, name: str) -> bool:
     given = (stmt.targets for stmt in cls.body if isinstance(stmt, ast.Assign))
     names |= {t.id for targets in given for t in targets if isinstance(t, ast.Name)}
     return bool(own & names) or bool(cls.decorator_list)
-
-
-def _is_made_of_none(project: Project, unit: Unit, value: ast.expr) -> bool:
-    return project.view(unit, project.scope_of(unit, value)).kinds.make(value) in _MADE_OF_NONE
