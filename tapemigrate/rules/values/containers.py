@@ -70,9 +70,8 @@ def _is_handed_to_a_reader(project: Project, unit: Unit, node: ast.Attribute) ->
     function, path = kinds.called(call), kinds.name(call.func)
     if function is None and path is not None and kinds.elsewhere is not None:
         kinds, function = kinds.elsewhere(path) or (kinds, None)
-    if not isinstance(function, ast.FunctionDef) or not isinstance(
-        call.func, ast.Name | ast.Attribute
-    ):
+    plain = isinstance(call.func, ast.Name) or path is not None  # it is handed no object
+    if not isinstance(function, ast.FunctionDef) or not plain:
         return False
     named = (a.arg for a in parameters(function.args))
     given = next((p for p in named if argument_for(call, function, p, False) is node), None)
