@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
@@ -68,13 +69,15 @@ def _is_handed_to_a_reader(project: Project, unit: Unit, node: ast.Attribute) ->
         return False
     kinds = project.view(unit, project.scope_of(unit, node)).kinds
     function, path = kinds.called(call), kinds.name(call.func)
+    own = (path_of(call.func) or ("",))[0] == kinds.self_name  # it is handed its object first
     if function is None and path is not None and kinds.elsewhere is not None:
         kinds, function = kinds.elsewhere(path) or (kinds, None)
-    plain = isinstance(call.func, ast.Name) or path is not None  # it is handed no object
-    if not isinstance(function, ast.FunctionDef) or not plain:
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+        return False
+    if not (own or path is not None or isinstance(call.func, ast.Name)):
         return False
     named = (a.arg for a in parameters(function.args))
-    given = next((p for p in named if argument_for(call, function, p, False) is node), None)
+    given = next((p for p in named if argument_for(call, function, p, own) is node), None)
     parents = {child: each for each in walk(function) for child in ast.iter_child_nodes(each)}
     uses = [n for n in walk(function) if isinstance(n, ast.Name) and n.id == given]
     return given is not None and all(_only_reads(parents[n], n, kinds.name) for n in uses)
