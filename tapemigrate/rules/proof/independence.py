@@ -60,6 +60,7 @@ from tapemigrate.rules.values.put_by_calls import put_in_argument
 from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.asked_properties import read_by
+from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.same import value_may_be
 
 # Where a function calls itself, what it was handed is not followed up again.
@@ -464,6 +465,8 @@ class Independence:
         computed = asked.computed or any(path_of(v) is None for v in (other, *value.values))
         for given in attribute_values(self._project, caller, attribute) if theirs else ():
             inner = self._project.view(caller.unit, self._project.scope_of(caller.unit, given))
+            if inner.kinds.make(given) is Make.LEAF:
+                continue  # whoever gives its shape gives nothing that it is made of
             me, own = (inner.kinds.self_name,), set(inner.flow.defs.values())
             behind = backward(inner.flow.uses_in(given)).made
             for mine in sorted((d for d in behind if d.kind is Kind.PARAM), key=lambda d: d.path):
