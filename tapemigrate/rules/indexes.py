@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tapemigrate.flow.effects import Effects
+from tapemigrate.flow.functions import shared_names
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.unpacking import GIVING, each_given
 from tapemigrate.rules.finding import Unit
@@ -82,6 +83,15 @@ def functions_at_top(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
     for stmt in top_level(unit.tree):
         if isinstance(stmt, ast.FunctionDef):
             found.setdefault(stmt.name, []).append(stmt)
+    return found
+
+
+def sharing_names(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
+    """The functions that declare a name ``global`` or ``nonlocal``."""
+    found: dict[str, list[ast.FunctionDef]] = defaultdict(list)
+    for function in unit.nodes(ast.FunctionDef):
+        for name in shared_names(function):
+            found[name].append(function)
     return found
 
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import NamedFunction, Scope, named_defaults, shared_names
+from tapemigrate.flow.functions import NamedFunction, Scope, named_defaults
 from tapemigrate.flow.paths import Path, looked_up, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
@@ -24,7 +24,7 @@ from tapemigrate.rules.callgraph.imported import homes_of, import_paths, module_
 from tapemigrate.rules.callgraph.instances import instances_at, instances_of
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import value_given
+from tapemigrate.rules.indexes import sharing_names, value_given
 from tapemigrate.rules.project import CallSite, Project, View, self_name
 from tapemigrate.rules.proof.aliases import named_by
 from tapemigrate.rules.values.attributes import contents, inherited_values
@@ -401,7 +401,7 @@ class Ancestry:
             return
         name = made.path[0]
         views = [self._project.view(view.unit, view.unit.tree)]
-        sharing = view.unit.once(_sharing).get(name, ())
+        sharing = view.unit.once(sharing_names).get(name, ())
         views += [self._project.view(view.unit, function) for function in sharing]
         for inner in views:
             for each in inner.flow.given(name):
@@ -438,15 +438,6 @@ class Ancestry:
         """By which path a file imports a name, if that is no library's."""
         path = import_paths(unit).get(name) or brought_from(self._project, unit, name)
         return None if path is None or is_of_library(path) else path
-
-
-def _sharing(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
-    """The functions that declare a name ``global`` or ``nonlocal``."""
-    found: dict[str, list[ast.FunctionDef]] = defaultdict(list)
-    for function in unit.nodes(ast.FunctionDef):
-        for name in shared_names(function):
-            found[name].append(function)
-    return found
 
 
 def _elements(unit: Unit) -> dict[Path, list[ast.Subscript]]:

@@ -36,6 +36,7 @@ from tapemigrate.rules.proof.globals_read import (
 from tapemigrate.rules.proof.guards import come_with
 from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
 from tapemigrate.rules.proof.imported_beside import imported_beside
+from tapemigrate.rules.proof.imported_results import imported_results
 from tapemigrate.rules.proof.independence import Independence
 from tapemigrate.rules.proof.kept_by_calls import kept_by_calls
 from tapemigrate.rules.proof.kept_results import KeptResults
@@ -189,6 +190,7 @@ class Judge:
         return (
             self._of_roots(region, [*hidden, *parts], recorded, told)
             or self._of_code(region, hidden, told)
+            or self._of_imports(region, hidden)
             or self._of_each_other(sources, told)
             or self._of_what_is_read(region, sources, hidden, recorded, told)
             or self._of_methods(region, self._tensors_among(sources, hidden), recorded, told)
@@ -270,6 +272,12 @@ class Judge:
         return told.take(
             made_with(self._project, self._tracer, self._ancestry, region, self._view, hidden)
         )
+
+    def _of_imports(self, region: Region, hidden: list[Leaf]) -> Refusal | None:
+        """What imported modules computed by variables before the region began."""
+        if not any(x.variables for x in hidden):
+            return None
+        return imported_results(self._project, self._results, self._view, region)
 
     def _of_each_other(self, sources: list[Leaf], told: _Told) -> Refusal | None:
         """Whether one source was made of another."""

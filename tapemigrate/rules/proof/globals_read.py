@@ -141,8 +141,8 @@ def read_of_module(project: Project, unit: Unit, roots: Iterable[ast.AST]) -> fr
                 seen.add(each)
                 read |= free_names(each)
                 pending += each.body
-        made = [v for each in runs.called for v in _made_with(each)]
-        made += [v for each in runs.classes if each not in seen for v in _computed_in(each)]
+        made = [v for each in runs.called for v in made_with(each)]
+        made += [v for each in runs.classes if each not in seen for v in computed_in(each)]
         seen.update(runs.classes)
         for value in made:
             if value not in seen:
@@ -195,13 +195,13 @@ def _run(project: Project, region: Region, view: View) -> _Ran:
                     outer |= free
                 past |= _past(around, theirs, free)
                 pending += [(stmt, free) for stmt in each.body]
-                names = [(v, below.runs(project, view.unit, v).names) for v in _made_with(each)]
+                names = [(v, below.runs(project, view.unit, v).names) for v in made_with(each)]
                 pending += names
                 read = read.union(*(inner for _, inner in names))
         for cls in runs.classes:
             if cls not in seen:
                 seen.add(cls)
-                values = [(v, below.runs(project, view.unit, v).names) for v in _computed_in(cls)]
+                values = [(v, below.runs(project, view.unit, v).names) for v in computed_in(cls)]
                 pending += values
                 read = read.union(*(inner for _, inner in values))
         for name in (runs.names & outside) - named:
@@ -320,14 +320,14 @@ def _names_in(value: ast.AST) -> frozenset[str]:
     return frozenset(n.id for n in walk(value) if isinstance(n, ast.Name))
 
 
-def _made_with(function: NamedFunction) -> list[ast.expr]:
+def made_with(function: NamedFunction) -> list[ast.expr]:
     """What was computed where the function was made."""
     args = function.args
     made = [*function.decorator_list, *args.defaults, *args.kw_defaults]
     return [value for value in made if value is not None]
 
 
-def _computed_in(cls: ast.ClassDef) -> list[ast.expr]:
+def computed_in(cls: ast.ClassDef) -> list[ast.expr]:
     """What is computed as the body of a class runs, but for what makes its functions."""
     found: list[ast.expr] = []
     pending: list[ast.AST] = [*cls.body]

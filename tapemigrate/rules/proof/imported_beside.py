@@ -6,12 +6,10 @@ import ast
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.import_chains import import_chains, imports_below
 from tapemigrate.rules.callgraph.imported import homes_of
-from tapemigrate.rules.callgraph.stars import brought_from, own_stars
-from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.globals_read import run_in
-from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.symbols import gives_no_tensors
@@ -23,7 +21,7 @@ _NO_VALUES = (Kind.FUNCTION, Kind.CLASS)
 def imported_beside(project: Project, view: View, region: Region) -> list[str]:
     """What is assumed of the user's functions and values that the region imports beside sources."""
     made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
-    chains = view.unit.once(_chains)
+    chains = import_chains(view.unit)
     listed = [
         part
         for root in (region.request.sources, *made)
@@ -37,7 +35,7 @@ def imported_beside(project: Project, view: View, region: Region) -> list[str]:
     if not sources:
         return []
     roots, _ = run_in(project, region, view)
-    used = [each for root in roots for each in _imports(project, view, root)]
+    used = [each for root in roots for each in imports_below(project, view.unit, root)]
     found: dict[str, None] = {}
     for source, own in sources:
         for expr, path in used:
@@ -49,21 +47,6 @@ def imported_beside(project: Project, view: View, region: Region) -> list[str]:
                 how = "reads nothing that was" if is_called else "was not"
                 found[f"`{ast.unparse(expr)}` {how} computed from `{ast.unparse(source)}`"] = None
     return list(found)
-
-
-def _imports(project: Project, view: View, root: ast.AST) -> list[tuple[ast.expr, str]]:
-    """The longest chains below ``root`` that mean imported things, with their paths."""
-    chains = view.unit.once(_chains)
-    found = [(node, chains[node]) for node in walk(root) if node in chains]
-    for node in walk(root) if own_stars(view.unit) else ():
-        if isinstance(node, ast.Name) and node not in chains:
-            path = brought_from(project, view.unit, node.id)
-            found += [(node, path)] if path is not None else []
-    return found
-
-
-def _chains(unit: Unit) -> dict[ast.expr, str]:
-    return dict(unit.names.references())
 
 
 def _is_of_user(path: str) -> bool:

@@ -80,6 +80,10 @@ class KeptResults:
         """Whether an object of the class holds under the name what networks gave."""
         return self._is_kept(list(self._lineage(unit, cls)), name, _DEPTH)
 
+    def is_result(self, view: View, value: ast.expr) -> bool:
+        """Whether ``value``, of the scope of ``view``, is a tensor that networks gave."""
+        return self._is_result(view, value, _DEPTH)
+
     def _gives(self, view: View, method: Path, depth: int) -> bool:
         owner, name = method[:-1], method[-1].lstrip(".")
         if not owner or not depth or not name:
