@@ -48,6 +48,7 @@ from tapemigrate.rules.proof.one_object import comes_with
 from tapemigrate.rules.proof.other_names import aliased, given_back, passed_on, taken_out
 from tapemigrate.rules.proof.own_graph import begins_here
 from tapemigrate.rules.proof.parts_held import PartsHeld
+from tapemigrate.rules.proof.results_of_parts import results_of_parts
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import (
     NOTHING_PASSED,
@@ -190,7 +191,7 @@ class Judge:
         return (
             self._of_roots(region, [*hidden, *parts], recorded, told)
             or self._of_code(region, hidden, told)
-            or self._of_imports(region, hidden)
+            or self._of_results(region, hidden, recorded)
             or self._of_each_other(sources, told)
             or self._of_what_is_read(region, sources, hidden, recorded, told)
             or self._of_methods(region, self._tensors_among(sources, hidden), recorded, told)
@@ -273,11 +274,16 @@ class Judge:
             made_with(self._project, self._tracer, self._ancestry, region, self._view, hidden)
         )
 
-    def _of_imports(self, region: Region, hidden: list[Leaf]) -> Refusal | None:
-        """What imported modules computed by variables before the region began."""
+    def _of_results(
+        self, region: Region, hidden: list[Leaf], recorded: frozenset[Path]
+    ) -> Refusal | None:
+        """What variables computed before the region began, of other objects and modules."""
         if not any(x.variables for x in hidden):
             return None
-        return imported_results(self._project, self._results, self._view, region)
+        project, results, view = self._project, self._results, self._view
+        return results_of_parts(project, results, view, region, recorded) or imported_results(
+            project, results, view, region
+        )
 
     def _of_each_other(self, sources: list[Leaf], told: _Told) -> Refusal | None:
         """Whether one source was made of another."""

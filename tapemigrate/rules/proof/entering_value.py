@@ -26,7 +26,7 @@ from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import name_of, wrong
 from tapemigrate.rules.values.estimators import is_fed_data, runs_in_graphs_of_its_own
 from tapemigrate.rules.values.optional import is_no_function
-from tapemigrate.rules.values.parts_apart import given_to_parts, parts_apart
+from tapemigrate.rules.values.parts_apart import parts_apart
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal
@@ -93,8 +93,6 @@ class EnteringValue:
             traced = self._tracer.attribute(view, name)
             if len(root.path) > 2 and variables and traced.blind:
                 return wrong(text, "an object made elsewhere", "the variables")
-            if len(root.path) > 2 and variables and self._is_made_by_a_network(root):
-                return wrong(text, "computed where its object was made", "the variables")
             verdict = (
                 self._kept.judge(text, name, traced, leaves)
                 or self._around(root, leaves)
@@ -113,15 +111,6 @@ class EnteringValue:
             elif variables and not self._is_element(root):
                 return wrong(text, "computed where its object was made", "the variables")
         return self._from_outside(root, leaves) or self.descent(root, leaves)
-
-    def _is_made_by_a_network(self, root: Def) -> bool:
-        """Whether a class at hand computes the part of its objects by variables."""
-        project, view = self._project, self._view
-        return any(
-            traced.network or traced.calls
-            for home, value in given_to_parts(project, view, root.path)
-            if (traced := self._tracer.value(home, value))
-        )
 
     def _is_part_apart(self, root: Def, leaf: Leaf) -> bool:
         """Whether both are parts of objects whose classes make them of nothing."""

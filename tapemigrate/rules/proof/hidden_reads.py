@@ -357,7 +357,8 @@ class HiddenReads:
                 continue
             held = leaves
             if variables and not passed and unmade and not self._is_handed(inner):
-                held = [x for x in leaves if not x.variables]
+                # Who makes an object has no variables of its yet, but others of the graph.
+                held = [x for x in leaves if not x.variables or self._may_be_older(x)]
                 if not held:
                     continue
             verdict = self._kept.judge(f"self.{attribute}", attribute, inner, held)
@@ -371,6 +372,17 @@ class HiddenReads:
         if traced.blind and not traced.attributes:
             found.append(sentence)
         return found
+
+    def _may_be_older(self, leaf: Leaf) -> bool:
+        """Whether variables may have been there before the object: those of the whole graph."""
+        view = self._view
+        for made in leaf.defs:
+            name = attribute_of(made, view)
+            values = attribute_values(self._project, view, name) if name is not None else []
+            calls = [n for v in values if len(made.path) == 2 for n in calls_in(v)]
+            if name is None or any(view.kinds.make(call) is not Make.VARIABLE for call in calls):
+                return True
+        return not leaf.defs
 
     def _comes_out_of(self, leaf: Leaf, attribute: str, where: ast.AST) -> bool:
         """Whether a method may have looked up the source in the list or dict ``self.attribute``.

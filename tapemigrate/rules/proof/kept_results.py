@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -80,6 +80,26 @@ class KeptResults:
         """Whether an object of the class holds under the name what networks gave."""
         return self._is_kept(list(self._lineage(unit, cls)), name, _DEPTH)
 
+    def kept_of(self, view: View, steps: Sequence[str], names: frozenset[str]) -> str:
+        """Which of ``names`` networks gave an object that ``steps`` lead to from the scope's own.
+
+        Or which of its methods reads such a result. Empty where there is none.
+        """
+        first, *others = steps
+        found = instances(self.project, view, (view.kinds.self_name or "", f".{first}")).classes
+        if view.cls is not None:
+            found += self._parts(list(self._lineage(view.unit, view.cls)), first)
+        for step in others:
+            found = [c for each in found for c in self._parts(list(self._lineage(*each)), step)]
+        return next(
+            (
+                name
+                for name in sorted(names)
+                if any(self.is_kept_by(*each, name) or self.read_by(*each, name) for each in found)
+            ),
+            "",
+        )
+
     def is_result(self, view: View, value: ast.expr) -> bool:
         """Whether ``value``, of the scope of ``view``, is a tensor that networks gave."""
         return self._is_result(view, value, _DEPTH)
@@ -152,7 +172,7 @@ class KeptResults:
     def _parts(self, lineage: list[Class], name: str) -> Iterator[Class]:
         """The classes of what an object of the class makes, and keeps under the name."""
         for unit, cls in lineage:
-            for value in assigned_in(unit, cls).get(name, ()):
+            for value in (*assigned_in(unit, cls).get(name, ()), *_put(unit, cls, name)):
                 view = self.project.view(unit, self.project.scope_of(unit, value))
                 for each in _elements(value):
                     if isinstance(each, ast.Call):
@@ -192,6 +212,9 @@ class KeptResults:
                 return self._is_result(view, value.operand, depth)
             case ast.Subscript():
                 return self._is_result(view, value.value, depth)
+            case ast.Attribute(value=ast.Call() as made):
+                found = instances_of(self.project, view, made).classes
+                return any(self._is_kept([*self._lineage(*c)], value.attr, depth) for c in found)
             case ast.Name() | ast.Attribute():
                 return self._named(view, value, depth)
             case ast.Call():

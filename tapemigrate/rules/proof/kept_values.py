@@ -14,6 +14,7 @@ from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
 from tapemigrate.rules.proof.kept_elements import is_new_element, made_of_element
+from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.one_object import holders
 from tapemigrate.rules.proof.shared_origin import (
     is_handed_in,
@@ -22,6 +23,7 @@ from tapemigrate.rules.proof.shared_origin import (
     share,
 )
 from tapemigrate.rules.proof.verdicts import names_of, wrong
+from tapemigrate.rules.values.attributes import inherited_values
 from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.traces import Provenance
@@ -93,7 +95,9 @@ class KeptValues:
                 if verdict is not None:
                     return verdict
         if unseen and not self.is_module(name):
-            return f"`{text}` was not computed from {names_of(leaves)}"
+            told = self._unseen(text, name, traced, leaves)
+            if told is not None:
+                return told
         return self._of_its_own(text, name, leaves)
 
     def _of_its_own(self, text: str, name: str, leaves: list[Leaf]) -> str | Refusal | None:
@@ -185,6 +189,40 @@ class KeptValues:
         # Of one tensor handed in twice, what was made before the tape opens is lost.
         computed = any(path_of(v) is None for v in kept)
         return self._handed_in(attribute, traced, text, shown, computed)
+
+    def _unseen(
+        self, text: str, name: str, traced: Provenance, leaves: list[Leaf]
+    ) -> str | Refusal | None:
+        """What is known of an attribute of which not all that it was made of is seen."""
+        project, view = self._project, self._view
+        variables = any(x.variables for x in leaves)
+        if variables and KeptResults(project, self._tracer).keeps(view, name):
+            return wrong(text, "computed in another method", "the variables", keeps=name)
+        unknown = f"`{text}` was not computed from {names_of(leaves)}"
+        if traced.blind or traced.calls or not variables:
+            return unknown
+        kept = [
+            (project.view(unit, project.scope_of(unit, value)), value)
+            for attribute in sorted(traced.attributes | {name})
+            for unit, value in (
+                *((view.unit, value) for value in attribute_values(project, view, attribute)),
+                *inherited_values(project, view, attribute),
+            )
+        ]
+        computed = any(path_of(value) is None for _, value in kept)
+        handed = {d for d in traced.defs if d.kind is Kind.PARAM}
+        for inner in dict.fromkeys(inner for inner, _ in kept):
+            own = handed.intersection(inner.flow.defs.values())
+            handed -= own
+            for each in sorted({d.path[0] for d in own} - {inner.kinds.self_name}):
+                asked = Asked(VARIABLES, each, linear=self._by_callers.linear, computed=computed)
+                verdict = self._by_callers.calls.at_all_calls(inner, asked)
+                if isinstance(verdict, CallSite):
+                    how = f"given by the caller in {verdict.place(view.unit)}"
+                    return wrong(text, f"{how}, out of what may hold variables", "the variables")
+                if not verdict:
+                    return unknown
+        return unknown if handed else None
 
     def _handed_in(
         self, attribute: str, traced: Provenance, text: str, shown: str, computed: bool

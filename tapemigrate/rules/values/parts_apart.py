@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.assigned import assigned_in
@@ -54,16 +53,6 @@ def _made_as(project: Project, view: View, path: Path) -> frozenset[ast.expr]:
             return frozenset()
         found |= {value for _, value in given}
     return found
-
-
-def given_to_parts(project: Project, view: View, path: Path) -> Iterator[tuple[View, ast.expr]]:
-    """What classes at hand assign to the attribute, whatever else may be given for it."""
-    for node in filter(_is_read, project.uses_of(view.unit, view.scope, path)):
-        assert isinstance(node, ast.Attribute)
-        for unit, cls in instances_at(project, view, node).classes:
-            for each in project.family(unit, cls):
-                for value in assigned_in(unit, each).get(node.attr, ()):
-                    yield project.view(unit, project.scope_of(unit, value)), value
 
 
 def _assigned(project: Project, view: View, node: ast.Attribute) -> list[tuple[View, ast.expr]]:

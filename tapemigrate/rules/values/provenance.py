@@ -12,6 +12,7 @@ from tapemigrate.flow.functions import Function, NamedFunction
 from tapemigrate.flow.paths import is_super, looked_up, names_class, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
+from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
@@ -477,6 +478,10 @@ class Tracer:
             self._look_up(Traced.ATTRIBUTE, view, name, steps)
             steps.own.calls = True
             steps.own.blind |= not values
+            for unit, heir in beside(self._project, view.cls) if view.cls is not None else ():
+                below = self._project.effects(unit).method(heir, name)
+                if below is not None:
+                    self._look_up(Traced.METHOD, self._project.view(unit, below), name, steps)
             for value in values:
                 if isinstance(value, ast.Lambda):
                     scope = self._project.scope_of(view.unit, value)
