@@ -501,13 +501,13 @@ def _bases(cls: ast.ClassDef) -> list[str]:
     return [(path_of(base) or ("",))[-1].lstrip(".") for base in cls.bases]
 
 
+_LOOKING = frozenset({"print", "str", "repr", "type", "isinstance", "issubclass", "id", "super"})
+
+
 def is_looked_at(parent: ast.AST) -> bool:
     """``print(loss)``, ``isinstance(x, Model)``: nothing is called, and nothing is kept."""
-    return (
-        isinstance(parent, ast.Call)
-        and isinstance(parent.func, ast.Name)
-        and parent.func.id in ("print", "str", "repr", "type", "isinstance", "issubclass", "id")
-    )
+    func = parent.func if isinstance(parent, ast.Call) else None
+    return isinstance(func, ast.Name) and func.id in _LOOKING
 
 
 def self_name(unit: Unit, scope: Scope) -> str | None:

@@ -218,7 +218,7 @@ def constructions(project: Project, unit: Unit, cls: ast.ClassDef) -> list[CallS
     found = list(of_class(project, unit, cls).calls)
     known = classes(project)
     for name in sorted(known.extending(cls.name) - {cls.name}):
-        if not all(_has_constructor(each) for _, each in known.named(name)):
+        if not all(has_constructor(each) for _, each in known.named(name)):
             found += project.mentions(name).calls
     inherited = known.extending(cls.name)
     found += [
@@ -231,7 +231,8 @@ def constructions(project: Project, unit: Unit, cls: ast.ClassDef) -> list[CallS
     return found
 
 
-def _has_constructor(cls: ast.ClassDef) -> bool:
+def has_constructor(cls: ast.ClassDef) -> bool:
+    """Whether the class has a constructor of its own."""
     return any(isinstance(n, ast.FunctionDef) and n.name == "__init__" for n in cls.body)
 
 

@@ -7,6 +7,7 @@ import ast
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callers import makes_its_like
 from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.inherited_constructors import heirs
 from tapemigrate.rules.callgraph.names_in_texts import (
     LOOKING_UP,
     names_put_together,
@@ -35,15 +36,17 @@ def is_reached_otherwise(project: Project, view: View) -> bool:
         related = project.family(view.unit, view.cls)
         if any(makes_its_like(node) for cls in related for node in walk(cls)):
             return True
+    below = heirs(project, view.cls) if made and view.cls is not None else []
     return any(
         _is_looked_up(unit, name)
-        or (_is_renamed(project, view, unit, name) if made or view.cls is None else False)
+        or (_is_renamed(project, home, unit, name) if made or view.cls is None else False)
         or (view.cls is None and _is_loaded(project, unit, name))
+        for home, name in [(view.unit, name), *((home, heir.name) for home, heir in below)]
         for unit in project.units.having(name, *LOOKING_UP)
     )
 
 
-def _is_renamed(project: Project, view: View, unit: Unit, name: str) -> bool:
+def _is_renamed(project: Project, home: Unit, unit: Unit, name: str) -> bool:
     """``from losses import penalty as term``"""
     for node in unit.once(texts_and_imports).get(name, ()):
         stmt = unit.parents[node]
@@ -51,7 +54,7 @@ def _is_renamed(project: Project, view: View, unit: Unit, name: str) -> bool:
             continue
         if node.name == name and node.asname not in (None, name):
             path = import_path(stmt, name)
-            if leads_to(project, path, unit, view.unit, name) is not False:
+            if leads_to(project, path, unit, home, name) is not False:
                 return True
     return False
 

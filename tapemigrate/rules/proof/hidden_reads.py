@@ -46,7 +46,7 @@ from tapemigrate.tape.kinds import INDEPENDENT, Make
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.symbols import RUN_WHEN_CALLED
+from tapemigrate.tape.symbols import RUN_WHEN_CALLED, STATIC
 from tapemigrate.tape.syntax import giving
 
 # What tensors, layers and variables know of themselves without an op.
@@ -122,6 +122,7 @@ def _stored(
 
 
 _GIVEN = (Kind.PARAM, Kind.ENTRY)
+_COLLECTED = frozenset({Make.VARIABLES, Make.ANY_VARIABLES})
 
 
 class HiddenReads:
@@ -358,10 +359,12 @@ class HiddenReads:
             held = leaves
             if variables and not passed and unmade and not self._is_handed(inner):
                 # Who makes an object has no variables of its yet, but others of the graph.
-                held = [x for x in leaves if not x.variables or self._may_be_older(x)]
+                object_ = self._is_object(attribute)
+                older = [x for x in leaves if not object_ and self._are_of_graph(x)]
+                held = [x for x in leaves if not x.variables or x in older]
                 if not held:
                     continue
-            verdict = self._kept.judge(f"self.{attribute}", attribute, inner, held)
+            verdict = self._kept.judge(f"self.{attribute}", attribute, inner, held, entered=True)
             if isinstance(verdict, Refusal) and self._steps is not None:
                 verdict = self._steps.left_over(attribute) or verdict
             there = attribute in filled or not self._is_computed(attribute)
@@ -373,14 +376,33 @@ class HiddenReads:
             found.append(sentence)
         return found
 
-    def _may_be_older(self, leaf: Leaf) -> bool:
-        """Whether variables may have been there before the object: those of the whole graph."""
+    def _is_object(self, attribute: str) -> bool:
+        """Whether methods take parts of it, or call it, by a name of theirs: ``net = self.net``."""
+        cls, me = self._view.cls, self._view.kinds.self_name
+        assert cls is not None
+        for each in self._view.kinds.effects.lineage(cls):
+            for method in (s for s in each.body if isinstance(s, NamedFunction)):
+                pairs = [pair for node in walk(method) for pair in each_given(node)]
+                own = (to for to, value in pairs if path_of(value) == (me, f".{attribute}"))
+                names = {path for to in own if (path := path_of(to)) is not None}
+                for node in walk(method) if names else ():
+                    used = node.func if isinstance(node, ast.Call) else node
+                    if used is not node and path_of(used) in names:
+                        return True
+                    if isinstance(used, ast.Attribute) and f".{used.attr}" not in STATIC:
+                        if path_of(used.value) in names:
+                            return True
+        return False
+
+    def _are_of_graph(self, leaf: Leaf) -> bool:
+        """Whether variables are those of the whole graph, and not of the object alone."""
         view = self._view
         for made in leaf.defs:
             name = attribute_of(made, view)
-            values = attribute_values(self._project, view, name) if name is not None else []
-            calls = [n for v in values if len(made.path) == 2 for n in calls_in(v)]
-            if name is None or any(view.kinds.make(call) is not Make.VARIABLE for call in calls):
+            kept = attribute_values(self._project, view, name) if name is not None else []
+            values = kept if made.value is None else [made.value]
+            makes = {view.kinds.make(call) for value in values for call in calls_in(value)}
+            if not makes.isdisjoint(_COLLECTED):
                 return True
         return not leaf.defs
 

@@ -132,7 +132,7 @@ def _imported(project: Project, unit: Unit, root: ast.AST) -> Iterator[_Read]:
     """The same of what other files of the user's bring."""
     for chain, path in imports_below(project, unit, root):
         parts = _parts_read(unit, chain)
-        while split_path(path)[0] and not is_of_library(path):
+        while all(split_path(path)) and not is_of_library(path):
             for home, name in homes_of(project, path):
                 if name in home.once(names_bound):
                     if leads_to(project, path, unit, home, name) is not False:

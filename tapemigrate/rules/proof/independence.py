@@ -18,6 +18,7 @@ from tapemigrate.rules.callgraph.callers import is_called_by_python, of_class
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.callgraph.enclosing import enclosing
+from tapemigrate.rules.callgraph.inherited_constructors import heirs, made_by
 from tapemigrate.rules.callgraph.reached import is_reached_otherwise
 from tapemigrate.rules.project import CallSite, Mentions, Project, View
 from tapemigrate.rules.proof.above import DEPTH, OUTSIDE, Above
@@ -32,6 +33,7 @@ from tapemigrate.rules.proof.found_aside import reads_aside
 from tapemigrate.rules.proof.globals_read import read_of_module
 from tapemigrate.rules.proof.holding import Held
 from tapemigrate.rules.proof.imported_values import are_apart
+from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
 from tapemigrate.rules.proof.of_variables import is_filled, is_of_variables, may_be_variables
 from tapemigrate.rules.proof.one_object import tensors_in
@@ -97,7 +99,7 @@ class Independence:
     @property
     def above(self) -> Above:
         """Goes up from scopes. It is made anew: kept here, it would make a circle."""
-        return Above(self._project, self._tracer, self.at_all_calls, self._is_called_by_none)
+        return Above(self._project, self._tracer, self.at_all_calls, self.is_called_by_none)
 
     def at_all_calls(self, view: View, asked: Asked, depth: int = DEPTH) -> bool | CallSite:
         """True: independent at all calls. False: not all can be seen. A call: dependent there."""
@@ -113,9 +115,13 @@ class Independence:
             return handed if met else met is False
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return False
+        if asked.parameter is not None and asked.parameter == view.kinds.self_name:
+            return False  # who makes or calls an object hands in all of its parts
         mentions = self._mentions(view, scope)
         sites = [s for s in mentions.calls if self._project.scope_of(s.unit, s.call) is not scope]
         named = {scope.name} if view.cls is None else {scope.name, view.cls.name} - {"__init__"}
+        if view.cls is not None and scope.name == "__init__":
+            named |= {heir.name for _, heir in heirs(self._project, view.cls)}
         seen = not self._project.unread(named) and bool(sites)
         seen &= not may_change_arguments(view.unit, scope)
         if view.cls is not None and scope.name != "__init__":
@@ -151,7 +157,7 @@ class Independence:
     def _mentions(self, view: View, scope: NamedFunction) -> Mentions:
         """Where a function is meant: a constructor, where its class is."""
         if scope.name == "__init__" and view.cls is not None:
-            mentions = of_class(self._project, view.unit, view.cls)
+            mentions = made_by(self._project, view.unit, view.cls)
         else:
             mentions = mentions_of(self._project, view.unit, scope)
         return mentions.within(enclosing(view))
@@ -363,6 +369,7 @@ class Independence:
         elif (
             value.network
             or is_output_of_object(self._project, caller, other)
+            or KeptResults(self._project, self._tracer).asks_for_result(caller, other)
             or is_of_variables(self._project, self._tracer, caller, asked.source, value, run)
         ):
             return False
@@ -382,7 +389,7 @@ class Independence:
             if isinstance(further, CallSite):
                 return further
             entered = asked.above or attribute is not None
-            if not further and not (entered and self._is_called_by_none(caller)):
+            if not further and not (entered and self.is_called_by_none(caller)):
                 return None
         unseen = value.parameters and caller.unit.filename not in self._project.asked
         return None if value.blind or unseen else True
@@ -517,7 +524,7 @@ class Independence:
                     return None
         return True
 
-    def _is_called_by_none(self, caller: View) -> bool:
+    def is_called_by_none(self, caller: View) -> bool:
         """Whether nothing at hand calls the scope: what it is handed there, users hand in."""
         if not isinstance(caller.scope, NamedFunction):
             return False

@@ -100,6 +100,19 @@ class KeptResults:
             "",
         )
 
+    def asks_for_result(self, view: View, value: ast.expr) -> bool:
+        """Whether ``value``, or what its name was given, is such a result that an object kept."""
+        made = origins(view.flow.uses_in(value)) if path_of(value) is not None else frozenset()
+        for each in (value, *(d.value for d in made)):
+            match each:
+                case ast.Call(func=ast.Attribute() as asked) | (ast.Attribute() as asked):
+                    found = instances_of(self.project, view, asked.value).classes
+                    if any(self.is_kept_by(*c, asked.attr) for c in found):
+                        return True
+                    if any(self.read_by(*c, asked.attr) for c in found):
+                        return True
+        return False
+
     def is_result(self, view: View, value: ast.expr) -> bool:
         """Whether ``value``, of the scope of ``view``, is a tensor that networks gave."""
         return self._is_result(view, value, _DEPTH)

@@ -54,9 +54,17 @@ class KeptValues:
         self._entries: dict[str, Def] = {}
 
     def judge(
-        self, text: str, name: str, traced: Provenance, leaves: list[Leaf]
+        self,
+        text: str,
+        name: str,
+        traced: Provenance,
+        leaves: list[Leaf],
+        entered: bool = False,
     ) -> str | Refusal | None:
-        """A value kept on ``self`` by another method."""
+        """A value kept on ``self`` by another method.
+
+        ``entered``: a method reads it, and what nobody in sight makes is taken for data.
+        """
         if is_constant_of_object(self._project, self._view, name):
             return None
         for leaf in leaves:
@@ -95,7 +103,7 @@ class KeptValues:
                 if verdict is not None:
                     return verdict
         if unseen and not self.is_module(name):
-            told = self._unseen(text, name, traced, leaves)
+            told = self._unseen(text, name, traced, leaves, entered)
             if told is not None:
                 return told
         return self._of_its_own(text, name, leaves)
@@ -191,13 +199,14 @@ class KeptValues:
         return self._handed_in(attribute, traced, text, shown, computed)
 
     def _unseen(
-        self, text: str, name: str, traced: Provenance, leaves: list[Leaf]
+        self, text: str, name: str, traced: Provenance, leaves: list[Leaf], entered: bool
     ) -> str | Refusal | None:
         """What is known of an attribute of which not all that it was made of is seen."""
         project, view = self._project, self._view
         variables = any(x.variables for x in leaves)
         if variables and KeptResults(project, self._tracer).keeps(view, name):
-            return wrong(text, "computed in another method", "the variables", keeps=name)
+            here = "" if traced.outside else name  # where it was handed in, no tape was begun
+            return wrong(text, "computed in another method", "the variables", keeps=here)
         unknown = f"`{text}` was not computed from {names_of(leaves)}"
         if traced.blind or traced.calls or not variables:
             return unknown
@@ -211,16 +220,17 @@ class KeptValues:
         ]
         computed = any(path_of(value) is None for _, value in kept)
         handed = {d for d in traced.defs if d.kind is Kind.PARAM}
+        calls, linear = self._by_callers.calls, self._by_callers.linear
         for inner in dict.fromkeys(inner for inner, _ in kept):
             own = handed.intersection(inner.flow.defs.values())
             handed -= own
             for each in sorted({d.path[0] for d in own} - {inner.kinds.self_name}):
-                asked = Asked(VARIABLES, each, linear=self._by_callers.linear, computed=computed)
-                verdict = self._by_callers.calls.at_all_calls(inner, asked)
+                asked = Asked(VARIABLES, each, linear=linear, computed=computed, above=entered)
+                verdict = calls.at_all_calls(inner, asked)
                 if isinstance(verdict, CallSite):
                     how = f"given by the caller in {verdict.place(view.unit)}"
                     return wrong(text, f"{how}, out of what may hold variables", "the variables")
-                if not verdict:
+                if not verdict and not (entered and calls.is_called_by_none(inner)):
                     return unknown
         return unknown if handed else None
 
