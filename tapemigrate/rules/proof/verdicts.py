@@ -9,7 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.project import View
-from tapemigrate.rules.proof.aliases import with_aliases
+from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.outside import together
@@ -183,7 +183,9 @@ def _containers(region: Region, view: View) -> list[tuple[Def, ast.expr]]:
     """What sources were taken out of, where it enters the forward pass by another way as well."""
     # No variable was made of another.
     own = frozenset(d for leaf in region.sources.leaves if not leaf.variables for d in leaf.defs)
-    cut = with_aliases(own, view)
+    # A function may have given back what was unpacked: ``h = conv(x)``.
+    back = frozenset(d for d in perhaps(own, view) if d in own or d.kind is Kind.ELEMENT)
+    cut = with_aliases(back, view)
     behind = backward(view.flow.uses_in(region.request.target)).made
     found: list[tuple[Def, ast.expr]] = []
     for made in sorted((d for d in cut if d.kind in _TAKEN), key=lambda d: d.order):
