@@ -25,6 +25,7 @@ from tapemigrate.rules.proof.kept_results import KeptResults, method_of
 from tapemigrate.rules.proof.kept_results import above as above_of
 from tapemigrate.rules.proof.kept_values import KeptValues
 from tapemigrate.rules.proof.new_sources import are_new_there
+from tapemigrate.rules.proof.read_above import read_above
 from tapemigrate.rules.proof.replacements import is_written_below, replacements
 from tapemigrate.rules.proof.state_read import state_read
 from tapemigrate.rules.proof.steps import Steps
@@ -526,8 +527,24 @@ class HiddenReads:
         values = attribute_values(self._project, self._view, name)
         if not values and is_written_below(self._project, self._view, name):
             return [*self._read_below(region, name, leaves)]
+        if not values and not any(x.variables for x in leaves):
+            read = read_above(self._project, self._view, name)
+            if read is not None:
+                return self._kept_above(read, leaves)
         verdict = self._kept_function(name, values, leaves)
         return [verdict] if verdict is not None else []
+
+    def _kept_above(self, read: frozenset[str], leaves: list[Leaf]) -> list[str | Refusal]:
+        """What is known of attributes that a method of another file reads."""
+        found: list[str | Refusal] = []
+        for name in sorted(read):
+            if self._steps is not None and self._steps.settle(name):
+                continue
+            traced = self._tracer.attribute(self._view, name)
+            verdict = self._kept.judge(f"self.{name}", name, traced, leaves)
+            if verdict is not None:
+                found.append(verdict)
+        return found
 
     def _kept_function(
         self, name: str, values: Sequence[ast.expr], leaves: list[Leaf]

@@ -66,6 +66,7 @@ _NO_NETWORKS = (
     "contrib.signal.",
     "contrib.staging.",
     "contrib.summary.",
+    "contrib.training.HParams",
 )
 # Methods that texts alone have: ``parser.register("type", "bool", lambda v: v.lower() == "true")``.
 _OF_TEXTS = frozenset({"lower", "upper", "strip", "lstrip", "rstrip", "startswith", "endswith"})
