@@ -406,6 +406,20 @@ def test_growth_of_loops_in_loops(tmp_path: Path) -> None:
     assert calls_made(tmp_path, loops, 11) < 5 * calls_made(tmp_path, loops, 8)
 
 
+def test_growth_of_a_list_made_of_itself(tmp_path: Path) -> None:
+    def again(folder: Path, n: int) -> None:
+        text = "import tensorflow as tf\ndef slope(x, way):\n    parts = [x, tf.exp(x)]\n"
+        named = ", ".join(f"'{k}': parts[0]" for k in range(n))
+        text += f"    parts = {{{named}}} if way else [parts[0], tf.exp(parts[0])]\n" if n else ""
+        text += "    x = parts[0]\n    y = tf.tanh(x) * parts[1]\n"
+        text += "    return tf.gradients(y, x)\n"
+        (folder / "module.py").write_text(text, encoding="utf-8")
+
+    calls_made(tmp_path, again, 2)
+    # Where each element leads to all others again, it does not end.
+    assert calls_made(tmp_path, again, 8) < 3 * calls_made(tmp_path, again, 0)
+
+
 def test_growth_of_names_swapped(tmp_path: Path) -> None:
     def swapped(folder: Path, n: int) -> None:
         text = "import tensorflow as tf\ndef slope(x, way):\n"

@@ -251,7 +251,7 @@ class Base(object):
         self.train(self.build(), mode)
 
     def set(self, scope):
-        self.train_loss = scope.loss
+        self.train_loss = self.held
 
     def build(self):
         w = tf.get_variable("w", [3])

@@ -62,7 +62,7 @@ def _reader_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fal
     evidence = SourceEvidence(
         segment=lambda n: unit.lines.segment(unit.lines.span(n)),
         single=ShapeEvidence(project, view),
-        holds_variables=lambda path: _holds_variables(tracer, view, path),
+        holds_variables=lambda path: _holds_variables(project, tracer, view, path),
         kept_values=lambda path: kept_values(project, view, path),
         listed=lambda node: given_list(project, view, node),
         gives_variable=lambda node: is_one_variable(project, view, node),
@@ -98,10 +98,12 @@ def _is_own_variable(project: Project, tracer: Tracer, view: View, path: Path) -
     )
 
 
-def _holds_variables(tracer: Tracer, view: View, path: Path) -> bool:
+def _holds_variables(project: Project, tracer: Tracer, view: View, path: Path) -> bool:
     """Whether an attribute of ``self`` is made of variables that the class makes."""
     if view.cls is None or len(path) != 2 or path[0] != view.kinds.self_name:
         return False
+    if kept_values(project, view, path) == {Make.TENSOR}:
+        return False  # what an op makes is watched, whatever it is made of
     return tracer.attribute(view, path[1].lstrip(".")).network
 
 

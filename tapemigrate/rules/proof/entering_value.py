@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import parameters
-from tapemigrate.flow.paths import text_of
+from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
@@ -114,8 +114,12 @@ class EnteringValue:
 
     def _is_part_apart(self, root: Def, leaf: Leaf) -> bool:
         """Whether both are parts of objects whose classes make them of nothing."""
-        source = leaf.path
-        return source is not None and parts_apart(self._project, self._view, root.path, source)
+        named = [d for d in leaf.defs if d.kind is Kind.ASSIGN and d.path == leaf.path]
+        taken = path_of(named[0].value) if len(named) == 1 else None
+        return any(
+            source is not None and parts_apart(self._project, self._view, root.path, source)
+            for source in (leaf.path, taken)
+        )
 
     def _from_outside(self, root: Def, leaves: list[Leaf]) -> str | Refusal | None:
         """What is known of a value of the module, or of a function around."""

@@ -17,7 +17,7 @@ from tapemigrate.rules.callgraph.imported import homes_of, leads_to
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.callgraph.places import split_path
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import names_bound, sharing_names
+from tapemigrate.rules.indexes import names_bound
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.globals_read import computed_in, made_with, run_in
 from tapemigrate.rules.proof.kept_results import KeptResults
@@ -82,26 +82,24 @@ def _told(project: Project, results: KeptResults, read: _Read) -> _Told:
         further |= dict.fromkeys(_read_in(project, unit, stmt))
     if are_variables(project, unit, name):
         return _Told(False, tuple(further))
-    for view, value in _given(project, top, name):
-        made = instances_of(project, view, value).classes if isinstance(value, ast.Call) else []
+    for value in _given(top, name):
+        made = instances_of(project, top, value).classes if isinstance(value, ast.Call) else []
         for home, cls in made:
             if _keeps(results, home, cls, parts):
                 return _Told(True, ())
             further[_Read(home.filename, cls.name, ())] = None
-        if not made and results.is_result(view, value):
+        if not made and results.is_result(top, value):
             return _Told(True, ())
         further |= dict.fromkeys(_read_in(project, unit, value))
     return _Told(False, tuple(further))
 
 
-def _given(project: Project, top: View, name: str) -> Iterator[tuple[View, ast.expr]]:
-    """What a name of the module is given, by functions as well, and what is put into it."""
-    sharing = top.unit.once(sharing_names).get(name, ())
-    for view in (top, *(project.view(top.unit, function) for function in sharing)):
-        for made in view.flow.given(name):
-            put = made.value.args if isinstance(made.value, ast.Call) else []
-            values = put if made.kind is Kind.MUTATE else [made.value]
-            yield from ((view, value) for value in values if value is not None)
+def _given(top: View, name: str) -> Iterator[ast.expr]:
+    """What a name of the module is given as that runs, and what is put into it."""
+    for made in top.flow.given(name):
+        put = made.value.args if isinstance(made.value, ast.Call) else []
+        values = put if made.kind is Kind.MUTATE else [made.value]
+        yield from (value for value in values if value is not None)
 
 
 def _computes(results: KeptResults, top: View, stmt: ast.FunctionDef | ast.ClassDef) -> bool:

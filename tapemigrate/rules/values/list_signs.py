@@ -53,6 +53,7 @@ class ListSigns:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._seen: set[Def] = set()
+        self._looked_among: set[ast.expr] = set()
         self._asked: set[str] = set()
         self._run: set[tuple[ast.AST, str]] = set()
 
@@ -84,6 +85,9 @@ class ListSigns:
 
     def among(self, view: View, value: ast.expr, depth: int = 0) -> bool:
         """Whether some element of ``value`` may be one: of what is written out, or is put in."""
+        if value in self._looked_among:
+            return False  # ``d = {"x": d["x"], "t": d["t"]}`` leads back to itself in many ways
+        self._looked_among.add(value)
         match value:
             case ast.List() | ast.Tuple() | ast.Set():
                 return any(self.gives(view, each, depth) for each in value.elts)

@@ -1,16 +1,20 @@
-"""Parts of an object of which none was made of another: the placeholders that its class makes."""
+"""Parts of which none was made of another: placeholders that a class makes, or a dict lists."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
+from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.instances import instances_at
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.module_variables import is_only_looked_up, may_be_set_unseen
 from tapemigrate.tape.kinds import Make
 
 _MADE_OF_NONE = (Make.LEAF, Make.VARIABLE, Make.FROZEN)
@@ -45,6 +49,8 @@ def is_new_part(project: Project, view: View, node: ast.expr) -> bool:
 
 def _made_as(project: Project, view: View, path: Path) -> frozenset[ast.expr]:
     """What classes give the attribute; empty where it may be more than is made of nothing."""
+    if path[1].startswith("["):
+        return _listed_as(project, view, path)
     found = frozenset[ast.expr]()
     for node in filter(_is_read, project.uses_of(view.unit, view.scope, path)):
         assert isinstance(node, ast.Attribute)
@@ -53,6 +59,37 @@ def _made_as(project: Project, view: View, path: Path) -> frozenset[ast.expr]:
             return frozenset()
         found |= {value for _, value in given}
     return found
+
+
+def _listed_as(project: Project, view: View, path: Path) -> frozenset[ast.expr]:
+    """What stands in a dict or a list that nothing changes, ``{"x": x, "t": t}["x"]``, the same."""
+    home, name = view, path[0]
+    if name not in view.flow.own_names and not isinstance(view.scope, ast.Module):
+        if outer_definitions(project, view, path) is not None:
+            return frozenset()
+        if not is_only_looked_up(project, view.unit, name):
+            return frozenset()
+        if may_be_set_unseen(project, view.unit, name):
+            return frozenset()
+        home = project.view(view.unit, view.unit.tree)
+    given = home.flow.given(name)
+    value = given[0].value if len(given) == 1 and given[0].path == (name,) else None
+    listed = (
+        value if value is not None and given[0].kind is Kind.ASSIGN and len(path) == 2 else None
+    )
+    found = [v for key, v in _elements(listed) if f"[{key!r}]" == path[1]]
+    made = all(home.kinds.make(each) in _MADE_OF_NONE for each in found)
+    return frozenset(found) if made else frozenset()
+
+
+def _elements(value: ast.expr | None) -> Iterator[tuple[object, ast.expr]]:
+    match value:
+        case ast.Dict(keys=keys, values=values):
+            for key, each in zip(keys, values, strict=True):
+                if isinstance(key, ast.Constant):
+                    yield key.value, each
+        case ast.List(elts=elts) | ast.Tuple(elts=elts):
+            yield from enumerate(elts)
 
 
 def _assigned(project: Project, view: View, node: ast.Attribute) -> list[tuple[View, ast.expr]]:
