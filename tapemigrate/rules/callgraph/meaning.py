@@ -241,7 +241,7 @@ class Resolver:
         if method is self._function:
             return True
         if not above and self._cls.name in self._classes.extending(owner.name):
-            return None
+            return True if method is None and self._is_only_one_below(unit, owner) else None
         if method is not None and not above:
             return False
         if owner.name in self._classes.extending(self._cls.name):
@@ -249,6 +249,19 @@ class Resolver:
         if self._classes.extending(owner.name) & self._classes.extending(self._cls.name):
             return None  # on objects of a class that extends both
         return None if self._classes.has_unseen_bases(unit, owner) else False
+
+    def _is_only_one_below(self, unit: Unit, owner: ast.ClassDef) -> bool:
+        """Whether objects that ``owner`` calls the method on have this one, or none at all."""
+        known = self._classes
+        below = known.extending(owner.name) | {owner.name}
+        related = {name for each in below for name in known.above(each)} | below
+        found = [each for name in sorted(related) for each in known.named(name)]
+        if any(True for each in found for _ in known.unseen_bases(*each)):
+            return False
+        members = [(cls, stmt) for _, cls in found for stmt in cls.body]
+        names = {self._function.name, "__getattr__", "__getattribute__"}
+        given = [cls for cls, stmt in members if getattr(stmt, "name", "") in names]
+        return given == [self._cls] and self._project.scope_of(unit, owner) is unit.tree
 
     def _instance(self, unit: Unit, maker: ast.expr) -> bool | None:
         """A method called on an object of the class that ``maker`` names in ``unit``."""

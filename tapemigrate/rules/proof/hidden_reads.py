@@ -48,7 +48,7 @@ from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import RUN_WHEN_CALLED, STATIC
-from tapemigrate.tape.syntax import giving
+from tapemigrate.tape.syntax import SETTINGS, giving
 
 # What tensors, layers and variables know of themselves without an op.
 _STATIC = (".dtype", ".name", ".shape")
@@ -378,7 +378,12 @@ class HiddenReads:
         return found
 
     def _is_object(self, attribute: str) -> bool:
-        """Whether methods take parts of it, or call it, by a name of theirs: ``net = self.net``."""
+        """Whether methods take parts of it, or call it, by a name of theirs: ``net = self.net``.
+
+        Or it holds settings by its name.
+        """
+        if attribute in SETTINGS:
+            return True
         cls, me = self._view.cls, self._view.kinds.self_name
         assert cls is not None
         for each in self._view.kinds.effects.lineage(cls):

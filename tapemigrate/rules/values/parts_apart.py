@@ -49,7 +49,7 @@ def is_new_part(project: Project, view: View, node: ast.expr) -> bool:
 
 def _made_as(project: Project, view: View, path: Path) -> frozenset[ast.expr]:
     """What classes give the attribute; empty where it may be more than is made of nothing."""
-    if path[1].startswith("["):
+    if path[-1].startswith("["):
         return _listed_as(project, view, path)
     found = frozenset[ast.expr]()
     for node in filter(_is_read, project.uses_of(view.unit, view.scope, path)):
@@ -72,14 +72,19 @@ def _listed_as(project: Project, view: View, path: Path) -> frozenset[ast.expr]:
         if may_be_set_unseen(project, view.unit, name):
             return frozenset()
         home = project.view(view.unit, view.unit.tree)
-    given = home.flow.given(name)
-    value = given[0].value if len(given) == 1 and given[0].path == (name,) else None
-    listed = (
-        value if value is not None and given[0].kind is Kind.ASSIGN and len(path) == 2 else None
-    )
-    found = [v for key, v in _elements(listed) if f"[{key!r}]" == path[1]]
+    given = [d for d in home.flow.given(name) if _is_on_way(d.path, path[:-1])]
+    given = [d for d in given if d.kind is not Kind.PARAM]
+    if len(given) != 1 or given[0].path != path[:-1] or given[0].kind is not Kind.ASSIGN:
+        return frozenset()
+    elements = _elements(given[0].value)
+    found = [value for key, value in elements if f"[{key!r}]" == path[-1]]
     made = all(home.kinds.make(each) in _MADE_OF_NONE for each in found)
     return frozenset(found) if made else frozenset()
+
+
+def _is_on_way(made: Path, whole: Path) -> bool:
+    """Whether what is given is the whole, a part of it, or what it is a part of."""
+    return all(one == other for one, other in zip(made, whole, strict=False))
 
 
 def _elements(value: ast.expr | None) -> Iterator[tuple[object, ast.expr]]:
