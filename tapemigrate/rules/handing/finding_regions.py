@@ -8,6 +8,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.handing.shared_lists import filled_by_call
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.deferred import deferred
@@ -104,7 +105,9 @@ def _holds_variables(project: Project, tracer: Tracer, view: View, path: Path) -
         return False
     if kept_values(project, view, path) == {Make.TENSOR}:
         return False  # what an op makes is watched, whatever it is made of
-    return tracer.attribute(view, path[1].lstrip(".")).network
+    name = path[1].lstrip(".")
+    computed = KeptResults(project, tracer).keeps(view, name)
+    return not computed and tracer.attribute(view, name).network
 
 
 def kept_values(project: Project, view: View, path: Path) -> frozenset[Make]:

@@ -316,9 +316,13 @@ class Ancestry:
             sites = calls_of(self._project, view, scope)
         else:
             sites = mentions_of(self._project, view.unit, scope).calls
+        default = named_defaults(scope.args).get(made.path[0])
+        if default is not None:
+            holder = self._project.view(view.unit, self._project.scope_of(view.unit, scope))
+            yield _Step(holder, None, _part_of(default, made.path[1:]), False)
         for site in sites:
             given = argument_for(site.call, scope, made.path[0], view.cls is not None)
-            if given is not None:
+            if given is not None and given is not default:
                 caller = self._project.scope_of(site.unit, site.call)
                 part = _part_of(given, made.path[1:])
                 yield _Step(self._project.view(site.unit, caller), None, part, False)

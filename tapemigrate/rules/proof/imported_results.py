@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.functions import free_names
+from tapemigrate.flow.functions import NamedFunction, free_names
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.import_chains import imports_below
 from tapemigrate.rules.callgraph.imported import homes_of, leads_to
@@ -20,10 +20,12 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import names_bound
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.globals_read import computed_in, made_with, run_in
-from tapemigrate.rules.proof.kept_results import KeptResults
+from tapemigrate.rules.proof.kept_results import KeptResults, elements_of
 from tapemigrate.rules.proof.verdicts import wrong
+from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.variable_values import VARIABLE
+from tapemigrate.rules.values.variables_named import names_variables
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
@@ -51,6 +53,7 @@ def imported_results(
     """Why the tape of a region would miss what imported modules computed by variables."""
     roots, _ = run_in(project, region, view)
     known = project.once(_known)
+    roots += [base for root in roots for base in _bases_below(project, view.unit, root)]
     pending = list(dict.fromkeys(r for root in roots for r in _imported(project, view.unit, root)))
     met = set(pending)
     for each in pending:  # which grows meanwhile
@@ -77,18 +80,21 @@ def _told(project: Project, results: KeptResults, read: _Read) -> _Told:
     top = project.view(unit, unit.tree)
     further: dict[_Read, None] = {}
     for stmt in (s for s in unit.definitions if s.name == name and unit.parents[s] is unit.tree):
-        if _computes(results, top, stmt):
+        if any(_is_made_of_results(project, results, top, each) for each in _made_with(stmt)):
+            return _Told(True, ())
+        if _makes_more_of_its_own(top, stmt):
             return _Told(True, ())
         further |= dict.fromkeys(_read_in(project, unit, stmt))
     if are_variables(project, unit, name):
         return _Told(False, tuple(further))
     for value in _given(top, name):
-        made = instances_of(project, top, value).classes if isinstance(value, ast.Call) else []
-        for home, cls in made:
-            if _keeps(results, home, cls, parts):
-                return _Told(True, ())
-            further[_Read(home.filename, cls.name, ())] = None
-        if not made and results.is_result(top, value):
+        elements = elements_of(value)
+        for each in (e for e in elements if isinstance(e, ast.Call)):
+            for home, cls in instances_of(project, top, each).classes:
+                if _keeps(results, home, cls, parts, each is not value):
+                    return _Told(True, ())
+                further[_Read(home.filename, cls.name, ())] = None
+        if _is_made_of_results(project, results, top, value):
             return _Told(True, ())
         further |= dict.fromkeys(_read_in(project, unit, value))
     return _Told(False, tuple(further))
@@ -102,18 +108,64 @@ def _given(top: View, name: str) -> Iterator[ast.expr]:
         yield from (value for value in values if value is not None)
 
 
-def _computes(results: KeptResults, top: View, stmt: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether variables compute something where a function, or a class, is made."""
+def _made_with(stmt: ast.FunctionDef | ast.ClassDef) -> list[ast.expr]:
+    """What is computed where a function is made, or a class with its methods."""
     if isinstance(stmt, ast.FunctionDef):
-        return any(results.is_result(top, value) for value in made_with(stmt))
-    makes = {top.kinds.make(value) for value in computed_in(stmt)}
+        return made_with(stmt)
+    methods = (each for each in stmt.body if isinstance(each, NamedFunction))
+    return [*computed_in(stmt), *(value for each in methods for value in made_with(each))]
+
+
+def _makes_more_of_its_own(top: View, stmt: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether the body of a class computes something, and makes variables."""
+    values = computed_in(stmt) if isinstance(stmt, ast.ClassDef) else []
+    makes = {top.kinds.make(value) for value in values}
     return Make.TENSOR in makes and not makes.isdisjoint(VARIABLE)
 
 
-def _keeps(results: KeptResults, unit: Unit, cls: ast.ClassDef, parts: tuple[str, ...]) -> bool:
-    """Whether an object of the class has, or a method of it reads, what variables computed."""
-    part = parts[0] if parts else "__call__"
-    return results.is_kept_by(unit, cls, part) or bool(results.read_by(unit, cls, part))
+def _is_made_of_results(project: Project, results: KeptResults, top: View, value: ast.expr) -> bool:
+    """Whether a value at the top of a file is, holds or was made with what variables gave."""
+    unit = top.unit
+    for node in walk(value):
+        if isinstance(node, ast.Call) and results.is_result(top, node):
+            return True
+        cls = project.effects(unit).class_named(node.id) if isinstance(node, ast.Name) else None
+        if cls is not None and node is value and results.read_by(unit, cls, "__call__"):
+            return True  # a decorator
+    if results.is_result(top, value):
+        return True
+    if not project.once(Computed).may_be(unit, value):
+        return False
+    return results.tracer.value(top, value).network or any(
+        names_variables(project, project.units[read.filename], read.name)
+        for read in _read_in(project, unit, value)
+    )
+
+
+def _keeps(
+    results: KeptResults, unit: Unit, cls: ast.ClassDef, parts: tuple[str, ...], element: bool
+) -> bool:
+    """Whether an object of the class has, or a method of it reads, what variables computed.
+
+    Of an ``element`` of a list it is not known which method is called.
+    """
+    names = {parts[0] if parts else "__call__"}
+    if element and not parts:
+        methods = (each for each in cls.body if isinstance(each, NamedFunction))
+        names |= {method.name for method in methods if method.name != "__init__"}
+    return any(
+        results.is_kept_by(unit, cls, name) or bool(results.read_by(unit, cls, name))
+        for name in sorted(names)
+    )
+
+
+def _bases_below(project: Project, unit: Unit, root: ast.AST) -> Iterator[ast.expr]:
+    """What the classes of the file extend that are named below ``root``."""
+    effects = project.effects(unit)
+    for node in walk(root):
+        cls = effects.class_named(node.id) if isinstance(node, ast.Name) else None
+        for each in effects.lineage(cls) if cls is not None else ():
+            yield from each.bases
 
 
 def _read_in(project: Project, unit: Unit, root: ast.AST) -> Iterator[_Read]:
@@ -143,7 +195,7 @@ def _parts_read(unit: Unit, node: ast.expr) -> tuple[str, ...]:
     """The attributes that are read of what the node names: ``embedder.table``."""
     parts: list[str] = []
     above = unit.parents.get(node)
-    while isinstance(above, ast.Attribute):
-        parts.append(above.attr)
+    while isinstance(above, ast.Attribute | ast.Subscript):
+        parts += [above.attr] if isinstance(above, ast.Attribute) else []
         above = unit.parents.get(above)
     return tuple(parts)

@@ -16,6 +16,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.callers import of_class
+from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.instances import instances, instances_of
 from tapemigrate.rules.finding import Unit
@@ -187,7 +188,7 @@ class KeptResults:
         for unit, cls in lineage:
             for value in (*assigned_in(unit, cls).get(name, ()), *_put(unit, cls, name)):
                 view = self.project.view(unit, self.project.scope_of(unit, value))
-                for each in _elements(value):
+                for each in elements_of(value):
                     if isinstance(each, ast.Call):
                         yield from instances_of(self.project, view, each).classes
 
@@ -209,7 +210,7 @@ class KeptResults:
             return False
         match value:
             case ast.Tuple() | ast.List() | ast.Set() | ast.Dict() | ast.ListComp():
-                return any(self._is_result(view, each, depth) for each in _elements(value))
+                return any(self._is_result(view, each, depth) for each in elements_of(value))
             case ast.IfExp():
                 return any(self._is_result(view, e, depth) for e in (value.body, value.orelse))
             case ast.Lambda():
@@ -283,17 +284,31 @@ class KeptResults:
             if traced.network or traced.calls:
                 return True
             return any(self._is_result(view, each, depth - 1) for each in call.args)
+        path = path_of(call.func)
+        if path is not None and path[:-1] == (view.kinds.self_name,):
+            return self._own_gives(view, name, depth)
         function = view.kinds.called(call)
         if function is not None:
             inner = self.project.view(view.unit, function)
             ends = [end for end in inner.flow.returns if end.value is not None]
             return any(self._is_result(inner, end.value, depth - 1) for end in ends if end.value)
-        path = path_of(call.func)
         if path is None or len(path) < 2:
             return False
-        if path[:-1] == (view.kinds.self_name,):
-            return False
         return self._gives(view, path, depth - 1) or self._computes(view, path, depth - 1)
+
+    def _own_gives(self, view: View, name: str, depth: int) -> bool:
+        """Whether a method of the object, here or in a subclass, gives a result."""
+        if view.cls is None:
+            return False
+        found = [*self._lineage(view.unit, view.cls), *beside(self.project, view.cls)]
+        inside = (self.project.view(unit, method) for unit, method in methods_of(found, name, True))
+        ends = ((inner, end.value) for inner in inside for end in inner.flow.returns)
+        for at, end in ends:
+            # Of several that are unpacked, it is not told which one is kept.
+            parts = end.elts if isinstance(end, ast.Tuple) else [end] if end is not None else []
+            if parts and all(self._is_result(at, each, depth - 1) for each in parts):
+                return True
+        return False
 
     def _holds_what_it_is_handed(self, view: View, call: ast.Call) -> bool:
         """Whether the call makes a container, or an object of a class that is no library's."""
@@ -337,7 +352,8 @@ def _put(unit: Unit, cls: ast.ClassDef, name: str) -> list[ast.expr]:
     return put_by_class(unit, cls).get(name, [])
 
 
-def _elements(value: ast.expr) -> list[ast.expr]:
+def elements_of(value: ast.expr) -> list[ast.expr]:
+    """What is listed, where it is written out; else the value itself."""
     match value:
         case ast.List() | ast.Tuple() | ast.Set():
             return value.elts

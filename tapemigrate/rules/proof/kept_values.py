@@ -67,11 +67,17 @@ class KeptValues:
         """
         if is_constant_of_object(self._project, self._view, name):
             return None
+        # What subclasses write in place of a method counts as well.
+        computed = traced.network or KeptResults(self._project, self._tracer).keeps(
+            self._view, name
+        )
         for leaf in leaves:
-            if leaf.variables and traced.network:
+            if leaf.variables and computed:
                 if self.is_module(name) or holds_variables(self._project, self._view, name):
                     continue
-                return wrong(text, "computed in another method", "the variables", keeps=name)
+                # Where it was handed in, no tape was begun.
+                here = name if traced.network or not traced.outside else ""
+                return wrong(text, "computed in another method", "the variables", keeps=here)
             if traced.foreign:
                 return wrong(text, "set on the object by other code", names_of(leaves))
             if any(d.kind is Kind.PARAM for d in leaf.defs & traced.defs):
@@ -204,9 +210,6 @@ class KeptValues:
         """What is known of an attribute of which not all that it was made of is seen."""
         project, view = self._project, self._view
         variables = any(x.variables for x in leaves)
-        if variables and KeptResults(project, self._tracer).keeps(view, name):
-            here = "" if traced.outside else name  # where it was handed in, no tape was begun
-            return wrong(text, "computed in another method", "the variables", keeps=here)
         unknown = f"`{text}` was not computed from {names_of(leaves)}"
         if traced.blind or traced.calls or not variables:
             return unknown

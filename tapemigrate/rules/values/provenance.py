@@ -26,6 +26,7 @@ from tapemigrate.rules.values.attributes import (
     inherited_values,
     set_below,
 )
+from tapemigrate.rules.values.filled_below import filled_below
 from tapemigrate.rules.values.imported_functions import imported_functions
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.operators import is_operator, is_whole, operators
@@ -46,8 +47,10 @@ from tapemigrate.rules.values.variable_values import (
     VARIABLE,
     is_set_by_text,
     is_variable,
+    parts,
     root_of,
 )
+from tapemigrate.rules.values.variables_named import names_variables
 from tapemigrate.rules.values.whole_objects import read_of_whole
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -241,7 +244,8 @@ class Tracer:
                 HIDDEN[0],
             ):
                 steps.own.globals.add(made.path[0])
-                self._around(view, made, steps)
+                around = self._around(view, made, steps)
+                steps.own.network |= not around and self._is_variable(view, made.path[0])
         elif made.kind is Kind.EXCEPT:
             steps.own.blind = True  # whatever it was raised with
         elif made.kind is Kind.FUNCTION:
@@ -252,17 +256,27 @@ class Tracer:
         elif made.value is not None and view.kinds.make(made.value) in VARIABLE:
             steps.own.network = True
 
-    def _around(self, view: View, made: Def, steps: Steps) -> None:
-        """What a function around made the value of, for an inner one."""
+    def _is_variable(self, view: View, name: str) -> bool:
+        return names_variables(self._project, view.unit, name)
+
+    def _are_variables(self, view: View, value: ast.expr) -> bool:
+        """Whether it is nothing but variables of the module, by their names."""
+        names = [part.id if isinstance(part, ast.Name) else "" for part in parts(value)]
+        own = view.flow.own_names
+        return bool(names) and all(n not in own and self._is_variable(view, n) for n in names)
+
+    def _around(self, view: View, made: Def, steps: Steps) -> bool:
+        """What a function around made the value of, for an inner one; whether one did."""
         found = outer_definitions(self._project, view, made.path)
         if found is None:
-            return
+            return False
         holder, given = found
         behind = backward(Use(d) for d in given if d.kind is not Kind.FUNCTION).made
         steps.own.defs |= behind
         for each in behind:
             self._definition(holder, each, steps)
         self._calls(holder, (d.value for d in behind if d.value is not None), steps)
+        return True
 
     def _calls(
         self, view: View, nodes: Iterable[ast.AST], steps: Steps, change: bool = False
@@ -428,6 +442,7 @@ class Tracer:
         if (
             not given
             or set_below(self._project, view, name)
+            or filled_below(self._project, view, name)
             or is_set_by_text(self._project, view, name)
         ):
             steps.own.blind = True
@@ -440,8 +455,10 @@ class Tracer:
         for unit, value in given:
             if view.kinds.make(value) in PLAIN:
                 continue
-            steps.own.values.add(value)
             scope = self._project.scope_of(unit, value)
+            if self._are_variables(self._project.view(unit, scope), value):
+                continue
+            steps.own.values.add(value)
             made = self._steps_of(self._project.view(unit, scope), value)
             steps.take(made)
             # No call shows what an operator is handed.

@@ -1,0 +1,63 @@
+"""Lists and dicts of an object into which its subclasses put more: ``self.losses.append(x)``."""
+
+from __future__ import annotations
+
+import ast
+
+from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.changed_below import beside
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.source.trees import arguments_of, calls_in, walk
+
+_CONTAINERS = frozenset(
+    {"list", "dict", "set", "deque", "OrderedDict", ".OrderedDict", "defaultdict", ".defaultdict"}
+)
+
+
+def filled_below(project: Project, view: View, name: str) -> bool:
+    """Whether subclasses may put more into ``self.name``, a list or a dict: by whatever name.
+
+    Those of other files, and what of subclasses runs where the class hands it to a method.
+    """
+    if view.cls is None or not any(map(_is_container, attribute_values(project, view, name))):
+        return False
+    known, below = project.family(view.unit, view.cls), beside(project, view.cls)
+    if any(cls not in known and _may_fill(unit, cls, name) for unit, cls in below):
+        return True
+    members = {
+        stmt.name for _, cls in below for stmt in cls.body if isinstance(stmt, NamedFunction)
+    }
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr in members
+        and any(getattr(each, "attr", "") == name for each in arguments_of(call))
+        for cls in known
+        for call in calls_in(cls)
+    )
+
+
+def _is_container(value: ast.expr) -> bool:
+    called = (path_of(value.func) or ("",))[-1] if isinstance(value, ast.Call) else ""
+    return called in _CONTAINERS or isinstance(
+        value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp
+    )
+
+
+def _may_fill(unit: Unit, cls: ast.ClassDef, name: str) -> bool:
+    """Whether the class does more with what has the name than to read what is in it."""
+    nodes = (n for n in walk(cls) if isinstance(n, ast.Attribute) and n.attr == name)
+    return any(not _is_read(unit.parents[node], node) for node in nodes)
+
+
+def _is_read(parent: ast.AST, node: ast.Attribute) -> bool:
+    match parent:
+        case ast.Subscript(value=owner, ctx=ast.Load()):
+            return owner is node
+        case ast.For(iter=iterated) | ast.comprehension(iter=iterated):
+            return iterated is node
+        case ast.Call(func=ast.Name(id="len" | "sum" | "zip" | "enumerate")) | ast.BinOp():
+            return True
+    return False
