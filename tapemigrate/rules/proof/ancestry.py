@@ -295,7 +295,7 @@ class Ancestry:
             return
         if made.kind is Kind.PARAM or _is_part_of_handed(made, view):
             if not called:
-                yield from self._handed_in(view, made)
+                yield from self._handed_in(view, made, way)
         elif made.kind is Kind.ENTRY and made.path[0] == me:
             yield from self._attribute(view, made.path[1].lstrip("."), way)
         elif made.kind in (Kind.ENTRY, Kind.IMPORT):
@@ -307,7 +307,7 @@ class Ancestry:
             taken = made.kind not in (Kind.ASSIGN, Kind.AUGMENT)
             yield _Step(view, None, made.value, called, -1 if taken and place is None else place)
 
-    def _handed_in(self, view: View, made: Def) -> Iterator[_Step]:
+    def _handed_in(self, view: View, made: Def, way: _Way) -> Iterator[_Step]:
         scope = view.scope
         if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             return
@@ -317,9 +317,12 @@ class Ancestry:
         else:
             sites = mentions_of(self._project, view.unit, scope).calls
         default = named_defaults(scope.args).get(made.path[0])
-        if default is not None:
+        if default is not None and (way is _Way.MADE or path_of(default) is not None):
             holder = self._project.view(view.unit, self._project.scope_of(view.unit, scope))
-            yield _Step(holder, None, _part_of(default, made.path[1:]), False)
+            # Of what methods are made with, no flow tells.
+            names = {n.id for n in walk(default) if isinstance(n, ast.Name)}
+            named = [d for name in sorted(names) for d in holder.flow.given(name)]
+            yield from (_Step(holder, each, None, False) for each in named)
         for site in sites:
             given = argument_for(site.call, scope, made.path[0], view.cls is not None)
             if given is not None and given is not default:

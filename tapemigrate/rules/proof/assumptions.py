@@ -24,7 +24,7 @@ from tapemigrate.rules.proof.by_name import (
     is_static,
 )
 from tapemigrate.rules.proof.called_objects import computed_when_made
-from tapemigrate.rules.proof.elements import Elements
+from tapemigrate.rules.proof.elements import APART, Elements
 from tapemigrate.rules.proof.entering_value import EnteringValue
 from tapemigrate.rules.proof.found_sources import made_of_found
 from tapemigrate.rules.proof.globals_read import (
@@ -65,6 +65,7 @@ from tapemigrate.rules.values.captured import (
 )
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.counts import Counts
+from tapemigrate.rules.values.filled_below import filled_below, given_below
 from tapemigrate.rules.values.given_tensors import may_give_tensor
 from tapemigrate.rules.values.owners import is_part_of_owner
 from tapemigrate.rules.values.provenance import Tracer
@@ -73,6 +74,7 @@ from tapemigrate.tape.leaf import Leaf, taken_for_variables
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import short
+from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,7 @@ class Judge:
         if isinstance(listed, Refusal):
             return listed
         told.note(listed)
+        told.note(self._of_lists_kept(region))
         steps = self._value.steps = Steps(self._project, self._view, region)
         if (late := steps.made_late()) is not None:
             return late
@@ -196,6 +199,25 @@ class Judge:
             or self._of_what_is_read(region, sources, hidden, recorded, told)
             or self._of_methods(region, self._tensors_among(sources, hidden), recorded, told)
         )
+
+    def _of_lists_kept(self, region: Region) -> list[str]:
+        """What is assumed of lists of an object that subclasses give, or fill.
+
+        And of such as are called ``weights``, and keep what networks gave.
+        """
+        several = region.sources.leaves if region.sources.single is not True else []
+        found: list[str] = []
+        for leaf in (x for x in several if x.many is not False):
+            for made in leaf.defs:
+                name, text = attribute_of(made, self._view), text_of(made.path[:2])
+                if name is None or leaf.watch not in (None, text):
+                    continue
+                below = filled_below(self._project, self._view, name)
+                below = below or given_below(self._project, self._view, name)
+                named = VARIABLES_BY_NAME.search(name) and region.sources.single is False
+                if below or (named and self._results.keeps(self._view, name)):
+                    found.append(APART.format(text))
+        return found
 
     def _entering(self, region: Region) -> list[Leaf]:
         """The sources that come into the scope, by all names that they come by."""

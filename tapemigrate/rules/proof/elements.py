@@ -50,7 +50,7 @@ from tapemigrate.tape.same import is_joined
 from tapemigrate.tape.symbols import flattens
 from tapemigrate.tape.syntax import VARIABLES_BY_NAME, giving
 
-_APART = "no element of `{}` was computed from another"
+APART = "no element of `{}` was computed from another"
 _MADE_OF_ANOTHER = (
     "of the sources in `{}`, one was made from another, before a tape could watch that one"
 )
@@ -125,7 +125,7 @@ class Elements:
                     not leaf.defs & backward(self._view.flow.uses_in(region.request.target)).made
                 )
             if None in apart and ((several and not listed) or single):
-                found.append(_APART.format(leaf.watch))
+                found.append(APART.format(leaf.watch))
                 if any(_may_join(d) and not is_joined(d, self._view.flow) for d in unknown):
                     # Two lists, perhaps, whose elements were used before they were one.
                     found.append(taken_for_variables(leaf.watch))
@@ -136,14 +136,14 @@ class Elements:
             if False in apart:
                 return Refusal(_MADE_OF_ANOTHER.format(text_of(made.path)), SOURCE)
             if None in apart:
-                found.append(_APART.format(text_of(made.path)))
+                found.append(APART.format(text_of(made.path)))
         leaves = region.sources.leaves
         for holder in (*unpacked_together(leaves), *added_whole(self._view, leaves)):
             apart = [self._is_list_of_others(d, single=True) for d in self._held(holder)]
             if False in apart:
                 return Refusal(_MADE_OF_ANOTHER.format(ast.unparse(holder)), SOURCE)
             if None in apart:
-                found.append(_APART.format(ast.unparse(holder)))
+                found.append(APART.format(ast.unparse(holder)))
         return found
 
     def _goes_through(self, leaf: Leaf, region: Region) -> bool:

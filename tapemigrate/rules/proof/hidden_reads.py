@@ -401,10 +401,12 @@ class HiddenReads:
         return False
 
     def _are_of_graph(self, leaf: Leaf) -> bool:
-        """Whether variables are those of the whole graph, and not of the object alone."""
+        """Whether variables are not of the object alone: those of the graph, or of the module."""
         view = self._view
         for made in leaf.defs:
             name = attribute_of(made, view)
+            if name is None and made.kind in _GIVEN:
+                return True
             kept = attribute_values(self._project, view, name) if name is not None else []
             values = kept if made.value is None else [made.value]
             makes = {view.kinds.make(call) for value in values for call in calls_in(value)}

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction, free_names
+from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.import_chains import imports_below
 from tapemigrate.rules.callgraph.imported import homes_of, leads_to
-from tapemigrate.rules.callgraph.instances import instances_of
+from tapemigrate.rules.callgraph.instances import instances, instances_of
 from tapemigrate.rules.callgraph.places import split_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import names_bound
@@ -54,7 +55,14 @@ def imported_results(
     roots, _ = run_in(project, region, view)
     known = project.once(_known)
     roots += [base for root in roots for base in _bases_below(project, view.unit, root)]
+    for root in (r for r in roots if isinstance(r, ast.expr)):
+        above = view.unit.parents.get(root)
+        if isinstance(above, NamedFunction) and root in above.decorator_list:
+            if _computes_as_decorator(project, results, view.unit, root):
+                how = "computed as its function was decorated"
+                return wrong(ast.unparse(root), how, "the variables")
     pending = list(dict.fromkeys(r for root in roots for r in _imported(project, view.unit, root)))
+    pending += dict.fromkeys(_classes_of(project, view, region))
     met = set(pending)
     for each in pending:  # which grows meanwhile
         if each not in known:
@@ -69,6 +77,19 @@ def imported_results(
     return None
 
 
+def _classes_of(project: Project, view: View, region: Region) -> Iterator[_Read]:
+    """The classes of other files of the objects that enter the region."""
+    me = view.kinds.self_name
+    owners = {root.path[: 2 if root.path[0] == me else 1] for root in region.roots}
+    body = [*region.block.body[region.first : region.last + 1], region.request.target]
+    read = (path_of(n) for each in body for n in walk(each) if isinstance(n, ast.Attribute))
+    owners |= {path for path in read if path is not None and len(path) == 2 and path[0] == me}
+    for owner in sorted(owners - {(me,)}):
+        for home, cls in instances(project, view, owner).classes:
+            if home is not view.unit:
+                yield _Read(home.filename, cls.name, ())
+
+
 def _known(_: Project) -> dict[_Read, _Told]:
     return {}
 
@@ -81,6 +102,8 @@ def _told(project: Project, results: KeptResults, read: _Read) -> _Told:
     further: dict[_Read, None] = {}
     for stmt in (s for s in unit.definitions if s.name == name and unit.parents[s] is unit.tree):
         if any(_is_made_of_results(project, results, top, each) for each in _made_with(stmt)):
+            return _Told(True, ())
+        if any(_computes_as_decorator(project, results, unit, d) for d in _decorators(stmt)):
             return _Told(True, ())
         if _makes_more_of_its_own(top, stmt):
             return _Told(True, ())
@@ -116,6 +139,34 @@ def _made_with(stmt: ast.FunctionDef | ast.ClassDef) -> list[ast.expr]:
     return [*computed_in(stmt), *(value for each in methods for value in made_with(each))]
 
 
+def _decorators(stmt: ast.FunctionDef | ast.ClassDef) -> list[ast.expr]:
+    methods = stmt.body if isinstance(stmt, ast.ClassDef) else []
+    inner = (each for each in methods if isinstance(each, NamedFunction))
+    return [*stmt.decorator_list, *(d for each in inner for d in each.decorator_list)]
+
+
+def _computes_as_decorator(
+    project: Project, results: KeptResults, unit: Unit, decorator: ast.expr
+) -> bool:
+    """Whether variables compute something where the function runs that decorates another."""
+    read = [each for each in _read_in(project, unit, decorator) if not each.parts]
+    for filename, name, _ in read:
+        home = project.units[filename]
+        for function in project.effects(home).functions(name):
+            inner = project.view(home, function)
+            values = (d.value for d in inner.flow.defs.values() if d.kind is Kind.ASSIGN)
+            if any(v is not None and _is_result_there(project, results, inner, v) for v in values):
+                return True
+    return False
+
+
+def _is_result_there(project: Project, results: KeptResults, view: View, value: ast.expr) -> bool:
+    if isinstance(value, ast.BinOp):
+        names = {n.id for n in walk(value) if isinstance(n, ast.Name)} - view.flow.own_names
+        return any(names_variables(project, view.unit, name) for name in names)
+    return results.is_result(view, value)
+
+
 def _makes_more_of_its_own(top: View, stmt: ast.FunctionDef | ast.ClassDef) -> bool:
     """Whether the body of a class computes something, and makes variables."""
     values = computed_in(stmt) if isinstance(stmt, ast.ClassDef) else []
@@ -134,12 +185,20 @@ def _is_made_of_results(project: Project, results: KeptResults, top: View, value
             return True  # a decorator
     if results.is_result(top, value):
         return True
-    if not project.once(Computed).may_be(unit, value):
+    arithmetic = isinstance(value, ast.BinOp | ast.UnaryOp)
+    if not arithmetic and not project.once(Computed).may_be(unit, value):
         return False
     return results.tracer.value(top, value).network or any(
-        names_variables(project, project.units[read.filename], read.name)
-        for read in _read_in(project, unit, value)
+        _leads_to_variables(project, read) for read in _read_in(project, unit, value)
     )
+
+
+def _leads_to_variables(project: Project, read: _Read) -> bool:
+    """Whether what is read is variables, or a function that reads some."""
+    home = project.units[read.filename]
+    functions = project.effects(home).functions(read.name)
+    names = {read.name}.union(*map(free_names, functions))
+    return any(names_variables(project, home, name) for name in names)
 
 
 def _keeps(

@@ -24,6 +24,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.read_of_whole import read_of_whole
 from tapemigrate.rules.values.attributes import filled_by, put_by_class
 from tapemigrate.rules.values.provenance import Tracer
+from tapemigrate.rules.values.variables_named import names_variables
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import RUN_WHEN_CALLED
@@ -81,24 +82,39 @@ class KeptResults:
         """Whether an object of the class holds under the name what networks gave."""
         return self._is_kept(list(self._lineage(unit, cls)), name, _DEPTH)
 
-    def kept_of(self, view: View, steps: Sequence[str], names: frozenset[str]) -> str:
-        """Which of ``names`` networks gave an object that ``steps`` lead to from the scope's own.
+    def kept_of(
+        self, view: View, owner: Path, steps: Sequence[str], names: frozenset[str], whole: bool
+    ) -> str:
+        """Which of ``names`` networks gave an object that ``steps`` lead to from ``owner``.
 
-        Or which of its methods reads such a result. Empty where there is none.
+        Or which of its methods reads such a result. Empty where there is none. ``whole``: which
+        parts are read when is not told, so that only what constructors give counts.
         """
-        first, *others = steps
-        found = instances(self.project, view, (view.kinds.self_name or "", f".{first}")).classes
-        if view.cls is not None:
-            found += self._parts(list(self._lineage(view.unit, view.cls)), first)
-        for step in others:
+        found = instances(self.project, view, owner).classes
+        if len(owner) == 2 and view.cls is not None:
+            found += self._parts(list(self._lineage(view.unit, view.cls)), owner[1].lstrip("."))
+        for step in steps:
             found = [c for each in found for c in self._parts(list(self._lineage(*each)), step)]
         return next(
             (
                 name
                 for name in sorted(names)
-                if any(self.is_kept_by(*each, name) or self.read_by(*each, name) for each in found)
+                if any(
+                    self.is_kept_by(*each, name) or self.read_by(*each, name)
+                    for each in found
+                    if not whole or self._is_given_by_constructor(*each, name)
+                )
             ),
             "",
+        )
+
+    def _is_given_by_constructor(self, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
+        """Whether an object has the attribute once it is made, by what its constructor shows."""
+        return any(
+            getattr(self.project.scope_of(home, value), "name", "__init__") == "__init__"
+            for home, each in self._lineage(unit, cls)
+            for value in (*assigned_in(home, each).get(name, ()), *_of_body(each, name))
+            if not isinstance(value, ast.Constant)
         )
 
     def asks_for_result(self, view: View, value: ast.expr) -> bool:
@@ -170,10 +186,15 @@ class KeptResults:
         if first or depth <= 0:
             return first
         called = {name for method in met for name in called_in(method)}
-        own = ((each, part) for each in kept for part in self._parts(lineage, each))
-        return next(
-            (e for e, (u, c) in own if any(self._read(u, c, n, depth - 1) for n in called)), ""
-        )
+        named = {n.attr for method in met for n in walk(method) if isinstance(n, ast.Attribute)}
+        for each in kept:
+            for unit_, part in self._parts(lineage, each):
+                if any(self._read(unit_, part, name, depth - 1) for name in sorted(called)):
+                    return each
+                below = list(self._lineage(unit_, part))
+                if any(self._is_kept(below, name, depth - 1) for name in sorted(named)):
+                    return each
+        return ""
 
     def _remembers_result(self, unit: Unit, method: NamedFunction, depth: int) -> bool:
         """Whether a method gives again what networks gave when it was first asked: ``@lazy``."""
@@ -199,7 +220,11 @@ class KeptResults:
             known[key] = any(
                 self._is_result(self.project.view(home, self.project.scope_of(home, v)), v, d)
                 for home, cls in lineage
-                for v in (*assigned_in(home, cls).get(name, ()), *_put(home, cls, name))
+                for v in (
+                    *assigned_in(home, cls).get(name, ()),
+                    *_put(home, cls, name),
+                    *_of_body(cls, name),
+                )
                 if (d := depth - 1) > 0
             )
         return known[key]
@@ -266,7 +291,9 @@ class KeptResults:
         for site in of_class(self.project, view.unit, cls).calls:
             given = argument_for(site.call, scope, name, True)
             if given is not None:
-                caller = self.project.view(site.unit, self.project.scope_of(site.unit, site.call))
+                passed = any(given is each for each in arguments_of(site.call))
+                at, node = (site.unit, site.call) if passed else (view.unit, scope)
+                caller = self.project.view(at, self.project.scope_of(at, node))
                 if self._is_result(caller, given, depth):
                     return True
         return False
@@ -281,7 +308,7 @@ class KeptResults:
             if view.kinds.make(call) is not Make.TENSOR:
                 return False
             traced = self.tracer.value(view, call)
-            if traced.network or traced.calls:
+            if traced.network or traced.calls or self._names_variables(view, call):
                 return True
             return any(self._is_result(view, each, depth - 1) for each in call.args)
         path = path_of(call.func)
@@ -295,6 +322,12 @@ class KeptResults:
         if path is None or len(path) < 2:
             return False
         return self._gives(view, path, depth - 1) or self._computes(view, path, depth - 1)
+
+    def _names_variables(self, view: View, value: ast.expr) -> bool:
+        """Whether variables of the module stand there, of which no flow may tell."""
+        own = frozenset() if isinstance(view.scope, ast.Module) else view.flow.own_names
+        names = {n.id for n in walk(value) if isinstance(n, ast.Name)} - own
+        return any(names_variables(self.project, view.unit, name) for name in names)
 
     def _own_gives(self, view: View, name: str, depth: int) -> bool:
         """Whether a method of the object, here or in a subclass, gives a result."""
@@ -345,6 +378,16 @@ def above(project: Project, unit: Unit, cls: ast.ClassDef) -> Iterator[Class]:
             found = [each for each in classes(project).named(base) if each[1] not in seen]
             seen |= {each for _, each in found}
             pending += found
+
+
+def _of_body(cls: ast.ClassDef, name: str) -> list[ast.expr]:
+    """What the body of the class gives the name."""
+    given = (stmt for stmt in cls.body if isinstance(stmt, ast.Assign))
+    return [
+        stmt.value
+        for stmt in given
+        if any(isinstance(to, ast.Name) and to.id == name for to in stmt.targets)
+    ]
 
 
 def _put(unit: Unit, cls: ast.ClassDef, name: str) -> list[ast.expr]:

@@ -1,4 +1,6 @@
-"""Lists and dicts of an object into which its subclasses put more: ``self.losses.append(x)``."""
+"""What subclasses give attributes of an object: ``self.losses.append(x)``, by methods that they
+write in place of others.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import arguments_of, calls_in, walk
+from tapemigrate.tape.kinds import Make
 
 _CONTAINERS = frozenset(
     {"list", "dict", "set", "deque", "OrderedDict", ".OrderedDict", "defaultdict", ".defaultdict"}
@@ -37,6 +40,45 @@ def filled_below(project: Project, view: View, name: str) -> bool:
         for cls in known
         for call in calls_in(cls)
     )
+
+
+def given_below(project: Project, view: View, name: str) -> bool:
+    """Whether methods of subclasses elsewhere may give ``self.name``: ``self.s = self.scale(x)``.
+
+    Or what other code sets in place of a method. What gives a number changes nothing.
+    """
+    if view.cls is None:
+        return False
+    known = project.family(view.unit, view.cls)
+    below = [(unit, cls) for unit, cls in beside(project, view.cls) if cls not in known]
+    for value in attribute_values(project, view, name):
+        for call in calls_in(value):
+            path = path_of(call.func)
+            if path is not None and len(path) == 1 and _is_patched(project, view.unit, path[0]):
+                return True
+            inner = project.view(view.unit, project.scope_of(view.unit, value))
+            if path is None or len(path) != 2 or path[0] != inner.kinds.self_name:
+                continue
+            method = path[1].lstrip(".")
+            if any(_gives_more(project, unit, cls, method) for unit, cls in below):
+                return True
+            if any(True for _ in project.stores(method)):
+                return True
+    return False
+
+
+def _is_patched(project: Project, unit: Unit, name: str) -> bool:
+    """Whether other code sets a function of the module anew: ``nets.scale = tf.square``."""
+    own = bool(project.effects(unit).functions(name))
+    return own and any(user.names.qualified(n.value) for user, n in project.stores(name))
+
+
+def _gives_more(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
+    """Whether the class has the method, and that gives more than Python values."""
+    methods = (s for s in cls.body if isinstance(s, NamedFunction) and s.name == name)
+    views = (project.view(unit, method) for method in methods)
+    ends = ((inner, end.value) for inner in views for end in inner.flow.returns)
+    return any(end is not None and at.kinds.make(end) is not Make.PYTHON for at, end in ends)
 
 
 def _is_container(value: ast.expr) -> bool:

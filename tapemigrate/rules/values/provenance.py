@@ -26,7 +26,7 @@ from tapemigrate.rules.values.attributes import (
     inherited_values,
     set_below,
 )
-from tapemigrate.rules.values.filled_below import filled_below
+from tapemigrate.rules.values.filled_below import filled_below, given_below
 from tapemigrate.rules.values.imported_functions import imported_functions
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.operators import is_operator, is_whole, operators
@@ -443,6 +443,7 @@ class Tracer:
             not given
             or set_below(self._project, view, name)
             or filled_below(self._project, view, name)
+            or given_below(self._project, view, name)
             or is_set_by_text(self._project, view, name)
         ):
             steps.own.blind = True
