@@ -13,6 +13,7 @@ from tapemigrate.rules.project import CallSite, Project, View
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import Asked, attribute_of
 from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
+from tapemigrate.rules.proof.by_name import is_size
 from tapemigrate.rules.proof.kept_elements import is_new_element, made_of_element
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.one_object import holders
@@ -230,10 +231,11 @@ class KeptValues:
             for each in sorted({d.path[0] for d in own} - {inner.kinds.self_name}):
                 asked = Asked(VARIABLES, each, linear=linear, computed=computed, above=entered)
                 verdict = calls.at_all_calls(inner, asked)
-                if isinstance(verdict, CallSite):
+                if isinstance(verdict, CallSite) and not is_size(f".{name}"):
                     how = f"given by the caller in {verdict.place(view.unit)}"
                     return wrong(text, f"{how}, out of what may hold variables", "the variables")
-                if not verdict and not (entered and calls.is_called_by_none(inner)):
+                called_by_none = entered and not verdict and calls.is_called_by_none(inner)
+                if verdict is not True and not called_by_none:
                     return unknown
         return unknown if handed else None
 

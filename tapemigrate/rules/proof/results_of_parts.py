@@ -48,7 +48,7 @@ def results_of_parts(
             names = read = _read_of_others(project, view, region) if read is None else read
         kept = results.kept_of(view, owner, steps, names, whole)
         if kept:
-            path = root.path if root.path[-1] == f".{kept}" else (*root.path, f".{kept}")
+            path = root.path if f".{kept}" in root.path else (*root.path, f".{kept}")
             return wrong(text_of(path), "computed where its object was made", "the variables")
     for name in _handed_to_overridden(project, view, region):
         path = (me or "", f".{name}")
