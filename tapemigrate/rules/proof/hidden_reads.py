@@ -234,14 +234,8 @@ class HiddenReads:
             read = {
                 n.attr for n in nodes if isinstance(n.ctx, ast.Load) and path_of(n.value) == (me,)
             }
-            for name in sorted(read):
-                settled = self._steps is not None and self._steps.settle(name)
-                if settled or self._is_set_before(region, call, name) or self._is_method(name):
-                    continue
-                traced = self._tracer.attribute(self._view, name)
-                verdict = self._kept.judge(f"self.{name}", name, traced, leaves)
-                if verdict is not None:
-                    found.append(verdict)
+            there = {n for n in read if self._is_set_before(region, call, n) or self._is_method(n)}
+            found += self._kept_above(frozenset(read - there), leaves)
         return found
 
     def _is_method(self, name: str) -> bool:
