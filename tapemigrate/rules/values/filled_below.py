@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.variable_lists import are_new_variables
 from tapemigrate.source.trees import arguments_of, calls_in, walk
 from tapemigrate.tape.kinds import Make
 
@@ -74,11 +75,16 @@ def _is_patched(project: Project, unit: Unit, name: str) -> bool:
 
 
 def _gives_more(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
-    """Whether the class has the method, and that gives more than Python values."""
+    """Whether the class has the method, and that gives more than variables and Python values."""
     methods = (s for s in cls.body if isinstance(s, NamedFunction) and s.name == name)
     views = (project.view(unit, method) for method in methods)
     ends = ((inner, end.value) for inner in views for end in inner.flow.returns)
-    return any(end is not None and at.kinds.make(end) is not Make.PYTHON for at, end in ends)
+    return any(
+        end is not None
+        and at.kinds.make(end) is not Make.PYTHON
+        and not are_new_variables(project, at, end)
+        for at, end in ends
+    )
 
 
 def _is_container(value: ast.expr) -> bool:

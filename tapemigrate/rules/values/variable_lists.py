@@ -138,6 +138,15 @@ def _list(project: Project, view: View, value: ast.expr | None, depth: int) -> M
     return Make.UNKNOWN
 
 
+def are_new_variables(project: Project, view: View, value: ast.expr) -> bool:
+    """Whether ``value``, in the scope of ``view``, is nothing but variables, lists of them too."""
+    return all(
+        is_one_variable(project, view, each)
+        or _list(project, view, each, _DEPTH) in (Make.VARIABLES, Make.ANY_VARIABLES)
+        for each in (value.elts if isinstance(value, ast.Tuple) else [value])
+    )
+
+
 def _is_filled(view: View, value: ast.expr | None) -> bool:
     """Whether it is a list to which something is appended."""
     return isinstance(value, ast.Name) and bool(_appended(view, value.id))
