@@ -21,10 +21,9 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import names_bound
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.globals_read import computed_in, made_with, run_in
-from tapemigrate.rules.proof.kept_results import KeptResults, elements_of
+from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.computed import Computed
-from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.variable_values import VARIABLE
 from tapemigrate.rules.values.variables_named import names_variables
 from tapemigrate.source.trees import walk
@@ -108,13 +107,13 @@ def _told(project: Project, results: KeptResults, read: _Read) -> _Told:
         if _makes_more_of_its_own(top, stmt):
             return _Told(True, ())
         further |= dict.fromkeys(_read_in(project, unit, stmt))
-    if are_variables(project, unit, name):
+    if names_variables(project, unit, name):
         return _Told(False, tuple(further))
+    filled = any(made.kind is Kind.MUTATE for made in top.flow.given(name))
     for value in _given(top, name):
-        elements = elements_of(value)
-        for each in (e for e in elements if isinstance(e, ast.Call)):
+        for each in (n for n in walk(value) if isinstance(n, ast.Call)):
             for home, cls in instances_of(project, top, each).classes:
-                if _keeps(results, home, cls, parts, each is not value):
+                if _keeps(results, home, cls, parts, filled or each is not value):
                     return _Told(True, ())
                 further[_Read(home.filename, cls.name, ())] = None
         if _is_made_of_results(project, results, top, value):
@@ -127,6 +126,8 @@ def _given(top: View, name: str) -> Iterator[ast.expr]:
     """What a name of the module is given as that runs, and what is put into it."""
     for made in top.flow.given(name):
         put = made.value.args if isinstance(made.value, ast.Call) else []
+        if made.value is None and isinstance(made.stmt, ast.Assign | ast.AugAssign):
+            put = [made.stmt.value]  # ``NETS["a"] = Net()``
         values = put if made.kind is Kind.MUTATE else [made.value]
         yield from (value for value in values if value is not None)
 
@@ -209,7 +210,7 @@ def _keeps(
     Of an ``element`` of a list it is not known which method is called.
     """
     names = {parts[0] if parts else "__call__"}
-    if element and not parts:
+    if element:
         methods = (each for each in cls.body if isinstance(each, NamedFunction))
         names |= {method.name for method in methods if method.name != "__init__"}
     return any(
