@@ -4,6 +4,8 @@ imported.
 
 from __future__ import annotations
 
+import ast
+
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import homes_of, import_paths, leads_to
 from tapemigrate.rules.callgraph.stars import brought_from
@@ -18,7 +20,12 @@ def names_variables(project: Project, unit: Unit, name: str) -> bool:
     known = project.once(_known)
     key = (unit.filename, name)
     if key not in known:
-        known[key] = _are(project, unit, name) or _are_imported(project, unit, name)
+        known[key] = False  # for names that lead to each other
+        known[key] = (
+            _are(project, unit, name)
+            or _are_imported(project, unit, name)
+            or _are_of_another_name(project, unit, name)
+        )
     return known[key]
 
 
@@ -43,4 +50,13 @@ def _are_imported(project: Project, unit: Unit, name: str) -> bool:
         _are(project, home, own)
         for home, own in homes_of(project, path)
         if leads_to(project, path, unit, home, own) is not False
+    )
+
+
+def _are_of_another_name(project: Project, unit: Unit, name: str) -> bool:
+    """``kernel = W``"""
+    values = values_of(project, unit, name)
+    named = [value.id for value in values if isinstance(value, ast.Name)]
+    return len(named) == len(values) > 0 and all(
+        names_variables(project, unit, each) for each in named
     )
