@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import names_class, path_of
-from tapemigrate.flow.unpacking import given_to_each
+from tapemigrate.flow.unpacking import each_given, given_to_each
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import arguments_of, children, walk
+from tapemigrate.source.trees import arguments_of, children, top_level, walk
 
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
 
@@ -165,6 +165,20 @@ def _assigned_values(target: ast.expr, value: ast.expr | None) -> Iterator[tuple
         yield from _assigned_values(target.value, value)
     elif isinstance(target, ast.Attribute):
         yield target.attr, value
+
+
+def given_in_body(cls: ast.ClassDef, name: str) -> list[ast.expr]:
+    """What the body of a class, with its branches, gives the name."""
+    return [
+        value
+        for stmt in top_level(cls)
+        for target, value in each_given(stmt)
+        if any(n.id == name and isinstance(n.ctx, ast.Store) for n in _names(target))
+    ]
+
+
+def _names(target: ast.expr) -> Iterator[ast.Name]:
+    return (n for n in walk(target) if isinstance(n, ast.Name))
 
 
 def element(value: ast.expr) -> ast.expr:

@@ -13,6 +13,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.unpacking import each_written
+from tapemigrate.rules.callgraph.assigned import given_in_body
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
@@ -153,7 +154,7 @@ def assignments(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> I
 def set_once(project: Project, view: View, name: str) -> ast.Assign | Refusal:
     """The one place at which the class gives the attribute a value, or that there is no such."""
     assert view.cls is not None
-    if is_set_in_a_body(project, view.unit, view.cls, name):
+    if _is_set_in_a_body(project, view.unit, view.cls, name):
         return refused(f"the body of a class gives `{name}` a value, which has no tape")
     found = assignments(project, view.unit, view.cls, name)
     made = [a for a in found if not is_none(part_given(a, name) or a.value)]
@@ -164,18 +165,12 @@ def set_once(project: Project, view: View, name: str) -> ast.Assign | Refusal:
     return refused(f"`self.{name}` is set {'in more than one place' if made else places}")
 
 
-def is_set_in_a_body(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
+def _is_set_in_a_body(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
     """Whether the body of the class, or of one that extends it or that it extends, has the name."""
     known = classes(project)
     related = {cls.name, *known.extending(cls.name), *known.above(cls.name)}
     family = {*project.family(unit, cls), *(c for each in related for _, c in known.named(each))}
-    given = (stmt for each in family for stmt in each.body if isinstance(stmt, ast.Assign))
-    return any(
-        isinstance(node, ast.Name) and node.id == name and not is_none(stmt.value)
-        for stmt in given
-        for target in stmt.targets
-        for node in walk(target)
-    )
+    return any(not is_none(value) for each in family for value in given_in_body(each, name))
 
 
 def set_within(

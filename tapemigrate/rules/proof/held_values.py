@@ -18,7 +18,7 @@ from tapemigrate.flow.functions import NamedFunction, free_names, parameters, sh
 from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
-from tapemigrate.rules.callgraph.assigned import assigned_in
+from tapemigrate.rules.callgraph.assigned import assigned_in, given_in_body
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
@@ -134,7 +134,7 @@ class HeldValues:
                 for value in (
                     *assigned_in(home, each).get(name, ()),
                     *self._project.foreign_stores(home, each, name),
-                    *_set_in_body(each, name),
+                    *given_in_body(each, name),
                 )
             ]
             if view is not None:
@@ -153,7 +153,7 @@ class HeldValues:
                     if isinstance(inner.unit.parents.get(value), ast.AugAssign):
                         held.append(of_op(held))
             if is_descriptor(self._project, each, name):
-                met |= set(_set_in_body(each, name))
+                met |= set(given_in_body(each, name))
                 held.append(Held.UNKNOWN)
             unnamed = view is not None and not met and is_set_without_name(self._project, each)
             if unnamed or set_by_text(self._project, home, name):
@@ -514,12 +514,6 @@ def _fields(cls: ast.ClassDef) -> Iterator[str]:
     for stmt in cls.body:
         if isinstance(stmt, ast.AnnAssign) and isinstance(stmt.target, ast.Name):
             yield stmt.target.id
-
-
-def _set_in_body(cls: ast.ClassDef, name: str) -> Iterator[ast.expr]:
-    for stmt in cls.body:
-        if isinstance(stmt, ast.Assign) and any(path_of(t) == (name,) for t in stmt.targets):
-            yield stmt.value
 
 
 def _open_parameters(function: NamedFunction) -> Iterator[str]:

@@ -26,7 +26,7 @@ from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.rules.values.variable_values import VARIABLE
 from tapemigrate.rules.values.variables_named import names_variables
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -99,7 +99,8 @@ def _told(project: Project, results: KeptResults, read: _Read) -> _Told:
     unit = project.units[filename]
     top = project.view(unit, unit.tree)
     further: dict[_Read, None] = {}
-    for stmt in (s for s in unit.definitions if s.name == name and unit.parents[s] is unit.tree):
+    defined = (s for s in top_level(unit.tree) if isinstance(s, ast.FunctionDef | ast.ClassDef))
+    for stmt in (each for each in defined if each.name == name):
         if any(_is_made_of_results(project, results, top, each) for each in _made_with(stmt)):
             return _Told(True, ())
         if any(_computes_as_decorator(project, results, unit, d) for d in _decorators(stmt)):
@@ -156,16 +157,9 @@ def _computes_as_decorator(
         for function in project.effects(home).functions(name):
             inner = project.view(home, function)
             values = (d.value for d in inner.flow.defs.values() if d.kind is Kind.ASSIGN)
-            if any(v is not None and _is_result_there(project, results, inner, v) for v in values):
+            if any(v is not None and results.is_result(inner, v) for v in values):
                 return True
     return False
-
-
-def _is_result_there(project: Project, results: KeptResults, view: View, value: ast.expr) -> bool:
-    if isinstance(value, ast.BinOp):
-        names = {n.id for n in walk(value) if isinstance(n, ast.Name)} - view.flow.own_names
-        return any(names_variables(project, view.unit, name) for name in names)
-    return results.is_result(view, value)
 
 
 def _makes_more_of_its_own(top: View, stmt: ast.FunctionDef | ast.ClassDef) -> bool:
@@ -186,8 +180,7 @@ def _is_made_of_results(project: Project, results: KeptResults, top: View, value
             return True  # a decorator
     if results.is_result(top, value):
         return True
-    arithmetic = isinstance(value, ast.BinOp | ast.UnaryOp)
-    if not arithmetic and not project.once(Computed).may_be(unit, value):
+    if not project.once(Computed).may_be(unit, value):
         return False
     return results.tracer.value(top, value).network or any(
         _leads_to_variables(project, read) for read in _read_in(project, unit, value)

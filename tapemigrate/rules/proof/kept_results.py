@@ -14,7 +14,7 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, is_super, looked_up, names_class, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
-from tapemigrate.rules.callgraph.assigned import assigned_in
+from tapemigrate.rules.callgraph.assigned import assigned_in, given_in_body
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
@@ -113,7 +113,7 @@ class KeptResults:
         return any(
             getattr(self.project.scope_of(home, value), "name", "__init__") == "__init__"
             for home, each in self._lineage(unit, cls)
-            for value in (*assigned_in(home, each).get(name, ()), *_of_body(each, name))
+            for value in (*assigned_in(home, each).get(name, ()), *given_in_body(each, name))
             if not isinstance(value, ast.Constant)
         )
 
@@ -123,10 +123,8 @@ class KeptResults:
         for each in (value, *(d.value for d in made)):
             match each:
                 case ast.Call(func=ast.Attribute() as asked) | (ast.Attribute() as asked):
-                    found = instances_of(self.project, view, asked.value).classes
-                    if any(self.is_kept_by(*c, asked.attr) for c in found):
-                        return True
-                    if any(self.read_by(*c, asked.attr) for c in found):
+                    name, found = asked.attr, instances_of(self.project, view, asked.value).classes
+                    if any(self.is_kept_by(*c, name) or self.read_by(*c, name) for c in found):
                         return True
         return False
 
@@ -223,7 +221,7 @@ class KeptResults:
                 for v in (
                     *assigned_in(home, cls).get(name, ()),
                     *_put(home, cls, name),
-                    *_of_body(cls, name),
+                    *given_in_body(cls, name),
                 )
                 if (d := depth - 1) > 0
             )
@@ -244,11 +242,15 @@ class KeptResults:
                 return any(self._is_result(view, each, depth) for each in inside)
             case ast.BinOp():
                 operands = [value.left, value.right]
-                return self.tracer.value(view, value).network or any(
-                    self._is_result(view, each, depth) for each in operands
+                computed = self.tracer.value(view, value).network
+                return (
+                    computed
+                    or self._names_variables(view, value)
+                    or any(self._is_result(view, each, depth) for each in operands)
                 )
             case ast.UnaryOp():
-                return self._is_result(view, value.operand, depth)
+                variables = self._names_variables(view, value)
+                return variables or self._is_result(view, value.operand, depth)
             case ast.Subscript():
                 return self._is_result(view, value.value, depth)
             case ast.Attribute(value=ast.Call() as made):
@@ -378,16 +380,6 @@ def above(project: Project, unit: Unit, cls: ast.ClassDef) -> Iterator[Class]:
             found = [each for each in classes(project).named(base) if each[1] not in seen]
             seen |= {each for _, each in found}
             pending += found
-
-
-def _of_body(cls: ast.ClassDef, name: str) -> list[ast.expr]:
-    """What the body of the class gives the name."""
-    given = (stmt for stmt in cls.body if isinstance(stmt, ast.Assign))
-    return [
-        stmt.value
-        for stmt in given
-        if any(isinstance(to, ast.Name) and to.id == name for to in stmt.targets)
-    ]
 
 
 def _put(unit: Unit, cls: ast.ClassDef, name: str) -> list[ast.expr]:

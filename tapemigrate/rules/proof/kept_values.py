@@ -69,9 +69,9 @@ class KeptValues:
         if is_constant_of_object(self._project, self._view, name):
             return None
         # What subclasses write in place of a method counts as well.
-        computed = traced.network or KeptResults(self._project, self._tracer).keeps(
-            self._view, name
-        )
+        results = KeptResults(self._project, self._tracer)
+        variables = any(x.variables for x in leaves)
+        computed = variables and (traced.network or results.keeps(self._view, name))
         for leaf in leaves:
             if leaf.variables and computed:
                 if self.is_module(name) or holds_variables(self._project, self._view, name):
@@ -99,7 +99,6 @@ class KeptValues:
                     )
                     if verdict is not None:
                         return verdict
-        variables = any(x.variables for x in leaves)
         unseen = traced.blind or ((traced.outside or traced.calls) and variables)
         for leaf in leaves if traced.values else ():
             for whole in holders(leaf, self._view):
@@ -231,6 +230,7 @@ class KeptValues:
             for each in sorted({d.path[0] for d in own} - {inner.kinds.self_name}):
                 asked = Asked(VARIABLES, each, linear=linear, computed=computed, above=entered)
                 verdict = calls.at_all_calls(inner, asked)
+                # What may be a network's by its origin, and is a size by its name, is not settled.
                 if isinstance(verdict, CallSite) and not is_size(f".{name}"):
                     how = f"given by the caller in {verdict.place(view.unit)}"
                     return wrong(text, f"{how}, out of what may hold variables", "the variables")

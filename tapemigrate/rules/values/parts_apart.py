@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import Path, path_of
-from tapemigrate.rules.callgraph.assigned import assigned_in
+from tapemigrate.rules.callgraph.assigned import assigned_in, given_in_body
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.instances import instances_at
@@ -129,6 +129,4 @@ def _defines(cls: ast.ClassDef, name: str) -> bool:
     """Whether the class has a method or a value of its own by that name, or computes attributes."""
     own = {name, "__getattr__", "__getattribute__", "__setattr__"}
     names = {getattr(stmt, "name", "") for stmt in cls.body}
-    given = (stmt.targets for stmt in cls.body if isinstance(stmt, ast.Assign))
-    names |= {t.id for targets in given for t in targets if isinstance(t, ast.Name)}
-    return bool(own & names) or bool(cls.decorator_list)
+    return bool(own & names or given_in_body(cls, name) or cls.decorator_list)
