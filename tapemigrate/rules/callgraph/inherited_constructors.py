@@ -27,7 +27,11 @@ def made_by(project: Project, unit: Unit, cls: ast.ClassDef) -> Mentions:
     found = Mentions([*own.calls], [each for each in own.others if not _is_base(*each)])
     for (home, heir), is_next in zip(below, leading, strict=True):
         if is_next and has_constructor(heir):
-            found.calls += [CallSite(home, call) for call in _asks_above(heir)]
+            asking = list(_asks_above(heir))
+            found.calls += [CallSite(home, call) for call in asking]
+            # ``Base.__init__(self, x)`` means the class there, and nothing else by it.
+            named = {call.func.value for call in asking if isinstance(call.func, ast.Attribute)}
+            found.others = [each for each in found.others if each[1] not in named]
         elif is_next:
             there = of_class(project, home, heir)
             found.calls += there.calls
