@@ -63,7 +63,15 @@ def _used(unit: Unit) -> frozenset[str]:
     """
     users = {path for _, path in unit.names.references() if not is_of_library(path)}
     names = (p for p in users if not gives_no_tensors(p) and not names_class(p.rpartition(".")[2]))
-    return frozenset(_named(path) for path in names)
+    return frozenset(_named(each) for path in names for each in _with_owners(path))
+
+
+def _with_owners(path: str) -> list[str]:
+    """``nets.net.weights``, which may be a part of ``nets.net``."""
+    found = [path]
+    while (owner := split_path(found[-1])[0]).strip("."):
+        found.append(owner)
+    return found
 
 
 def _taken_whole(unit: Unit) -> frozenset[str]:
