@@ -129,7 +129,7 @@ def with_others(
             # Libraries may lie in the same tree: they fill nothing of the user's.
             using = projects.own(member, using) if projects.own(member, asked) else []
             # What these compute as they are imported, they may compute of what they import.
-            context.update(dict.fromkeys(modules.used_by(using)))
+            context.update(dict.fromkeys(p for path in using for p in modules.used(path)))
             run.update(using)
             run.update(*(projects.own(member, modules.read(path)) for path in using))
             for other in projects.near(member, marked):

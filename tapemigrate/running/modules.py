@@ -81,11 +81,6 @@ class Modules:
         named = (":".join(each) for each in table.imported.values())
         yield from self.meant(user, [*named, *table.wholesale])
 
-    def used_by(self, users: Iterable[str]) -> Iterator[str]:
-        """The same of several files."""
-        for user in users:
-            yield from self.used(user)
-
     def with_used(self, users: Iterable[str]) -> Iterator[str]:
         """``users`` with what they import by name: base classes may run what only theirs do."""
         for user in users:
