@@ -1,4 +1,4 @@
-"""What the command reads beside a file: no less than makes its fixes unsafe."""
+"""What the command reads beside a file: no less than its verdict needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_SEVERAL = [fixture for fixture in FIXTURES if len(fixture.texts) > 1]
 
 
 @pytest.mark.parametrize("fixture", OF_SEVERAL, ids=lambda fixture: fixture.name)
-def test_no_file_that_is_not_read_makes_a_fix_safe(
+def test_the_command_calls_safe_what_all_files_together_do(
     fixture: Fixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, text in fixture.texts.items():
@@ -26,14 +26,24 @@ def test_no_file_that_is_not_read_makes_a_fix_safe(
     monkeypatch.chdir(tmp_path)
     told = ["check", "--no-cache", "--quiet", "--output-format", "json", "."]
     found = json.loads(CliRunner().invoke(main, told).stdout)
-    by_command = {
-        (each["filename"], each["location"]["row"], each["code"])
+    by_command = sorted(
+        (
+            each["filename"],
+            each["location"]["row"],
+            each["location"]["column"],
+            each["code"],
+            (each["fix"] or {}).get("applicability") == "safe",
+        )
         for each in found
-        if each["fix"] and each["fix"]["applicability"] == "safe"
-    }
-    together = {
-        (each.filename, each.location.row, each.code)
+    )
+    together = sorted(
+        (
+            each.filename,
+            each.location.row,
+            each.location.column,
+            each.code,
+            each.fix is not None and each.fix.applicability == "safe",
+        )
         for each in fix(fixture.texts, unsafe=False).diagnostics
-        if each.fix and each.fix.applicability == "safe"
-    }
-    assert by_command <= together
+    )
+    assert by_command == together

@@ -26,6 +26,7 @@ from tapemigrate.rules.handing.lending import makers
 from tapemigrate.rules.handing.object_links import object_links
 from tapemigrate.rules.lambdas import Lambdas, bound_to
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.kept_results import elements_of
 from tapemigrate.rules.references import handed_on
 from tapemigrate.rules.tapes import Tapes
 from tapemigrate.rules.unseen.elsewhere import imported
@@ -108,6 +109,9 @@ def links(project: Project, unit: Unit) -> Links:
                 # Who makes its objects hands in what its methods read.
                 names |= {cls.name, *classes(project).extending(cls.name)}
             held = object_links(scope, requests)
+            sought = [each for r in requests for each in elements_of(r.sources)]
+            # Who hands in a source may hand in what it made of it as well.
+            passed |= any(_is_passed_in(each, scope) for each in sought)
             if scope.name != "__init__" or passed or held:
                 handed.add(each)
             for maker in makers(project, unit, scope, requests):
