@@ -39,6 +39,10 @@ _GLOBAL = late(rb"(?m)^[ \t]+global\b([^\n]*)")
 _INSIDE = late(rb"(?m)^[ \t]+[^\n]*")
 _STEP = late(rb"[ \t\\\r\n]*\.[ \t]*(\w+)")
 _SET = late(rb"[ \t]*(?:[-+*/@|&]|//)?=(?!=)|[ \t]*,[^\n]*[^=!<>\n]=(?!=)")
+# Before what a loop or a ``with`` sets, in its line.
+_SETTING_NEXT = late(rb"\b(?:as|for)\b[ \t(]+(?:[\w.]+[ \t]*,[ \t]*)*$")
+# Behind a module: what asks it for one of its names, or takes its own for something else.
+_ASKED = late(rb"[ \t]*(?:\.(?!__dict__)|=(?!=)|\()")
 _SETTING = b"setattr("
 # Methods that put nothing in.
 _LOOKING = frozenset(
@@ -203,20 +207,34 @@ def fills(data: bytes, name: bytes, kind: Held) -> bool:
     and functions parts are set, or another one takes their place.
     """
     owner, _, last = name.rpartition(b".")
-    ways = (b"(%b," % owner, b"%b.__dict__[" % owner) if owner else ()
-    if any(way in data for way in ways) and _is_quoted(data, last, before=(b"'", b'"')):
+    if owner and _is_set_by_another_name(data, owner, last):
         return True
     if owner and b"patch(" in data and _is_quoted(data, last, before=(b".", b".")):
         return True
+    places = _places(data, name)
+    return any(_is_filled(data, *place, kind, dotted=bool(owner)) for place in places)
+
+
+def _places(data: bytes, name: bytes, part: bool = False) -> Iterator[tuple[int, int]]:
+    """From where to where the name stands, behind a dot if it is to be a ``part``."""
     place = data.find(name)
     while place >= 0:
         end = place + len(name)
         before = data[max(0, place - 1) : place]
-        if before != b"." and not (_is_of_word(before) or _is_of_word(data[end : end + 1])):
-            if _is_filled(data, place, end, kind, dotted=bool(owner)):
-                return True
+        if (before == b".") is part and not (
+            _is_of_word(before) or _is_of_word(data[end : end + 1])
+        ):
+            yield place, end
         place = data.find(name, end)
-    return False
+
+
+def _is_set_by_another_name(data: bytes, module: bytes, name: bytes) -> bool:
+    """Whether a text hands the module on, ``o = lib``, and may set the name of it: ``o.Z = h``."""
+    parts = _places(data, name, part=True)
+    is_set = any(_SET.match(data, end) is not None for _, end in parts)
+    if not is_set and not _is_quoted(data, name, before=(b"'", b'"')):
+        return False
+    return any(_ASKED.match(data, end) is None for _, end in _places(data, module))
 
 
 def _is_quoted(data: bytes, word: bytes, before: tuple[bytes, bytes]) -> bool:
@@ -249,7 +267,8 @@ def _is_filled(data: bytes, start: int, end: int, kind: Held, dotted: bool) -> b
         # A call of a function or class itself puts nothing in; that of a method may.
         held = kind in (Held.CONTAINER, Held.OBJECT)
         return last.decode() in CHANGERS or (held and steps > 0 and last not in _LOOKING)
-    if _SET.match(data, end) is not None:
+    line = data.rfind(b"\n", 0, start) + 1
+    if _SET.match(data, end) or _SETTING_NEXT.search(data, line, start):
         return steps > 0 or dotted
     if steps:
         return False
