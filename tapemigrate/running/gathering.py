@@ -115,7 +115,8 @@ def with_others(
             for each in (here, further.get(member, Links())):
                 calling = list(choice.callers(member, each))
                 called = each.names | {handed.name for handed in each.handed}
-                beside = (*modules.handed(calling, called), *modules.starred(calling, called))
+                beside = [*modules.handed(calling, called), *modules.starred(calling, called)]
+                beside += modules.extending([member, *calling], each.names)
                 context.update(dict.fromkeys([*calling, *beside, *naming.by(calling)]))
             context.update(dict.fromkeys(modules.holding(member) if here.handed else ()))
             running_such = [*marked.get(member, ()), *reached.get(member, ())]

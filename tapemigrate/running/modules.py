@@ -6,6 +6,7 @@ They are read off the bytes, so that most of a tree is never parsed.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -199,6 +200,14 @@ class Modules:
                 if not handed.isdisjoint(arguments.names_of(cls.encode())):
                     yield from self.meant(path, [":".join(table.imported[cls])])
 
+    def extending(self, callers: Iterable[str], classes: Set[str]) -> Iterator[str]:
+        """The files whose functions make classes, where files may hand them one of ``classes``."""
+        names = b"|".join(sorted(each.encode() for each in classes if names_class(each)))
+        handed = re.compile(rb"[(,=][ \t\n]*(?:\w+\.)*(?:%b)[ \t\n]*[,)]" % names)
+        for path in filter(None, callers) if names else ():
+            if handed.search(_data(path)):
+                yield from (each for each in self.used(path) if _INNER_CLASS.search(_data(each)))
+
     def _arguments_of(self, path: str, table: _Table) -> Arguments:
         if path not in self._arguments:
             makers = frozenset(map(str.encode, table.made))
@@ -239,6 +248,10 @@ class Modules:
             # Of Python's own modules none is meant, unless one of that name lies nearer.
             if module.partition(".")[0] not in _LIBRARY or nearness(user, module, path) >= 0:
                 yield path
+
+
+# A class that a function makes, and extends another.
+_INNER_CLASS = late(rb"(?m)^[ \t]+class[ \t]+\w+[ \t]*\([ \t]*\w")
 
 
 class _Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tapemigrate.flow.functions import is_static
+from tapemigrate.flow.functions import NamedFunction, is_static
 from tapemigrate.flow.paths import names_class, path_of
 
 
@@ -89,3 +89,19 @@ def _is_of_class(call: ast.Call, own: str) -> bool:
         return False
     owner = path_of(call.func.value)
     return first.id == own and owner is not None and names_class(owner[-1])
+
+
+def takes(function: NamedFunction, call: ast.Call, method: bool) -> bool:
+    """Whether the function can be called with these arguments, ``self`` perhaps among them."""
+    args = function.args
+    known = [a.arg for a in (*args.posonlyargs, *args.args)]
+    keywords = {k.arg for k in call.keywords}
+    if args.kwarg is None and not keywords <= {*known, *(a.arg for a in args.kwonlyargs), None}:
+        return False
+    if None in keywords or any(isinstance(a, ast.Starred) for a in call.args):
+        return True
+    needed = known[: len(known) - len(args.defaults)]
+    return any(
+        (args.vararg is not None or count <= len(known)) and set(needed[count:]) <= keywords
+        for count in {len(call.args), len(call.args) + method}
+    )

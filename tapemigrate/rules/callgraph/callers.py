@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.imported import MOST_PACKAGES, leads_to
+from tapemigrate.rules.callgraph.looked_up import looked_up
 from tapemigrate.rules.callgraph.loose_modules import gone_over
 from tapemigrate.rules.callgraph.meaning import Resolver
 from tapemigrate.rules.callgraph.names_in_texts import by_another_name, named_in_text, replaced
@@ -71,6 +72,7 @@ def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Ca
         found.unseen += _named_outside(project, unit, private)
     found.overridden = resolver.overridden()
     found.unseen += by_another_name(project, unit, function.name, resolver.is_path)
+    found.unseen += looked_up(project, unit, function)
     if isinstance(unit.parents[function], ast.Module):
         found.unseen += gone_over(project, unit)
     mentions = project.mentions(function.name)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.class_aliases import ClassAliases
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import assigned
 from tapemigrate.rules.project import Project
+from tapemigrate.source.trees import arguments_of
 
 #: Bases that bring no methods of anybody's.
 PLAIN_BASES = frozenset({"object", "ABC"})
@@ -54,12 +57,22 @@ class Classes:
                     for unit in self._units.having(known_as):
                         if known_as != base and not self._aliases.may_mean(unit, known_as, base):
                             continue
-                        more = unit.once(_by_base).get(known_as, set())
+                        more = unit.once(_by_base).get(known_as, set()) | unit.once(_of_any_base)
+                        more |= self._made_of(unit, known_as)
                         found |= more
                         pending += more - seen
                         seen |= more
             self._extended[name] = frozenset(found)
         return self._extended[name]
+
+    def _made_of(self, unit: Unit, name: str) -> set[str]:
+        """The classes that functions make of those they are handed: ``wrapped(Net)``."""
+        return {
+            made
+            for function in unit.once(_handed_to).get(name, ())
+            for home in self._units.defining(function)
+            for made in home.once(_of_parameters).get(function, ())
+        }
 
     def above(self, name: str) -> frozenset[str]:
         """The names of all classes that one of that name extends, through any number of levels."""
@@ -90,6 +103,8 @@ class Classes:
         pending, seen = [(unit, cls)], {cls}
         while pending:
             home, current = pending.pop()
+            if any(self._makes_classes(each) for each in current.decorator_list):
+                yield None
             for base, name in zip(current.bases, bases(current), strict=True):
                 path = home.names.qualified(base)
                 if is_of_library(path):
@@ -101,6 +116,13 @@ class Classes:
                     pending += found
                 elif not self.named(name) and name not in PLAIN_BASES:
                     yield path
+
+    def _makes_classes(self, decorator: ast.expr) -> bool:
+        """Whether a decorator is a function at hand that makes a class, in place of another."""
+        node = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = (path_of(node) or ("",))[-1].lstrip(".")
+        homes = self._units.defining(name) if name else ()
+        return any(name in unit.once(_of_parameters) for unit in homes)
 
 
 def _by_name(unit: Unit) -> dict[str, list[ast.ClassDef]]:
@@ -117,7 +139,75 @@ def _by_base(unit: Unit) -> dict[str, set[str]]:
         for node, base in zip(cls.bases, bases(cls), strict=True):
             # ``class Model(tf.keras.Model)`` extends none of the files at hand.
             if base != cls.name or not is_of_library(unit.names.qualified(node)):
-                found.setdefault(base, set()).add(cls.name)
+                for name in (base, *map(_base, unit.once(_given).get(base, ()))):
+                    found.setdefault(name, set()).add(cls.name)
+    for call in unit.nodes(ast.Call):
+        # ``type("Net", (Mixin, Base), {})``
+        if path_of(call.func) == ("type",) and len(call.args) > 1:
+            parts = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else []
+            together = [_base(part) for part in parts]
+            for base in together:
+                found.setdefault(base, set()).update(set(together) - {base})
+    return found
+
+
+def _given(unit: Unit) -> dict[str, list[ast.expr]]:
+    """What names are given, by these."""
+    found: dict[str, list[ast.expr]] = {}
+    for target, value in unit.once(assigned):
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name):
+                found.setdefault(node.id, []).append(value)
+    return found
+
+
+def _of_any_base(unit: Unit) -> set[str]:
+    """The classes of which the file does not show what they extend: whatever it names, perhaps."""
+    handed = {arg.arg for arg in unit.nodes(ast.arg)}
+    given = unit.once(_given)
+    targets = [each.target for each in unit.nodes(ast.For)]
+    targets += [each.target for each in unit.nodes(ast.comprehension)]
+    looped = {n.id for each in targets for n in ast.walk(each) if isinstance(n, ast.Name)}
+
+    def is_open(node: ast.expr) -> bool:
+        if isinstance(node, ast.Subscript):
+            return path_of(node.value) is None or is_open(node.value)
+        if isinstance(node, ast.Call):
+            called = unit.names.qualified(node.func)
+            made = (path_of(node.func) or ("",))[-1].lstrip(".")
+            return not is_of_library(called) and made not in _TUPLES and not _base(node)
+        path = path_of(node)
+        if path is None or len(path) > 1:
+            return path is None or unit.names.qualified(node) is None
+        alike = {path_of(value) for value in given.get(path[0], ())}
+        return path[0] in handed | looped or len(alike) > 1 or None in alike
+
+    return {cls.name for cls in unit.nodes(ast.ClassDef) if any(map(is_open, cls.bases))}
+
+
+def _handed_to(unit: Unit) -> dict[str, set[str]]:
+    """The functions that are handed something, by its name."""
+    found: dict[str, set[str]] = {}
+    for call in unit.nodes(ast.Call):
+        function = (path_of(call.func) or ("",))[-1].lstrip(".")
+        for each in arguments_of(call) if function not in _ASKING else ():
+            name = (path_of(each) or ("",))[-1].lstrip(".")
+            if name and function:
+                found.setdefault(name, set()).add(function)
+    return found
+
+
+def _of_parameters(unit: Unit) -> dict[str, set[str]]:
+    """The classes that extend a parameter of a function, by the name of that function."""
+    found: dict[str, set[str]] = {}
+    for cls in unit.nodes(ast.ClassDef):
+        above: ast.AST | None = unit.parents[cls]
+        while above is not None:
+            if isinstance(above, NamedFunction):
+                handed = {arg.arg for arg in parameters(above.args)}
+                if not handed.isdisjoint(bases(cls)):
+                    found.setdefault(above.name, set()).add(cls.name)
+            above = unit.parents.get(above)
     return found
 
 
@@ -131,6 +221,10 @@ def is_of_library(path: str | None) -> bool:
     return path is not None and path.split(".")[0] in _LIBRARIES
 
 
+# These make classes of plain tuples.
+_TUPLES = frozenset({"namedtuple", "NamedTuple", "TypedDict"})
+# What asks about classes, and extends none.
+_ASKING = frozenset({"super", "isinstance", "issubclass"})
 # Modules of which no class calls a method that a user's class adds, or with tensors.
 _CALL_NOTHING = frozenset({"abc", "collections", "enum", "threading", "typing", "unittest"})
 _LIBRARIES = frozenset(
@@ -149,4 +243,6 @@ def _base(node: ast.expr) -> str:
         path = path_of(node.func)
         if path is not None and path[-1].lstrip(".") == "with_metaclass":
             return _base(node.args[-1])
+    if isinstance(node, ast.Subscript) and path_of(node.value) is not None:
+        return _base(node.value)  # ``Net[int]``
     return (path_of(node) or ("",))[-1].lstrip(".")

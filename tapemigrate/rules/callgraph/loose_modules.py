@@ -13,7 +13,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, is_looked_at
 
 # By these a module is loaded whose name stands in a text, or which is at hand.
-_LOADING = ("import_module", "__import__", "reload")
+_LOADING = ("import_module", "__import__", "reload", "modules")
 # So many folders up may lie packages that hand on what a module has.
 _MOST_FOLDERS = 3
 # These give all that a module has.
@@ -108,6 +108,13 @@ def _loaded(unit: Unit) -> list[tuple[str, str | None]]:
             found += [(module, None)] if module is not None else []
         else:
             found.append(ends_of(name))
+    for part in unit.nodes(ast.Subscript):
+        if (path_of(part.value) or ("",))[-1].lstrip(".") != "modules":
+            continue
+        if isinstance(part.slice, ast.Constant):
+            found += [(part.slice.value, None)] if isinstance(part.slice.value, str) else []
+        elif path_of(part.slice) != ("__name__",):
+            found.append(ends_of(part.slice))
     return found
 
 

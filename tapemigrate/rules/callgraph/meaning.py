@@ -7,6 +7,7 @@ from functools import cached_property
 
 from tapemigrate.flow.functions import Function, shared_names
 from tapemigrate.flow.paths import Path, is_super, names_class, path_of
+from tapemigrate.rules.callgraph.arguments import takes
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, classes, is_of_library
 from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.descent import descends, means_class
@@ -20,6 +21,9 @@ from tapemigrate.rules.indexes import assigned
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import top_level
+
+# These tell what an object has that its class has not.
+_HOOKS = ("__getattr__", "__getattribute__")
 
 
 class Resolver:
@@ -108,24 +112,9 @@ class Resolver:
             meant = self._means(unit, node)
             call = unit.parents.get(node)
             if meant is None and isinstance(call, ast.Call) and call.func is node:
-                meant = None if self._takes(call) else False
+                meant = None if takes(self._function, call, self._cls is not None) else False
             known[key] = meant
         return known[key]
-
-    def _takes(self, call: ast.Call) -> bool:
-        """Whether the function can be called with these arguments, ``self`` perhaps among them."""
-        args = self._function.args
-        known = [a.arg for a in (*args.posonlyargs, *args.args)]
-        keywords = {k.arg for k in call.keywords}
-        if args.kwarg is None and not keywords <= {*known, *(a.arg for a in args.kwonlyargs), None}:
-            return False
-        if None in keywords or any(isinstance(a, ast.Starred) for a in call.args):
-            return True
-        needed = known[: len(known) - len(args.defaults)]
-        return any(
-            (args.vararg is not None or count <= len(known)) and set(needed[count:]) <= keywords
-            for count in {len(call.args), len(call.args) + (self._cls is not None)}
-        )
 
     def _means(self, unit: Unit, node: ast.AST) -> bool | None:
         if isinstance(node, ast.Name):
@@ -242,12 +231,13 @@ class Resolver:
             return True
         if not above and self._cls.name in self._classes.extending(owner.name):
             return True if method is None and self._is_only_one_below(unit, owner) else None
+        below = self._classes.extending(self._cls.name)
+        if owner.name not in below and self._classes.extending(owner.name) & below:
+            return None  # on objects of a class that extends both
         if method is not None and not above:
             return False
-        if owner.name in self._classes.extending(self._cls.name):
+        if owner.name in below:
             return descends(self._project, unit, owner, self._unit, self._cls) or None
-        if self._classes.extending(owner.name) & self._classes.extending(self._cls.name):
-            return None  # on objects of a class that extends both
         return None if self._classes.has_unseen_bases(unit, owner) else False
 
     def _is_only_one_below(self, unit: Unit, owner: ast.ClassDef) -> bool:
@@ -259,7 +249,7 @@ class Resolver:
         if any(True for each in found for _ in known.unseen_bases(*each)):
             return False
         members = [(cls, stmt) for _, cls in found for stmt in cls.body]
-        names = {self._function.name, "__getattr__", "__getattribute__"}
+        names = {self._function.name, *_HOOKS}
         given = [cls for cls, stmt in members if getattr(stmt, "name", "") in names]
         return given == [self._cls] and self._project.scope_of(unit, owner) is unit.tree
 
@@ -286,8 +276,11 @@ class Resolver:
             return True
         if cls.name in self._classes.extending(self._cls.name):
             return descends(self._project, home, cls, self._unit, self._cls) or None
-        if self._project.effects(home).method(cls, self._function.name) is not None:
+        effects = self._project.effects(home)
+        if effects.method(cls, self._function.name) is not None:
             return False
+        if any(effects.method(cls, hook) is not None for hook in _HOOKS):
+            return None  # ``return getattr(self.net, name)``
         return None if self._classes.has_unseen_bases(home, cls) else False
 
 

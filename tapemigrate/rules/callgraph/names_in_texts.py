@@ -18,7 +18,7 @@ LOOKING_UP = ("getattr", "globals", "locals", "vars", "eval")
 
 _NAMED = ("_scope", "scalar", "histogram", "summary", "get_variable", "placeholder")
 _TELLING: frozenset[type[ast.AST]] = frozenset({ast.Constant, ast.alias})
-_SETTERS = frozenset({"setattr", "patch", "setitem"})
+_SETTERS = frozenset({"setattr", "__setattr__", "patch", "setitem"})
 
 
 def replaced(project: Project, home: Unit, name: str, method: bool = False) -> str:

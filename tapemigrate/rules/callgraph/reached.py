@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.callers import makes_its_like
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.inherited_constructors import heirs
+from tapemigrate.rules.callgraph.looked_up import looked_up
+from tapemigrate.rules.callgraph.loose_modules import gone_over
 from tapemigrate.rules.callgraph.names_in_texts import (
     LOOKING_UP,
     names_put_together,
@@ -30,6 +33,8 @@ def is_reached_otherwise(project: Project, view: View) -> bool:
     scope = view.scope
     if not isinstance(scope, ast.FunctionDef):
         return False
+    if any(looked_up(project, view.unit, scope)) or any(_gone_over(project, view)):
+        return True
     made = scope.name == "__init__" and view.cls is not None
     name = view.cls.name if made and view.cls is not None else scope.name
     if made and view.cls is not None:
@@ -44,6 +49,11 @@ def is_reached_otherwise(project: Project, view: View) -> bool:
         for home, name in [(view.unit, name), *((home, heir.name) for home, heir in below)]
         for unit in project.units.having(name, *LOOKING_UP)
     )
+
+
+def _gone_over(project: Project, view: View) -> Iterator[str]:
+    if view.scope in view.unit.tree.body:
+        yield from gone_over(project, view.unit)
 
 
 def _is_renamed(project: Project, home: Unit, unit: Unit, name: str) -> bool:

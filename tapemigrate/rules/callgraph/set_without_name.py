@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import assigned
 
 #: One of these stands in a file in which that is done.
 SETTING = ("setattr", "__setattr__", "__dict__", "vars")
@@ -22,18 +23,34 @@ def _set_without_name(unit: Unit) -> list[ast.expr]:
 
 
 def _without_name(unit: Unit) -> Iterator[ast.expr]:
+    known_as = {("setattr",)} | {
+        path_of(target) for target, value in unit.once(assigned) if path_of(value) == ("setattr",)
+    }
     for call in unit.nodes(ast.Call):
         path = path_of(call.func) or ()
-        if path == ("setattr",) and len(call.args) > 1:
+        if path in known_as and len(call.args) > 1:
             if not isinstance(call.args[1], ast.Constant):
                 yield call.args[0]
-        elif path[-1:] == (".__setattr__",) and len(call.args) > 2:
-            yield call.args[0]
+        elif len(call.args) > 1 and path_of(call.args[0]) == ("setattr",):
+            # ``map(setattr, nets, …)``, ``partial(setattr, net)``
+            yield call.args[1]
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "__setattr__":
+            # ``object.__setattr__(net, name, w)``, ``net.__setattr__(name, w)``
+            bare = len(call.args) == 2
+            if not bare or not isinstance(call.args[0], ast.Constant):
+                yield call.func.value if bare else call.args[0]
         elif isinstance(call.func, ast.Attribute) and call.func.attr == "update":
             yield from _whose_attributes(call.func.value)
     for part in unit.nodes(ast.Subscript):
         if not isinstance(part.ctx, ast.Load):
             yield from _whose_attributes(part.value)
+    for attribute in unit.nodes(ast.Attribute):
+        if attribute.attr == "__dict__" and not isinstance(attribute.ctx, ast.Load):
+            yield attribute.value
+    for target, value in unit.once(assigned):
+        # ``table = vars(net)``, into which something may be put later
+        if path_of(target) is not None:
+            yield from _whose_attributes(value)
 
 
 def _whose_attributes(node: ast.expr) -> Iterator[ast.expr]:

@@ -36,9 +36,10 @@ from tapemigrate.rules.proof.meant_functions import MeantFunctions, Place
 from tapemigrate.rules.proof.passed_objects import objects_passed
 from tapemigrate.rules.unseen.collected import ASKING, is_harmless
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
-from tapemigrate.rules.values.attributes import contents, is_set_without_name
+from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.put_in import put_in_by_methods, put_in_by_others
+from tapemigrate.rules.values.unnamed import is_set_without_name
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.symbols import gives_no_tensors

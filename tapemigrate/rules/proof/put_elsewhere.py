@@ -19,6 +19,7 @@ from tapemigrate.flow.unpacking import each_given, each_written
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import import_paths, leads_to
 from tapemigrate.rules.callgraph.places import may_hold, split_path
+from tapemigrate.rules.callgraph.set_on_modules import set_unseen
 from tapemigrate.rules.callgraph.stars import own_stars
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import (
@@ -85,19 +86,22 @@ class PutElsewhere:
                 if user is not unit:
                     found = found.union(user.once(_put_into_imported).get(name, ()))
         if name in unit.once(given_at_top) or name in unit.once(_code):
-            found |= self.on_module(project, unit.filename, name)
+            found |= self._on_module(project, unit, name)
         return found
 
-    def on_module(self, project: Project, filename: str, name: str) -> Setters:
-        """Who sets a name of the module at ``filename`` from another file: ``utils.scale = s``."""
+    def _on_module(self, project: Project, home: Unit, name: str) -> Setters:
+        """Who sets a name of the module ``home`` from another file: ``utils.scale = s``."""
         if name not in self._set:
             self._set[name] = _of_text(project, name, [_set_as_attribute(name)])
-        return frozenset(
+        users = [user for user in self._set[name] if user is not home]
+        found = {
             scope
-            for user in self._set[name]
+            for user in users
             for module, scope in user.once(_set_on_modules).get(name, ())
-            if user.filename != filename and may_hold(filename, module)
-        )
+            if may_hold(home.filename, module)
+        }
+        found.update(_scope_of(*each) for each in set_unseen(project, home, name))
+        return frozenset(found)
 
     def _setting_parts(self, project: Project, name: str) -> list[Unit]:
         if name not in self._parts:

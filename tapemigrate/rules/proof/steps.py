@@ -21,7 +21,7 @@ from tapemigrate.rules.proof.not_set_yet import is_first_to_run, of_class
 from tapemigrate.rules.proof.properties import asked_for_within
 from tapemigrate.rules.proof.replacements import in_its_place
 from tapemigrate.rules.proof.set_late import set_late, unseen_calls
-from tapemigrate.rules.values.attributes import sets_without_name
+from tapemigrate.rules.values.unnamed import sets_without_name
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.recipes import SOURCE
 from tapemigrate.tape.region import Region

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from tapemigrate.flow.changers import CHANGERS
-from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.assigned import assigned_in
+from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import bases, classes
-from tapemigrate.rules.callgraph.meaning import may_make
-from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
@@ -33,47 +31,8 @@ def set_below(project: Project, view: View, name: str) -> bool:
     known = project.family(view.unit, view.cls)
     return any(
         cls not in known and name in assigned_in(unit, cls)
-        for each in classes(project).extending(view.cls.name)
-        for unit, cls in classes(project).named(each)
+        for unit, cls in beside(project, view.cls)
     )
-
-
-#: What is told where ``sets_without_name``.
-WITHOUT_NAME = (
-    "attributes of its object are set by `setattr` or `__dict__`, under names that cannot be seen"
-)
-
-
-def sets_without_name(project: Project, view: View) -> bool:
-    """Whether objects of the class are given attributes whose names are not written there."""
-    return view.cls is not None and is_set_without_name(project, view.cls)
-
-
-def is_set_without_name(project: Project, cls: ast.ClassDef) -> bool:
-    """The same of a class, be it one without a method."""
-    known = classes(project)
-    family = {cls.name, *known.extending(cls.name), *known.above(cls.name)}
-    units = project.units.having(*SETTING)
-    return any(_set_without_name(project, unit) & family for unit in units)
-
-
-def _set_without_name(project: Project, unit: Unit) -> set[str]:
-    """The classes to whose objects the file does so."""
-    known = unit.once(_classes_set)
-    if "" not in known:
-        known.add("")
-        for owner in set_without_name(unit):
-            if isinstance(owner, ast.Name) and owner.id == "self":
-                cls = project.class_of(unit, project.scope_of(unit, owner))
-                known |= {cls.name} if cls is not None else set()
-            else:
-                made = may_make(unit, owner)
-                known |= {(path_of(maker) or ("",))[-1].lstrip(".") for maker in made}
-    return known
-
-
-def _classes_set(unit: Unit) -> set[str]:
-    return set()
 
 
 def contents(project: Project, view: View, name: str) -> list[tuple[Unit, ast.expr]]:

@@ -8,7 +8,7 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.attributes import sets_without_name
+from tapemigrate.rules.values.unnamed import sets_without_name
 
 _HOOKS = frozenset({"__getattribute__", "__getattr__", "__new__", "__init_subclass__"})
 

@@ -24,7 +24,8 @@ from tapemigrate.rules.callgraph.names_in_texts import (
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.attributes import inherited_values, set_below, sets_without_name
+from tapemigrate.rules.values.attributes import inherited_values, set_below
+from tapemigrate.rules.values.unnamed import sets_without_name
 from tapemigrate.source.trees import children, walk
 
 # What takes a shape, with its place and name.

@@ -9,6 +9,7 @@ import ast
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
+from tapemigrate.rules.callgraph.set_on_modules import set_unseen
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names
 from tapemigrate.rules.project import Project, View
@@ -103,10 +104,12 @@ def may_be_set_unseen(project: Project, unit: Unit, name: str) -> bool:
     """Whether another file sets it, ``model.W = …``, or something that does not write its name."""
     if unit.once(_looks_up) or set_by_text(project, unit, name):
         return True
-    return any(
+    if any(
         user.names.qualified(node.value) or (user is unit and is_own_module(node.value))
         for user, node in project.stores(name)
-    )
+    ):
+        return True
+    return any(True for _ in set_unseen(project, unit, name))
 
 
 def is_only_looked_up(project: Project, unit: Unit, name: str) -> bool:

@@ -12,7 +12,7 @@ from tapemigrate.rules.callgraph.names_in_texts import replaced
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.attributes import sets_without_name
+from tapemigrate.rules.values.unnamed import sets_without_name
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.filled_lists import added
 

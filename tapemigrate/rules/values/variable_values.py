@@ -9,13 +9,9 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.attributes import (
-    contents,
-    inherited_values,
-    set_below,
-    sets_without_name,
-)
+from tapemigrate.rules.values.attributes import contents, inherited_values, set_below
 from tapemigrate.rules.values.containers import is_filled_in_sight
+from tapemigrate.rules.values.unnamed import sets_without_name
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 
