@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.loose_modules import is_loose
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.places import is_module
@@ -25,7 +26,9 @@ def set_unseen(project: Project, home: Unit, name: str) -> Iterator[tuple[Unit, 
         for owner in set_without_name(user) if user is not home else ():
             module = user.names.qualified(owner)
             named = module is not None and is_module(user.filename, module, home.filename)
-            if named or (loose and _may_be_module(user, owner)):
+            if named or (
+                loose and _may_be_module(user, owner) and not _shows(project, user, owner)
+            ):
                 yield user, owner
     for user, node in project.stores(name) if loose else ():
         if user is not home and _may_be_module(user, node.value):
@@ -37,3 +40,15 @@ def _may_be_module(unit: Unit, owner: ast.expr) -> bool:
     if unit.names.qualified(owner) is not None or path_of(owner) in (("self",), ("cls",)):
         return False
     return constructors(unit, owner) is None
+
+
+def _shows(project: Project, unit: Unit, owner: ast.expr) -> bool:
+    """Whether callers hand in the name that is set: ``put(utils, "scale", s)``; it stands there."""
+    call, scope = unit.parents[owner], project.scope_of(unit, owner)
+    name = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
+    if not isinstance(name, ast.Name) or not isinstance(scope, ast.FunctionDef):
+        return False
+    method = project.class_of(unit, scope) is not None
+    sites = project.mentions(scope.name).calls
+    passed = [argument_for(site.call, scope, name.id, method) for site in sites]
+    return bool(passed) and all(isinstance(value, ast.Constant) for value in passed)

@@ -71,10 +71,16 @@ def _called_on(unit: Unit) -> dict[str, list[tuple[str, ast.Call]]]:
     """The calls ``Net.build(other, x)``, with the method, by the name of the class."""
     found: dict[str, list[tuple[str, ast.Call]]] = {}
     for call in unit.nodes(ast.Call):
-        if isinstance(call.func, ast.Attribute) and call.args:
-            owner = (path_of(call.func.value) or ("",))[-1].lstrip(".")
-            if names_class(owner):
-                found.setdefault(owner, []).append((call.func.attr, call))
+        if not isinstance(call.func, ast.Attribute) or not call.args:
+            continue
+        owner = call.func.value
+        path = path_of(owner)
+        # By another name that it is imported or given by: ``from nets import Net as Base``.
+        meant = {path, (unit.names.qualified(owner) or "").rpartition(".")[2:]}
+        meant |= {path_of(value) for value in unit.once(_given).get(path or (), ())}
+        for name in {each[-1].lstrip(".") for each in meant if each}:
+            if names_class(name):
+                found.setdefault(name, []).append((call.func.attr, call))
     return found
 
 
