@@ -117,7 +117,8 @@ def elsewhere(
     # ``self.losses[0]`` counts where nothing is taken whole.
     whole = {path[1] for path in entered if len(path) == 2}
     parts = {p[1] for p in entered if all(step.startswith("[") for step in p[2:])}
-    names = whole or parts
+    # What an object keeps that this one keeps, ``self.pi.logits``, is computed where that is made.
+    names = whole or parts or {path[1] for path in entered if path[2].startswith(".")}
     if len(names) > 1:
         names = {n for n in names if not is_made_of_none((kinds.self_name or "", n))} or names
     keeps = min(names).lstrip(".") if len(names) == 1 else ""

@@ -48,7 +48,7 @@ from tapemigrate.rules.proof.one_object import comes_with
 from tapemigrate.rules.proof.other_names import aliased, given_back, passed_on, taken_out
 from tapemigrate.rules.proof.own_graph import begins_here
 from tapemigrate.rules.proof.parts_held import PartsHeld
-from tapemigrate.rules.proof.results_of_parts import results_of_parts
+from tapemigrate.rules.proof.results_of_parts import each_of_parts, results_of_parts
 from tapemigrate.rules.proof.steps import Steps
 from tapemigrate.rules.proof.verdicts import (
     NOTHING_PASSED,
@@ -440,7 +440,12 @@ class Judge:
     def given(self, region: Region) -> Given | Refusal:
         """What a tape from outside must have recorded for ``region``."""
         found = _Found()
-        for entering in (self._given_by_roots, self._given_by_sources, self._given_by_methods):
+        for entering in (
+            self._given_by_objects,
+            self._given_by_roots,
+            self._given_by_sources,
+            self._given_by_methods,
+        ):
             refusal = entering(region, found)
             if refusal is not None:
                 return refusal
@@ -472,8 +477,11 @@ class Judge:
                 continue
             if self._is_itself(root, region):
                 continue
+            if self._is_of_object_kept(root) and root.path[1].lstrip(".") in found.own:
+                continue  # computed where that object was made
             verdict = self._value.of(root, leaves)
-            if verdict is not None and self._is_own(root):
+            kept = isinstance(verdict, Refusal) and bool(verdict.keeps)
+            if verdict is not None and (kept or self._is_own(root)):
                 told = verdict if isinstance(verdict, Refusal) else self._before(root, verdict)
                 found.own.setdefault(root.path[1].lstrip("."), []).append(told or verdict)
                 continue
@@ -481,6 +489,14 @@ class Judge:
                 return verdict
             if verdict:
                 found.assumptions.append(verdict)
+        return None
+
+    def _given_by_objects(self, region: Region, found: _Found) -> Refusal | None:
+        """What variables computed where objects were made that the object keeps."""
+        if any(x.variables for x in region.sources.leaves):
+            for refusal in each_of_parts(self._project, self._results, self._view, region):
+                if refusal.keeps:
+                    found.own.setdefault(refusal.keeps, []).append(refusal)
         return None
 
     def _given_by_sources(self, region: Region, found: _Found) -> Refusal | None:
@@ -521,6 +537,11 @@ class Judge:
         defs = self._view.flow.defs.values() if own and len(root.path) == 2 else ()
         again = any(d.path == root.path and d.kind in (Kind.ASSIGN, Kind.ELEMENT) for d in defs)
         return f"{sentence} before this method" if sentence and again else sentence
+
+    def _is_of_object_kept(self, root: Def) -> bool:
+        """Whether it is a part of an object that the method's own object keeps."""
+        path = root.path
+        return path[0] == self._view.kinds.self_name and path[2:3] != () and path[2][0] == "."
 
     def _is_own(self, root: Def) -> bool:
         """Whether it is an attribute of the object of the method, or an element of such a one."""

@@ -27,6 +27,17 @@ def results_of_parts(
 
     ``recorded`` are attributes that the tape has recorded elsewhere.
     """
+    return next(each_of_parts(project, results, view, region, recorded), None)
+
+
+def each_of_parts(
+    project: Project,
+    results: KeptResults,
+    view: View,
+    region: Region,
+    recorded: frozenset[Path] = frozenset(),
+) -> Iterator[Refusal]:
+    """The same of each such object."""
     me = view.kinds.self_name
     args = [] if isinstance(view.scope, ast.Module) else parameters(view.scope.args)
     handed = {each.arg for each in args} - {me}
@@ -49,12 +60,13 @@ def results_of_parts(
         kept = results.kept_of(view, owner, steps, names, whole)
         if kept:
             path = root.path if f".{kept}" in root.path else (*root.path, f".{kept}")
-            return wrong(text_of(path), "computed where its object was made", "the variables")
+            keeps = owner[1].lstrip(".") if own and len(steps) == 0 and not whole else ""
+            how = "computed where its object was made"
+            yield wrong(text_of(path), how, "the variables", keeps=keeps)
     for name in _handed_to_overridden(project, view, region):
         path = (me or "", f".{name}")
         if path not in recorded and results.keeps(view, name):
-            return wrong(text_of(path), "computed in another method", "the variables", keeps=name)
-    return None
+            yield wrong(text_of(path), "computed in another method", "the variables", keeps=name)
 
 
 def _handed_to_overridden(project: Project, view: View, region: Region) -> Iterator[str]:
