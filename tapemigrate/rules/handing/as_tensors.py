@@ -6,20 +6,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.touched import assigned_attributes
 from tapemigrate.rules.callgraph.arguments import argument_for
-from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.kept import Kept
 from tapemigrate.rules.handing.shared_lists import filled_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import names_outside
+from tapemigrate.rules.values.list_signs import may_be_container
+from tapemigrate.rules.values.unnamed import is_set_without_name
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.request import Request
@@ -40,17 +42,24 @@ def may_be_object(
     nodes = [n for root in roots for n in walk(root) if isinstance(n, ast.Name | ast.Attribute)]
     for path in sorted(recorded):
         values = attribute_values(project, place.view, path[-1].lstrip("."))
-        if values and all(_is_settled(project, place.view, value) for value in values):
-            continue
         used = [n for n in nodes if path_of(n) == path or names_outside(view, n) == {path}]
+        parts = _parts_read(nodes, set(used) - set(roots))
+        if values and all(_is_settled(project, place.view, value, parts) for value in values):
+            continue
         verdicts = {_is_tensor(view, node, _DEPTH) for node in used}
         if False in verdicts or (None in verdicts and not _counts(project, place, path)):
             return path
     return None
 
 
-def _is_settled(project: Project, view: View, value: ast.expr) -> bool:
-    """Whether it is a tensor, or an object that stays as it was made."""
+def _parts_read(nodes: list[ast.Name | ast.Attribute], owners: Set[ast.expr]) -> set[str] | None:
+    """The attributes that are read of an object; None where it is used as a whole."""
+    parts = [n for n in nodes if isinstance(n, ast.Attribute) and n.value in owners]
+    return {n.attr for n in parts} if len(parts) == len(owners) else None
+
+
+def _is_settled(project: Project, view: View, value: ast.expr, parts: set[str] | None) -> bool:
+    """Whether it is a tensor, or an object of which ``parts`` stay as they were made."""
     if isinstance(value, ast.Lambda | ast.Constant) or view.kinds.make(value) in _TENSORS:
         return True
     if not isinstance(value, ast.Call):
@@ -59,7 +68,22 @@ def _is_settled(project: Project, view: View, value: ast.expr) -> bool:
         return True
     path = path_of(value.func) or ("",)
     found = classes(project).named(path[-1].lstrip("."))
-    return len(found) == 1 and not _changes(project, *found[0])
+    if len(found) != 1:
+        return False
+    lines = [found[0], *_above_elsewhere(project, *found[0])]
+    if any(_changes(project, *each) for each in lines):
+        return False
+    return not is_set_without_name(project, found[0][1]) and not _holds(project, lines, parts)
+
+
+def _above_elsewhere(
+    project: Project, unit: Unit, cls: ast.ClassDef
+) -> list[tuple[Unit, ast.ClassDef]]:
+    """The classes that it extends, but for those that its own file shows."""
+    known = classes(project)
+    lineage = set(project.effects(unit).lineage(cls))
+    above = (each for name in sorted(known.above(cls.name)) for each in known.named(name))
+    return [each for each in above if each[1] not in lineage]
 
 
 def _changes(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
@@ -74,6 +98,26 @@ def _changes(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
     return any(
         project.foreign_stores(unit, cls, name) or filled_elsewhere(project, name)
         for name in assigned_attributes(iter(lineage))
+    )
+
+
+def _holds(
+    project: Project, lines: list[tuple[Unit, ast.ClassDef]], parts: set[str] | None
+) -> bool:
+    """Whether one of the parts is a list or dict, into which others may put more by another name.
+
+    What a method or a property reads may be any part of the object.
+    """
+    family = [(unit, each) for unit, cls in lines for each in project.effects(unit).lineage(cls)]
+    code = {m.name for _, each in family for m in each.body if isinstance(m, ast.FunctionDef)}
+    if parts is not None and parts & code:
+        parts = None
+    return any(
+        may_be_container(project, project.view(unit, project.scope_of(unit, value)), value)
+        for unit, each in family
+        for name, values in assigned_in(unit, each).items()
+        if parts is None or name in parts
+        for value in values
     )
 
 

@@ -11,7 +11,7 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import assigned
+from tapemigrate.rules.indexes import assigned, value_given
 from tapemigrate.rules.project import Project, View, self_name
 
 #: What is told where ``sets_without_name``.
@@ -120,7 +120,11 @@ def _classes_of(project: Project, home: Unit, owner: ast.expr) -> Iterator[str]:
         elif isinstance(node, ast.ListComp):
             pending.append((unit, node.elt, depth))
         elif isinstance(node, ast.Name | ast.Attribute):
-            pending += [(unit, value, depth) for value in unit.once(_given).get(path, ())]
+            given = [(unit, value, depth) for value in unit.once(_given).get(path, ())]
+            if isinstance(node, ast.Attribute) and not given:  # of another object: ``agent.pi``
+                stores = ((u, value_given(u, n), depth + 1) for u, n in project.stores(node.attr))
+                given = [(u, value, d) for u, value, d in stores if value is not None]
+            pending += given
             if isinstance(node, ast.Name):
                 pending += [(at, value, depth + 1) for at, value in _handed_in(project, unit, node)]
 
