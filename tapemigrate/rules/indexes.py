@@ -10,7 +10,7 @@ from typing import Any
 
 from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import shared_names
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.unpacking import GIVING, each_given
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import top_level
@@ -98,6 +98,16 @@ def sharing_names(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
 def assigned(unit: Unit) -> list[tuple[ast.expr, ast.expr]]:
     """What is given a value anywhere in the file, and that value, as far as it is written out."""
     return [pair for kind in GIVING for node in unit.nodes(kind) for pair in each_given(node)]
+
+
+def values_by_path(unit: Unit) -> dict[Path, list[ast.expr]]:
+    """What names and attributes are given in the file, by these."""
+    found: dict[Path, list[ast.expr]] = {}
+    for target, value in unit.once(assigned):
+        path = path_of(target)
+        if path is not None:
+            found.setdefault(path, []).append(value)
+    return found
 
 
 def value_given(unit: Unit, target: ast.expr) -> ast.expr | None:

@@ -30,6 +30,8 @@ _DOTTED = late(rb"[\w.]+")
 _DECORATED = late(rb"(?m)^((?:[ \t]*@[^\n]*\n)+)[ \t]*class[ \t]+(\w+)")
 _DECORATOR = late(rb"(?m)^[ \t]*@([\w.]+)")
 _PART = late(rb"\b(\w+)[ \t]*[.\[]")
+# A class that a function makes, and extends another.
+_INNER_CLASS = late(rb"(?m)^[ \t]+class[ \t]+\w+[ \t]*\([ \t]*\w")
 _LIBRARY = sys.stdlib_module_names
 # Packages that hand on a name lie at most so many levels above.
 _MOST_PACKAGES = 4
@@ -202,9 +204,11 @@ class Modules:
 
     def extending(self, callers: Iterable[str], classes: Set[str]) -> Iterator[str]:
         """The files whose functions make classes, where files may hand them one of ``classes``."""
-        names = b"|".join(sorted(each.encode() for each in classes if names_class(each)))
-        handed = re.compile(rb"[(,=][ \t\n]*(?:\w+\.)*(?:%b)[ \t\n]*[,)]" % names)
-        for path in filter(None, callers) if names else ():
+        names = sorted(each.encode() for each in classes if names_class(each))
+        if not names:
+            return
+        handed = re.compile(rb"[(,=][ \t\n]*(?:\w+\.)*(?:%b)[ \t\n]*[,)]" % b"|".join(names))
+        for path in filter(None, callers):
             if handed.search(_data(path)):
                 yield from (each for each in self.used(path) if _INNER_CLASS.search(_data(each)))
 
@@ -248,10 +252,6 @@ class Modules:
             # Of Python's own modules none is meant, unless one of that name lies nearer.
             if module.partition(".")[0] not in _LIBRARY or nearness(user, module, path) >= 0:
                 yield path
-
-
-# A class that a function makes, and extends another.
-_INNER_CLASS = late(rb"(?m)^[ \t]+class[ \t]+\w+[ \t]*\([ \t]*\w")
 
 
 class _Table:

@@ -149,6 +149,7 @@ def _constructions(
     found.unseen += by_another_name(
         project, unit, cls.name, lambda user, path: leads_to(project, path, user, unit, cls.name)
     )
+    found.unseen += looked_up(project, unit, function)
     mentions = project.mentions(cls.name)
     for unit_, node in mentions.others:
         parent = unit_.parents.get(node)

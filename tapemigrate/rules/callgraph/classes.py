@@ -9,7 +9,7 @@ from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.class_aliases import ClassAliases
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import assigned
+from tapemigrate.rules.indexes import assigned, values_by_path
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import arguments_of
 
@@ -139,7 +139,7 @@ def _by_base(unit: Unit) -> dict[str, set[str]]:
         for node, base in zip(cls.bases, bases(cls), strict=True):
             # ``class Model(tf.keras.Model)`` extends none of the files at hand.
             if base != cls.name or not is_of_library(unit.names.qualified(node)):
-                for name in (base, *map(_base, unit.once(_given).get(base, ()))):
+                for name in (base, *map(_base, unit.once(values_by_path).get((base,), ()))):
                     found.setdefault(name, set()).add(cls.name)
     for call in unit.nodes(ast.Call):
         # ``type("Net", (Mixin, Base), {})``
@@ -151,23 +151,15 @@ def _by_base(unit: Unit) -> dict[str, set[str]]:
     return found
 
 
-def _given(unit: Unit) -> dict[str, list[ast.expr]]:
-    """What names are given, by these."""
-    found: dict[str, list[ast.expr]] = {}
-    for target, value in unit.once(assigned):
-        for node in ast.walk(target):
-            if isinstance(node, ast.Name):
-                found.setdefault(node.id, []).append(value)
-    return found
-
-
 def _of_any_base(unit: Unit) -> set[str]:
     """The classes of which the file does not show what they extend: whatever it names, perhaps."""
     handed = {arg.arg for arg in unit.nodes(ast.arg)}
-    given = unit.once(_given)
     targets = [each.target for each in unit.nodes(ast.For)]
     targets += [each.target for each in unit.nodes(ast.comprehension)]
-    looped = {n.id for each in targets for n in ast.walk(each) if isinstance(n, ast.Name)}
+    # Of what is unpacked, ``Base, rate = chosen()``, each part is as open as all of it.
+    targets += [t for t, _ in unit.once(assigned) if isinstance(t, ast.Tuple | ast.List)]
+    taken = {n.id for each in targets for n in ast.walk(each) if isinstance(n, ast.Name)}
+    given = unit.once(values_by_path)
 
     def is_open(node: ast.expr) -> bool:
         if isinstance(node, ast.Subscript):
@@ -179,8 +171,8 @@ def _of_any_base(unit: Unit) -> set[str]:
         path = path_of(node)
         if path is None or len(path) > 1:
             return path is None or unit.names.qualified(node) is None
-        alike = {path_of(value) for value in given.get(path[0], ())}
-        return path[0] in handed | looped or len(alike) > 1 or None in alike
+        values = (each for each in given.get(path, ()) if path_of(each) is None)
+        return path[0] in handed | taken or any(map(is_open, values))
 
     return {cls.name for cls in unit.nodes(ast.ClassDef) if any(map(is_open, cls.bases))}
 

@@ -11,11 +11,11 @@ from tapemigrate.flow.paths import is_super, names_class, path_of
 from tapemigrate.rules.callgraph.arguments import takes
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.imported import leads_to
-from tapemigrate.rules.callgraph.loose_modules import is_loose
+from tapemigrate.rules.callgraph.loose_modules import LOADED, is_loose
 from tapemigrate.rules.callgraph.names_in_texts import ends_of
 from tapemigrate.rules.callgraph.places import is_module, place_of, stem
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import assigned
+from tapemigrate.rules.indexes import assigned, values_by_path
 from tapemigrate.rules.project import Project, is_looked_at
 from tapemigrate.source.trees import walk
 
@@ -24,7 +24,7 @@ LOOKING_UP = (
     *("getattr", "attrgetter", "methodcaller", "__getattribute__"),
     *("vars", "globals", "locals", "eval", "__dict__"),
 )
-_BY_NAME = ("getattr", "attrgetter", "methodcaller")
+_LATER = ("attrgetter", "methodcaller")
 _OWN_NAMES = ("globals", "locals", "vars")
 _LOADING = ("import_module", "__import__")
 # These ask about what they are given, and do not call it.
@@ -49,26 +49,33 @@ def looked_up(project: Project, home: Unit, function: NamedFunction) -> Iterator
     """Where the function may be called by a name that cannot be seen."""
     holder = home.parents[function]
     cls = holder if isinstance(holder, ast.ClassDef) else None
-    if cls is None and not isinstance(holder, ast.Module):
+    meant: ast.AST = function
+    if cls is not None and function.name == "__init__":
+        meant, cls = cls, None  # its class is looked up, and called
+    at_top = isinstance(home.parents[meant], ast.Module)
+    if cls is None and not at_top:
         return
+    name = getattr(meant, "name", "")
     for unit in project.units.having(*LOOKING_UP):
         for each in unit.once(_lookups):
-            if each.names is not None and function.name not in each.names:
+            if each.names is not None and name not in each.names:
                 continue
+            method = isinstance(holder, ast.ClassDef)
             if each.calls is not None and not any(
-                takes(function, call, cls is not None) for call in each.calls
+                takes(function, call, method) for call in each.calls
             ):
                 continue
-            if cls is None and _may_be_function(project, home, function, unit, each):
-                yield f"it may be looked up in {place_of(home, unit, each.node)}"
-            if cls is not None and _may_be_method(project, home, cls, unit, each):
+            if (
+                _may_be_of_module(project, home, name, unit, each)
+                if cls is None
+                else _may_be_method(project, home, cls, unit, each)
+            ):
                 yield f"it may be looked up in {place_of(home, unit, each.node)}"
 
 
-def _may_be_function(
-    project: Project, home: Unit, function: NamedFunction, unit: Unit, lookup: Lookup
-) -> bool:
-    name, owner = function.name, lookup.owner
+def _may_be_of_module(project: Project, home: Unit, name: str, unit: Unit, lookup: Lookup) -> bool:
+    """Whether it may be what the module ``home`` has by the name: a function, or a class."""
+    owner = lookup.owner
     if owner is None:
         return unit is home or _has_name(project, home, name, unit)
     path = unit.names.qualified(owner)
@@ -83,7 +90,7 @@ def _may_be_function(
         if isinstance(text, ast.Name) and text.id == "__name__":
             return unit is home
         return not isinstance(text, ast.Constant) or is_loose(project, home)
-    return isinstance(owner, ast.Name) and lookup.calls != [] and is_loose(project, home)
+    return isinstance(owner, ast.Name) and is_loose(project, home)
 
 
 def _has_name(project: Project, home: Unit, name: str, unit: Unit) -> bool:
@@ -120,7 +127,7 @@ def _may_be_method(
         return around is not None and around.name in related
     if named is not None and len(named) == 1 and names_class(named[0]):
         return named[0] in related
-    made = {_class_made(value) for target, value in unit.once(assigned) if path_of(target) == named}
+    made = {_class_made(value) for value in unit.once(values_by_path).get(named or (), ())}
     if made and None not in made:
         return bool(made & related)
     return bool(lookup.calls)
@@ -135,14 +142,13 @@ def _class_made(value: ast.expr) -> str | None:
 
 def _is_loaded(unit: Unit, owner: ast.expr) -> bool:
     """``importlib.import_module(…)``, ``sys.modules[…]``, or a name of one of these."""
-    path = path_of(owner)
-    given = [value for target, value in unit.once(assigned) if path_of(target) == path]
-    return any(map(_loads, [owner, *(given if path is not None else ())]))
+    given = unit.once(values_by_path).get(path_of(owner) or (), ())
+    return any(_loads(unit, each) for each in (owner, *given))
 
 
-def _loads(value: ast.expr) -> bool:
+def _loads(unit: Unit, value: ast.expr) -> bool:
     if isinstance(value, ast.Subscript):
-        return (path_of(value.value) or ("",))[-1].lstrip(".") == "modules"
+        return unit.names.qualified(value.value) == LOADED
     path = path_of(value.func) if isinstance(value, ast.Call) else None
     return path is not None and path[-1].lstrip(".") in _LOADING
 
@@ -172,11 +178,11 @@ def _by_names(unit: Unit) -> Iterator[tuple[ast.expr, ast.expr, ast.expr | None]
     for call in unit.nodes(ast.Call):
         path = path_of(call.func)
         last = path[-1].lstrip(".") if path else ""
-        if last == "getattr" and len(call.args) > 1:
+        if path == ("getattr",) and len(call.args) > 1:
             yield call, call.args[1], call.args[0]
-        elif last == "eval" and call.args:
+        elif path == ("eval",) and call.args:
             yield call, call.args[0], None
-        elif last in _BY_NAME and call.args:
+        elif last in _LATER and call.args:
             outer = unit.parents[call]
             if isinstance(outer, ast.Call) and outer.func is call and outer.args:
                 yield outer, call.args[0], outer.args[0]
@@ -231,12 +237,14 @@ def _texts(value: ast.expr) -> frozenset[str] | None:
 
 def _calls(unit: Unit, node: ast.expr) -> list[ast.Call] | None:
     """The calls of what ``node`` gives; None: it goes where they cannot be told."""
+    child: ast.AST = node
     parent = unit.parents[node]
-    kept = isinstance(parent, _CONTAINERS)
-    while isinstance(parent, (*_CONTAINERS, ast.IfExp, ast.Starred)):
-        parent = unit.parents[parent]
+    while isinstance(parent, (*_CONTAINERS, ast.IfExp, ast.Starred)) or (
+        isinstance(parent, ast.Subscript) and parent.value is child
+    ):
+        child, parent = parent, unit.parents[parent]
     if isinstance(parent, ast.Call):
-        if parent.func is node:
+        if parent.func is child:
             return [parent]
         asked = (path_of(parent.func) or ("",))[-1].lstrip(".") in _ASKING
         return [] if asked or is_looked_at(parent) else None
@@ -254,4 +262,4 @@ def _calls(unit: Unit, node: ast.expr) -> list[ast.Call] | None:
             named = (n for n in walk(call.func) if isinstance(n, ast.Name | ast.Attribute))
             if any((path_of(each) or ())[-1:] == path[-1:] for each in named):
                 found.append(call)
-    return found if found or not kept else None
+    return found if found or child is node else None

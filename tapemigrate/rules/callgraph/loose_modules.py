@@ -14,6 +14,8 @@ from tapemigrate.rules.project import Project, is_looked_at
 
 # By these a module is loaded whose name stands in a text, or which is at hand.
 _LOADING = ("import_module", "__import__", "reload", "modules")
+#: By their names, the modules that are loaded.
+LOADED = "sys.modules"
 # So many folders up may lie packages that hand on what a module has.
 _MOST_FOLDERS = 3
 # These give all that a module has.
@@ -109,7 +111,7 @@ def _loaded(unit: Unit) -> list[tuple[str, str | None]]:
         else:
             found.append(ends_of(name))
     for part in unit.nodes(ast.Subscript):
-        if (path_of(part.value) or ("",))[-1].lstrip(".") != "modules":
+        if unit.names.qualified(part.value) != LOADED:
             continue
         if isinstance(part.slice, ast.Constant):
             found += [(part.slice.value, None)] if isinstance(part.slice.value, str) else []

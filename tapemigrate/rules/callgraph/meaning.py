@@ -17,7 +17,7 @@ from tapemigrate.rules.callgraph.places import import_path
 from tapemigrate.rules.callgraph.rebound import is_rebound_before, may_replace
 from tapemigrate.rules.callgraph.stars import bound_at_top, brings, star_statements
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import assigned
+from tapemigrate.rules.indexes import values_by_path
 from tapemigrate.rules.project import CallSite, Mentions, Project
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import top_level
@@ -50,7 +50,7 @@ class Resolver:
     def _is_replaced(self) -> bool:
         """Whether its name is given another function, at times, in its scope or out of another."""
         unit, name = self._unit, self._function.name
-        for value in unit.once(_given).get((name,), ()):
+        for value in unit.once(values_by_path).get((name,), ()):
             scope = self._project.scope_of(unit, unit.parents[value])
             here = scope is (self._enclosing or unit.tree) or name in shared_names(scope)
             if here and may_replace(value, name):
@@ -326,7 +326,7 @@ def constructors(unit: Unit, owner: ast.expr) -> list[ast.expr] | None:
     if wanted is None:
         return None
     found: list[ast.expr] = []
-    for value in unit.once(_given).get(wanted, ()):
+    for value in unit.once(values_by_path).get(wanted, ()):
         if not isinstance(value, ast.Call) or not names_class(_last(value.func)):
             return None
         found.append(value.func)
@@ -342,17 +342,7 @@ def may_make(unit: Unit, owner: ast.expr) -> list[ast.expr]:
             found.append(value.func)
         elif path is not None and path not in met:
             met.add(path)
-            values += unit.once(_given).get(path, ())
-    return found
-
-
-def _given(unit: Unit) -> dict[Path, list[ast.expr]]:
-    """What names and attributes are given in the file, by these."""
-    found: dict[Path, list[ast.expr]] = {}
-    for target, value in unit.once(assigned):
-        path = path_of(target)
-        if path is not None:
-            found.setdefault(path, []).append(value)
+            values += unit.once(values_by_path).get(path, ())
     return found
 
 

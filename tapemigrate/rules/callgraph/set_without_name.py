@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.changers import CHANGERS
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import assigned
 
@@ -47,10 +48,20 @@ def _without_name(unit: Unit) -> Iterator[ast.expr]:
     for attribute in unit.nodes(ast.Attribute):
         if attribute.attr == "__dict__" and not isinstance(attribute.ctx, ast.Load):
             yield attribute.value
+    filled = set(_filled(unit))
     for target, value in unit.once(assigned):
-        # ``table = vars(net)``, into which something may be put later
-        if path_of(target) is not None:
+        if path_of(target) in filled:  # ``table = vars(net)``
             yield from _whose_attributes(value)
+
+
+def _filled(unit: Unit) -> Iterator[Path | None]:
+    """Into what the file puts something by a key: ``table[name] = w``, ``table.update(…)``."""
+    for part in unit.nodes(ast.Subscript):
+        if not isinstance(part.ctx, ast.Load):
+            yield path_of(part.value)
+    for call in unit.nodes(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in CHANGERS:
+            yield path_of(call.func.value)
 
 
 def _whose_attributes(node: ast.expr) -> Iterator[ast.expr]:

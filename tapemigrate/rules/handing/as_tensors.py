@@ -43,7 +43,8 @@ def may_be_object(
     for path in sorted(recorded):
         values = attribute_values(project, place.view, path[-1].lstrip("."))
         used = [n for n in nodes if path_of(n) == path or names_outside(view, n) == {path}]
-        parts = _parts_read(nodes, set(used) - set(roots))
+        # What only gives it another name reads no part; the target itself is all of it.
+        parts = _parts_read(nodes, set(used) - set(roots[1:]))
         if values and all(_is_settled(project, place.view, value, parts) for value in values):
             continue
         verdicts = {_is_tensor(view, node, _DEPTH) for node in used}

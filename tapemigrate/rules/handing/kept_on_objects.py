@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.paths import Path, path_of, text_of
+from tapemigrate.flow.paths import Path, is_super, path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.instances import instances
@@ -203,7 +203,7 @@ class Producer:
         for user in project.units.having(*SETTING):
             for node in set_without_name(user):
                 owner = project.class_of(user, project.scope_of(user, node))
-                own = isinstance(node, ast.Name) and node.id == "self" and owner is not None
+                own = (path_of(node) == ("self",) or is_super(node)) and owner is not None
                 if not own or owner in project.family(unit, cls):
                     return (
                         "attributes are set by `setattr` or `__dict__`, under names that cannot be "

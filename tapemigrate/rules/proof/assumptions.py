@@ -118,6 +118,10 @@ class _Found:
     own: dict[str, list[str | Refusal]] = field(default_factory=dict)
     assumptions: list[str] = field(default_factory=list)
 
+    def must_record(self, name: str) -> bool:
+        """Whether what is told of an attribute lets no assumption take the place of a tape."""
+        return any(isinstance(each, Refusal) for each in self.own.get(name, ()))
+
     def assume(self, sentence: str) -> None:
         if sentence not in self.assumptions:
             self.assumptions.append(sentence)
@@ -450,8 +454,8 @@ class Judge:
             if refusal is not None:
                 return refusal
         # Where callers pass what is differentiated, they need not know what else there is.
-        for name, told in list(found.own.items()) if found.targets else ():
-            if not any(isinstance(each, Refusal) for each in told):
+        for name in list(found.own) if found.targets else ():
+            if not found.must_record(name):
                 found.assumptions += [str(each) for each in found.own.pop(name)]
         if not found.targets and not found.own:
             return NOTHING_PASSED
@@ -477,11 +481,13 @@ class Judge:
                 continue
             if self._is_itself(root, region):
                 continue
-            if self._is_of_object_kept(root) and root.path[1].lstrip(".") in found.own:
+            if self._is_of_object_kept(root) and found.must_record(root.path[1].lstrip(".")):
                 continue  # computed where that object was made
             verdict = self._value.of(root, leaves)
-            kept = isinstance(verdict, Refusal) and bool(verdict.keeps)
-            if verdict is not None and (kept or self._is_own(root)):
+            if isinstance(verdict, Refusal) and verdict.keeps:
+                found.own.setdefault(verdict.keeps, []).append(verdict)
+                continue
+            if verdict is not None and self._is_own(root):
                 told = verdict if isinstance(verdict, Refusal) else self._before(root, verdict)
                 found.own.setdefault(root.path[1].lstrip("."), []).append(told or verdict)
                 continue

@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.flow.functions import NamedFunction, is_static, parameters
-from tapemigrate.flow.paths import Path, names_class, path_of
+from tapemigrate.flow.functions import NamedFunction, is_of_class, is_static, parameters
+from tapemigrate.flow.paths import Path, is_super, names_class, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import assigned, value_given
+from tapemigrate.rules.indexes import value_given, values_by_path
 from tapemigrate.rules.project import Project, View, self_name
 
 #: What is told where ``sets_without_name``.
 WITHOUT_NAME = (
-    "attributes of its object are set by `setattr` or `__dict__`, under names that cannot be seen"
+    "attributes of its object may be set under names that cannot be seen, by `setattr` or "
+    "`__dict__`, or another object may run its methods"
 )
 # Through how many callers an object is followed that is handed to what sets its attributes.
 _DEPTH = 3
@@ -53,7 +54,9 @@ def _known(_: Project) -> dict[ast.ClassDef, bool]:
 
 
 def _methods(cls: ast.ClassDef) -> set[str]:
-    return {s.name for s in cls.body if isinstance(s, NamedFunction) and not is_static(s)}
+    """The methods that are handed an object."""
+    methods = (stmt for stmt in cls.body if isinstance(stmt, NamedFunction))
+    return {each.name for each in methods if not is_static(each) and not is_of_class(each)}
 
 
 def _run_on_others(project: Project, unit: Unit, cls: ast.ClassDef, family: set[str]) -> bool:
@@ -112,7 +115,7 @@ def _classes_of(project: Project, home: Unit, owner: ast.expr) -> Iterator[str]:
         scope = project.scope_of(unit, node)
         if names_class(last):
             yield last
-        elif path == (self_name(unit, scope),):
+        elif path == (self_name(unit, scope),) or is_super(node):
             cls = project.class_of(unit, scope)
             yield from [cls.name] if cls is not None else []
         elif isinstance(node, ast.List | ast.Tuple):
@@ -149,10 +152,9 @@ def _handed_in(project: Project, unit: Unit, node: ast.Name) -> Iterator[tuple[U
 
 def _given(unit: Unit) -> dict[Path, list[ast.expr]]:
     """What names and attributes are given in the file, or go over, by these."""
-    found: dict[Path, list[ast.expr]] = {}
-    pairs = [*unit.once(assigned), *((n.target, n.iter) for n in unit.nodes(ast.For))]
-    for target, value in pairs:
-        path = path_of(target)
+    found = {path: [*values] for path, values in unit.once(values_by_path).items()}
+    for loop in unit.nodes(ast.For):
+        path = path_of(loop.target)
         if path is not None:
-            found.setdefault(path, []).append(value)
+            found.setdefault(path, []).append(loop.iter)
     return found
