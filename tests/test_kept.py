@@ -87,7 +87,7 @@ def test_a_list_into_which_others_may_put_something(more: str) -> None:
         ),
         (
             "\ndef other(x):\n    Model(x).__dict__['x'] = 2 * x\n",
-            "attributes of its object are set by `setattr` or `__dict__`",
+            "may be set under names that cannot be seen, by `setattr` or `__dict__`",
         ),
     ],
 )
@@ -141,6 +141,16 @@ def test_what_is_a_tensor_or_stays_as_it_was(value: str, target: str, more: str)
             "Parts(self.x)",
             "self.kept.total() * 2.0",
             _PARTS + "\n\ndef more(model, loss):\n    model.kept.found.append(loss)\n",
+        ),
+        (
+            "Parts(self.x)",
+            "self.kept.total() * 2.0",
+            _PARTS + "\n\ndef losses(model):\n    return model.kept.found\n",
+        ),
+        (
+            "Parts(self.x)",
+            "self.kept.total() * 2.0",
+            _PARTS.replace("[tf.reduce_sum(x ** 3)]", "x or [tf.reduce_sum(x ** 3)]"),
         ),
         (
             "Parts(self.x)",

@@ -17,7 +17,7 @@ from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.kept import Kept
-from tapemigrate.rules.handing.shared_lists import filled_elsewhere
+from tapemigrate.rules.handing.shared_lists import filled_elsewhere, is_only_read
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import names_outside
 from tapemigrate.rules.values.list_signs import may_be_container
@@ -114,12 +114,22 @@ def _holds(
     if parts is not None and parts & code:
         parts = None
     return any(
-        may_be_container(project, project.view(unit, project.scope_of(unit, value)), value)
+        _is_shared(project, project.view(unit, project.scope_of(unit, value)), name, value)
         for unit, each in family
         for name, values in assigned_in(unit, each).items()
         if parts is None or name in parts
         for value in values
     )
+
+
+def _is_shared(project: Project, view: View, name: str, value: ast.expr) -> bool:
+    """Whether it is a list or dict that others than its object may have, by another name."""
+    if not may_be_container(project, view, value):
+        return False
+    own = isinstance(value, ast.List | ast.Tuple) and not any(
+        may_be_container(project, view, each) for each in value.elts
+    )
+    return not own or not is_only_read(project, name)
 
 
 def _is_tensor(view: View, node: ast.expr, depth: int) -> bool | None:
