@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tapemigrate.source.notebooks import Notebook
 
 RECIPE = "Put the forward pass and the gradient into one cell, or into one function."
-# A row in a message, with the file if it is another one.
-_ROWS = late(r"(?P<file>\S+\.(?:py|pyi|ipynb)), lines? \d+(?: to \d+)?")
+# A row in a message, after the file if it is another one.
+_ROWS = late(r"(?<=\.py|pyi|ynb), lines? \d+(?: to \d+)?")
 
 
 def findings(project: Project, unit: Unit) -> list[Finding]:
@@ -158,12 +158,19 @@ def in_words(message: str, unit: Unit, units: Mapping[str, Unit], cell: int | No
     out = []
     done = 0
     for match in _ROWS.finditer(message):
-        other = units.get(match["file"])
-        notebook = other.notebook if other is not None else None
+        notebook = _notebook_at(message[: match.start()], units)
         told = match[0] if notebook is None else notebook.in_words(match[0])
         out += [_own(message[done : match.start()], unit, cell), told]
         done = match.end()
     return "".join([*out, _own(message[done:], unit, cell)])
+
+
+def _notebook_at(told: str, units: Mapping[str, Unit]) -> Notebook | None:
+    """The notebook whose name, which may be of several words, ``told`` ends with."""
+    words = told.split(" ")
+    names = (" ".join(words[k:]) for k in range(len(words)))
+    found = next((units[name] for name in names if name in units), None)
+    return None if found is None else found.notebook
 
 
 def _own(message: str, unit: Unit, cell: int | None) -> str:

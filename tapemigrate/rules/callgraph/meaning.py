@@ -262,7 +262,11 @@ class Resolver:
         own = [each for each in found if each[0] is unit] if qualified is None else []
         if not found:
             return False if is_of_library(qualified) else None
-        verdicts = {self._class(unit, maker, home, cls) for home, cls in own or found}
+        verdicts: set[bool | None] = set()
+        for each in own or found:
+            meant = means_class(self._project, unit, maker, *each)
+            if meant is not False:  # another class of that name tells nothing
+                verdicts.add(self._is_one(*each) if meant else None)
         return verdicts.pop() if len(verdicts) == 1 else None
 
     def _class(self, unit: Unit, node: ast.expr, home: Unit, cls: ast.ClassDef) -> bool | None:

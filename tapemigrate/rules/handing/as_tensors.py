@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Set
 
 from tapemigrate.flow.functions import parameters
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, is_super, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.touched import assigned_attributes
 from tapemigrate.rules.callgraph.arguments import argument_for
@@ -107,12 +107,11 @@ def _holds(
 ) -> bool:
     """Whether one of the parts is a list or dict, into which others may put more by another name.
 
-    What a method or a property reads may be any part of the object.
+    Of a method, or a property, so are those that it reads.
     """
     family = [(unit, each) for unit, cls in lines for each in project.effects(unit).lineage(cls)]
-    code = {m.name for _, each in family for m in each.body if isinstance(m, ast.FunctionDef)}
-    if parts is not None and parts & code:
-        parts = None
+    code = [m for _, each in family for m in each.body if isinstance(m, ast.FunctionDef)]
+    parts = parts and _read_by_methods(code, parts)
     return any(
         _is_shared(project, project.view(unit, project.scope_of(unit, value)), name, value)
         for unit, each in family
@@ -120,6 +119,27 @@ def _holds(
         if parts is None or name in parts
         for value in values
     )
+
+
+def _read_by_methods(code: list[ast.FunctionDef], parts: Set[str]) -> set[str] | None:
+    """The parts, and what those of them that are methods read; None where that is the object."""
+    found = set(parts)
+    pending = list(parts)
+    while pending:
+        name = pending.pop()
+        for method in (m for m in code if m.name == name):
+            me = next((a.arg for a in parameters(method.args)), "")
+            owners = {n.value for n in walk(method) if isinstance(n, ast.Attribute)}
+            for node in walk(method):
+                if isinstance(node, ast.Call) and is_super(node):
+                    return None
+                if isinstance(node, ast.Name) and node.id == me and node not in owners:
+                    return None
+                if isinstance(node, ast.Attribute) and path_of(node.value) == (me,):
+                    if node.attr not in found:
+                        found.add(node.attr)
+                        pending.append(node.attr)
+    return found
 
 
 def _is_shared(project: Project, view: View, name: str, value: ast.expr) -> bool:

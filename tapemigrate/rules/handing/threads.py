@@ -298,7 +298,7 @@ class Threads:
                 continue
             why = self._failed if outcome.threads else self._not_own if outcome.own else {}
             reason = why.get(placed.view.scope)
-            if reason == NOTHING_PASSED.reason:
+            if reason == NOTHING_PASSED.reason and outcome.threads:
                 what = ast.unparse(request.target)
                 placed.found[request] = Refusal(
                     f"the target `{what}` is computed outside this function, or not from the "

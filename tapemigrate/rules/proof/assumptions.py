@@ -9,7 +9,7 @@ from itertools import permutations
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.paths import Path, path_of, text_of
-from tapemigrate.flow.slices import backward
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
@@ -158,9 +158,8 @@ class Judge:
         """Why it would be wrong; what it rests on is ``told``."""
         leaves = region.sources.leaves
         sources = self._entering(region)
-        for x in leaves:
-            if x.variables and not x.defs and (source := self._tensor_among(region)) is not None:
-                return unnamed_tensor(source)
+        if tensor := self._tensor_among(region):
+            return unnamed_tensor(tensor)
         if (together := kept_together(region, self._view)) is not None:
             return together
         listed = Elements(self._project, self._calls, self._view).judge(region)
@@ -379,12 +378,18 @@ class Judge:
         passed = frozenset(d for d in own & leaf.defs if d.kind in OUTSIDE)
         return replace(leaf, defs=passed) if passed and root not in own else None
 
-    def _tensor_among(self, region: Region) -> str | None:
-        """A call among the sources that may give a tensor, for which no name stands there."""
+    def _tensor_among(self, region: Region) -> str:
+        """A call among the sources that may give a tensor, of which no tape hears in time."""
+        leaves = region.sources.leaves
         sources = region.request.sources
         listed = sources.elts if isinstance(sources, ast.List | ast.Tuple) else [sources]
-        calls = (x for x in listed if may_give_tensor(self._project, self._view, x))
-        return next((ast.unparse(call) for call in calls), None)
+        values = list(listed) if any(x.variables and not x.defs for x in leaves) else []
+        for each in listed:
+            if taken_for_variables(ast.unparse(each)) in region.assumptions:
+                made = origins(self._view.flow.reads.get(each, frozenset()))
+                values += [d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None]
+        calls = (x for x in values if may_give_tensor(self._project, self._view, x))
+        return next(map(ast.unparse, calls), "")
 
     def _may_be_variables(self, leaf: Leaf) -> bool:
         """Whether a source that is kept on ``self`` may be variables that networks read."""
@@ -443,6 +448,8 @@ class Judge:
 
     def given(self, region: Region) -> Given | Refusal:
         """What a tape from outside must have recorded for ``region``."""
+        if tensor := self._tensor_among(region):
+            return unnamed_tensor(tensor)
         found = _Found()
         for entering in (
             self._given_by_objects,
@@ -503,6 +510,27 @@ class Judge:
             for refusal in each_of_parts(self._project, self._results, self._view, region):
                 if refusal.keeps:
                     found.own.setdefault(refusal.keeps, []).append(refusal)
+        return self._given_by_calls(region, found)
+
+    def _given_by_calls(self, region: Region, found: _Found) -> Refusal | None:
+        """The objects that the object keeps, whose methods read what their making computed."""
+        me = self._view.kinds.self_name
+        while me is not None:
+            recorded = {(me, f".{name}") for name in found.own}
+            called = computed_when_made(
+                self._project,
+                self._results,
+                self._parts,
+                self._view,
+                region,
+                region.sources.leaves,
+                recorded,
+            )
+            if not isinstance(called, Refusal):
+                break
+            if not called.keeps:
+                return called
+            found.own.setdefault(called.keeps, []).append(called)
         return None
 
     def _given_by_sources(self, region: Region, found: _Found) -> Refusal | None:

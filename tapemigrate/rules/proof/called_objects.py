@@ -107,7 +107,8 @@ def computed_when_made(
                 assumed.append(_elsewhere(view, node))
         for made_of in inner.classes:
             if keeping.is_read(made_of, reached.methods | inner.parts):
-                return _wrong(ast.unparse(owner_of(view, node)), leaves)
+                keeps = _kept_by_self(view, node)
+                return _wrong(ast.unparse(owner_of(view, node)), leaves, keeps=keeps)
             if keeping.is_handed(made_of, reached.parts, reached.methods):
                 return _wrong(ast.unparse(node), leaves, passed)
     before = _parts_before(project, view, region, run, made_here, leaves)
@@ -173,8 +174,15 @@ def _is_hidden(project: Project, contents: Contents, method: str) -> bool:
     )
 
 
-def _wrong(text: str, leaves: list[Leaf], passed: bool = False) -> Refusal:
-    return wrong(text, "computed where its object was made", _shown(leaves), threads=passed)
+def _wrong(text: str, leaves: list[Leaf], passed: bool = False, keeps: str = "") -> Refusal:
+    shown = _shown(leaves)
+    return wrong(text, "computed where its object was made", shown, threads=passed, keeps=keeps)
+
+
+def _kept_by_self(view: View, node: ast.expr) -> str:
+    """The attribute of ``self`` whose method is called: ``self.pi.entropy()``."""
+    path = path_of(owner_of(view, node)) or ()
+    return path[1].lstrip(".") if len(path) == 2 and path[0] == view.kinds.self_name else ""
 
 
 def _read_in_methods(

@@ -36,6 +36,8 @@ Class = tuple[Unit, ast.ClassDef]
 
 # Through how many objects, functions and attributes a value is followed.
 _DEPTH = 5
+# Objects that keep what they are made of: ``tf.distributions.Normal(mean, scale)``.
+_DISTRIBUTIONS = ".distributions."
 # What is made by functions of TensorFlow that are no ops.
 _NO_TENSORS = ("initializer", "regularizer", "template", "scope", "optimizer", "saver")
 
@@ -94,6 +96,8 @@ class KeptResults:
         if len(owner) == 2 and view.cls is not None:
             found += self._parts(list(self._lineage(view.unit, view.cls)), owner[1].lstrip("."))
         for step in steps:
+            if any(self.is_kept_by(*each, step) for each in found):
+                return step  # ``self.pi.dist.prob(a)``: whatever is asked of it
             found = [c for each in found for c in self._parts(list(self._lineage(*each)), step)]
         return next(
             (
@@ -304,7 +308,10 @@ class KeptResults:
         name = (path_of(call.func) or ("",))[-1].lstrip(".")
         if self._holds_what_it_is_handed(view, call):
             return any(self._is_result(view, each, depth - 1) for each in arguments_of(call))
-        if view.unit.names.qualified(call.func) is not None:
+        library = view.unit.names.qualified(call.func)
+        if library is not None:
+            if _DISTRIBUTIONS in library and names_class(name):
+                return any(self._is_result(view, each, depth - 1) for each in arguments_of(call))
             if names_class(name) or name.endswith(_NO_TENSORS):
                 return False
             if view.kinds.make(call) is not Make.TENSOR:

@@ -60,7 +60,8 @@ def each_of_parts(
         kept = results.kept_of(view, owner, steps, names, whole)
         if kept:
             path = root.path if f".{kept}" in root.path else (*root.path, f".{kept}")
-            keeps = owner[1].lstrip(".") if own and not steps and not whole else ""
+            part = not whole and (not steps or steps[0] == kept)
+            keeps = owner[1].lstrip(".") if own and part else ""
             how = "computed where its object was made"
             yield wrong(text_of(path), how, "the variables", keeps=keeps)
     for name in _handed_to_overridden(project, view, region):

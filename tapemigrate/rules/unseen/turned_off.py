@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from tapemigrate.rules.callgraph.places import import_path, is_module, place_of, steps_of
+from tapemigrate.rules.callgraph.places import import_path, is_module, nearness, place_of, steps_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import parsed
@@ -98,9 +98,10 @@ class TurnedOff:
         """The files that import statements of ``user`` may load."""
         for module in {each for stmt in stmts for each in _modules(stmt)}:
             last = module.rpartition(".")[2]
-            for path in self._by_last.get(last, ()) if last else self._files:
-                if is_module(user, module, path) is not False:
-                    yield path
+            paths = self._by_last.get(last, ()) if last else self._files
+            found = [path for path in paths if is_module(user, module, path) is not False]
+            near = [path for path in found if nearness(user, module, path) >= 0]
+            yield from near or found
 
 
 def _imports(unit: Unit | None) -> list[ast.Import | ast.ImportFrom]:

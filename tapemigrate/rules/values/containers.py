@@ -14,19 +14,22 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.symbols import short
 
 _ASKING = frozenset({"keys", "values", "items", "get"})
+# Through how many names and methods a list is followed.
+_DEPTH = 4
 _READERS = frozenset({"len", "zip", "enumerate", "list", "tuple", "sorted", "reversed"})
 
 
-def is_filled_in_sight(project: Project, name: str) -> bool:
+def is_filled_in_sight(project: Project, name: str, depth: int = _DEPTH) -> bool:
     """Whether attributes of that name are nowhere given another name, nor handed on.
 
-    A function that only reads what it is handed may have it.
+    A function that only reads what it is handed may have it, and so may one that a method gives it.
     """
     return all(
         node.attr != name
         or isinstance(node.ctx, ast.Store)
         or _is_used_at_once(unit, node)
         or _is_handed_to_a_reader(project, unit, node)
+        or _is_given_to_readers(project, unit, node, depth)
         for unit in project.units.having(name)
         for node in unit.nodes(ast.Attribute)
     )
@@ -57,12 +60,47 @@ def _only_reads(
             return parent.attr in _ASKING
         case ast.Call(func=ast.Name(id=function)) if function in _READERS:
             return True
+        case ast.Call(func=ast.Attribute(attr="run")):  # of a session
+            return parent.func is not node
         case ast.Call():
             return short(qualified(parent.func)) is not None
     return False
 
 
-def _is_handed_to_a_reader(project: Project, unit: Unit, node: ast.Attribute) -> bool:
+def _is_given_to_readers(project: Project, unit: Unit, node: ast.Attribute, depth: int) -> bool:
+    """``return self.params``, where whoever calls the method only reads what it gives."""
+    method = project.scope_of(unit, node)
+    if not isinstance(unit.parents[node], ast.Return) or not isinstance(method, ast.FunctionDef):
+        return False
+    calls = project.mentions(method.name)
+    if method.decorator_list or calls.others or not depth:
+        return False
+    return all(_is_only_read(project, site.unit, site.call, depth - 1) for site in calls.calls)
+
+
+def _is_only_read(project: Project, unit: Unit, node: ast.expr, depth: int) -> bool:
+    """Whether a list is read where ``node`` stands, and by the names that it is given there."""
+    parent = unit.parents[node]
+    if _only_reads(parent, node, unit.names.qualified):
+        return True
+    if not isinstance(parent, ast.Assign) or not depth:
+        return _is_handed_to_a_reader(project, unit, node)
+    scope = project.scope_of(unit, node)
+    for target in parent.targets:
+        if isinstance(target, ast.Attribute) and is_filled_in_sight(project, target.attr, depth):
+            continue
+        if not isinstance(target, ast.Name) or not isinstance(scope, ast.FunctionDef):
+            return False
+        if any(target.id in each.names for each in unit.nodes(ast.Global)):
+            return False
+        named = (n for n in walk(scope) if isinstance(n, ast.Name) and n.id == target.id)
+        uses = [n for n in named if not isinstance(n.ctx, ast.Store)]
+        if not all(_is_only_read(project, unit, each, depth - 1) for each in uses):
+            return False
+    return True
+
+
+def _is_handed_to_a_reader(project: Project, unit: Unit, node: ast.expr) -> bool:
     """``flatgrad(loss, net.params)``, where the function of the file, or another, only reads it."""
     call = unit.parents[node]
     if not isinstance(call, ast.Call) or node not in call.args:

@@ -20,7 +20,10 @@ _DEPTH = 5
 
 
 def may_give_tensor(project: Project, view: View, node: ast.expr) -> bool:
-    """Whether the call of an object's method, all of whose results are known, may give a tensor."""
+    """Whether the call of an object's method, all of whose results are known, may give a tensor.
+
+    A list of tensors, too.
+    """
     given = given_by_object(project, view, node) if isinstance(node, ast.Call) else []
     finder = _Finder(project, view.scope)
     return any(finder.is_tensor(inner, value, _DEPTH) for inner, value in given if value)
@@ -36,6 +39,8 @@ class _Finder:
     def is_tensor(self, view: View, value: ast.expr, depth: int) -> bool:
         if view.kinds.make(value) in (Make.TENSOR, Make.LEAF):
             return True
+        if isinstance(value, ast.List | ast.Tuple):
+            return any(self.is_tensor(view, each, depth) for each in value.elts)
         path = path_of(value)
         if path is None or not depth:
             return False

@@ -12,7 +12,9 @@ from tapemigrate.rules.callgraph.instances import instances_at
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.attributes import inherited_values, set_below
 from tapemigrate.rules.values.containers import is_filled_in_sight
+from tapemigrate.rules.values.unnamed import sets_without_name
 
 #: An expression, and the scope in which it stands.
 Placed = tuple[View, ast.expr | None]
@@ -42,6 +44,24 @@ def given_by_object(
             return []
         given += each
     return given
+
+
+def kept_by_self(project: Project, view: View, node: ast.expr) -> list[Placed]:
+    """All that ``node``, an attribute of ``self``, may be; empty where not all of it is known."""
+    path = path_of(node)
+    if view.cls is None or path is None or len(path) != 2 or path[0] != view.kinds.self_name:
+        return []
+    name = path[1].lstrip(".")
+    if project.foreign_stores(view.unit, view.cls, name) or inherited_values(project, view, name):
+        return []
+    if set_below(project, view, name) or set_by_text(project, view.unit, name):
+        return []
+    if sets_without_name(project, view) or classes(project).has_unseen_bases(view.unit, view.cls):
+        return []
+    if _is_filled(project, name) or not is_filled_in_sight(project, name):
+        return []
+    values = attribute_values(project, view, name)
+    return [(project.view(view.unit, project.scope_of(view.unit, v)), v) for v in values]
 
 
 def _given(

@@ -17,13 +17,14 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import functions_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values
-from tapemigrate.rules.values.held_variables import given_by_object
+from tapemigrate.rules.values.held_variables import given_by_object, kept_by_self
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import element, place_of
 
 # Through how many such functions one is followed.
 _DEPTH = 3
+_LISTS = {Make.VARIABLE: Make.VARIABLES, Make.FROZEN: Make.ANY_VARIABLES}
 
 
 def given_list(project: Project, view: View, node: ast.expr, depth: int = _DEPTH) -> Make:
@@ -33,7 +34,7 @@ def given_list(project: Project, view: View, node: ast.expr, depth: int = _DEPTH
     """
     if not depth:
         return Make.UNKNOWN
-    if given := given_by_object(project, view, node):
+    if given := given_by_object(project, view, node) or kept_by_self(project, view, node):
         return _either(_list(project, inner, value, depth) for inner, value in given)
     if not isinstance(node, ast.Call) or (found := _given_by(project, view, node)) is None:
         return Make.UNKNOWN
@@ -120,7 +121,8 @@ def _list(project: Project, view: View, value: ast.expr | None, depth: int) -> M
         case ast.List() if view.cls is None or not any(
             True for _ in classes(project).unseen_bases(view.unit, view.cls)
         ):
-            return Make.VARIABLES if are_variables(project, view, value) else Make.UNKNOWN
+            held = _weakest(_one(project, view, each, _DEPTH) for each in value.elts)
+            return _LISTS.get(held, Make.UNKNOWN)
         case ast.Name() if (put := _appended(view, value.id)) is not None:
             if put:
                 return _filled(project, view, value.id, put)
@@ -171,62 +173,80 @@ def are_variables(project: Project, view: View, value: ast.List) -> bool:
     return bool(value.elts) and all(is_one_variable(project, view, each) for each in value.elts)
 
 
-def is_one_variable(project: Project, view: View, value: ast.expr, depth: int = _DEPTH) -> bool:
+def is_one_variable(project: Project, view: View, value: ast.expr) -> bool:
     """Whether it is one trainable variable: a new one, a name of one, an attribute of ``self``."""
+    return _one(project, view, value, _DEPTH) is Make.VARIABLE
+
+
+def _one(project: Project, view: View, value: ast.expr, depth: int) -> Make:
+    """What one variable ``value`` is, trainable or not told to be; else it is unknown."""
     path = path_of(value)
     if path is None:
-        return isinstance(value, ast.Call) and _makes_variable(project, view, value, depth)
+        return _made(project, view, value, depth) if isinstance(value, ast.Call) else Make.UNKNOWN
     if len(path) == 2 and path[0] == view.kinds.self_name and view.cls is not None:
         name = path[1].lstrip(".")
         values = attribute_values(project, view, name)
         others = project.foreign_stores(view.unit, view.cls, name)
         if others or inherited_values(project, view, name) or set_by_text(project, view.unit, name):
-            return False
-        return bool(values) and all(
-            view.kinds.make(v) is Make.VARIABLE or _is_unpacked(project, view, v, path, depth)
-            for v in values
-        )
+            return Make.UNKNOWN
+        return _weakest(_given_to_self(project, view, each, path, depth) for each in values)
     made = origins(view.flow.reads.get(value, frozenset()))
-    return bool(made) and all(
-        d.kind is Kind.ASSIGN
-        and isinstance(d.value, ast.Call)
-        and d.path == path
-        and _makes_variable(project, view, d.value, depth)
+    return _weakest(
+        _made(project, view, d.value, depth)
+        if d.kind is Kind.ASSIGN and isinstance(d.value, ast.Call) and d.path == path
+        else Make.UNKNOWN
         for d in made
     )
 
 
-def _makes_variable(project: Project, view: View, call: ast.Call, depth: int) -> bool:
-    """Whether a call gives one such variable: ``def weights(shape): return tf.Variable(…)``."""
+def _weakest(makes: Iterable[Make]) -> Make:
+    """What is one of ``makes``, of which all are to be variables, and all trainable."""
+    found = set(makes)
+    if not found or not found <= {Make.VARIABLE, Make.FROZEN}:
+        return Make.UNKNOWN
+    return Make.VARIABLE if found == {Make.VARIABLE} else Make.FROZEN
+
+
+def _given_to_self(project: Project, view: View, value: ast.expr, path: Path, depth: int) -> Make:
+    """What variable an attribute is given, under a name that it had, too: ``self.w = w``."""
+    make = view.kinds.make(value)
+    if make in (Make.VARIABLE, Make.FROZEN) or not depth:
+        return make
+    if isinstance(value, ast.Name):
+        stands = project.view(view.unit, project.scope_of(view.unit, value))
+        return _one(project, stands, value, depth - 1)
+    return _unpacked(project, view, value, path, depth)
+
+
+def _made(project: Project, view: View, call: ast.Call, depth: int) -> Make:
+    """What variable a call gives: ``def weights(shape): return tf.Variable(…)``."""
     make = view.kinds.make(call)
     if make is not Make.UNKNOWN or not depth:
-        return make is Make.VARIABLE
+        return make
     found = _given_by(project, view, call)
     if found is None:
-        return False
+        return Make.UNKNOWN
     inner, ends = found
-    return all(e is not None and is_one_variable(project, inner, e, depth - 1) for e in ends)
+    return _weakest(Make.UNKNOWN if e is None else _one(project, inner, e, depth - 1) for e in ends)
 
 
-def _is_unpacked(project: Project, view: View, value: ast.expr, path: Path, depth: int) -> bool:
-    """Whether an attribute is one of several such: ``self.w, self.b = self._variables(shape)``."""
+def _unpacked(project: Project, view: View, value: ast.expr, path: Path, depth: int) -> Make:
+    """What an attribute is of several: ``self.w, self.b = self._variables(shape)``."""
     stmt = view.unit.parents.get(value)
-    if not depth or not isinstance(value, ast.Call) or not isinstance(stmt, ast.Assign):
-        return False
+    if not isinstance(value, ast.Call) or not isinstance(stmt, ast.Assign):
+        return Make.UNKNOWN
     targets = [t for t in stmt.targets if isinstance(t, ast.Tuple | ast.List)]
     parts = [part for t in targets for part in enumerate(t.elts)]
     if len(targets) != len(stmt.targets) or any(isinstance(p, ast.Starred) for _, p in parts):
-        return False
+        return Make.UNKNOWN
     places = [place for place, part in parts if path_of(part) == path]
     found = _given_by(project, view, value)
-    if not places or found is None:
-        return False
+    if found is None:
+        return Make.UNKNOWN
     inner, ends = found
-    return all(
-        (one := element(end, (place,))) is not None
-        and is_one_variable(project, inner, one, depth - 1)
-        for end in ends
-        for place in places
+    given = [element(end, (place,)) for end in ends for place in places]
+    return _weakest(
+        Make.UNKNOWN if e is None else _one(project, inner, e, depth - 1) for e in given
     )
 
 
