@@ -82,7 +82,7 @@ def keep(
         return refused(again)
     producer = project.view(unit, scope)
     if is_filled(project, producer, stmt, name):
-        return refused(f"`self.{name}` is filled, one by one")
+        return refused(f"`self.{name}` may be filled or changed once it is made")
     if changed := changed_elsewhere(project, producer, stmt, name):
         return refused(changed)
     wanted = wanted_by(project, view, sources)

@@ -61,7 +61,7 @@ def keep_branches(
         return refused(again)
     plain = [stmt for stmt in made if isinstance(stmt, ast.Assign) and not puts]
     if any(is_filled(project, producer, stmt, name) for stmt in plain):
-        return refused(f"`self.{name}` is filled, one by one")
+        return refused(f"`self.{name}` may be filled or changed once it is made")
     changed = [changed_elsewhere(project, producer, stmt, name, but=puts) for stmt in made]
     if any(changed):
         return refused(max(changed))

@@ -300,7 +300,7 @@ class Producer:
         if any(path_of(t.value) != (me,) for t in targets if isinstance(t.ctx, ast.Store)):
             return f"`{name}` is set on another object there"
         if isinstance(stmt, ast.Assign) and is_filled(project, producer, stmt, name):
-            return f"`{name}` is filled, one by one"
+            return f"`{name}` may be filled or changed once it is made"
         if isinstance(stmt, ast.Assign):
             if changed := changed_elsewhere(project, producer, stmt, name):
                 return changed

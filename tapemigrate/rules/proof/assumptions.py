@@ -454,6 +454,7 @@ class Judge:
         for entering in (
             self._given_by_objects,
             self._given_by_roots,
+            self._given_by_calls,
             self._given_by_sources,
             self._given_by_methods,
         ):
@@ -510,13 +511,16 @@ class Judge:
             for refusal in each_of_parts(self._project, self._results, self._view, region):
                 if refusal.keeps:
                     found.own.setdefault(refusal.keeps, []).append(refusal)
-        return self._given_by_calls(region, found)
+        return None
 
     def _given_by_calls(self, region: Region, found: _Found) -> Refusal | None:
         """The objects that the object keeps, whose methods read what their making computed."""
         me = self._view.kinds.self_name
+        behind = backward(self._view.flow.uses_in(region.request.target)).made
+        made = {d.path for d in behind if d.kind not in OUTSIDE}  # while the tape records
         while me is not None:
-            recorded = {(me, f".{name}") for name in found.own}
+            recorded = made | {(me, f".{name}") for name in found.own}
+            recorded |= {(name,) for name in found.targets}
             called = computed_when_made(
                 self._project,
                 self._results,

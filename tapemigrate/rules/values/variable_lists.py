@@ -34,7 +34,7 @@ def given_list(project: Project, view: View, node: ast.expr, depth: int = _DEPTH
     """
     if not depth:
         return Make.UNKNOWN
-    if given := given_by_object(project, view, node) or kept_by_self(project, view, node):
+    if given := given_by_object(project, view, node):
         return _either(_list(project, inner, value, depth) for inner, value in given)
     if not isinstance(node, ast.Call) or (found := _given_by(project, view, node)) is None:
         return Make.UNKNOWN
@@ -135,6 +135,8 @@ def _list(project: Project, view: View, value: ast.expr | None, depth: int) -> M
             )
         case ast.Call() if view.kinds.make(value) in (Make.VARIABLES, Make.ANY_VARIABLES):
             return view.kinds.make(value)
+        case ast.Attribute() if depth and (kept := kept_by_self(project, view, value)):
+            return _either(_list(project, inner, each, depth - 1) for inner, each in kept)
         case ast.Call() | ast.Attribute():
             return given_list(project, view, value, depth - 1)
     return Make.UNKNOWN
@@ -207,9 +209,19 @@ def _weakest(makes: Iterable[Make]) -> Make:
     return Make.VARIABLE if found == {Make.VARIABLE} else Make.FROZEN
 
 
+def _variable(view: View, value: ast.expr) -> Make:
+    """What ``value`` makes; one that is certainly not trainable is none of these variables."""
+    make = view.kinds.make(value)
+    given = value.keywords if make is Make.FROZEN and isinstance(value, ast.Call) else []
+    told = [k.value for k in given if k.arg == "trainable"]
+    if make is Make.FROZEN and (not told or isinstance(told[0], ast.Constant)):
+        return Make.LEAF
+    return make
+
+
 def _given_to_self(project: Project, view: View, value: ast.expr, path: Path, depth: int) -> Make:
     """What variable an attribute is given, under a name that it had, too: ``self.w = w``."""
-    make = view.kinds.make(value)
+    make = _variable(view, value)
     if make in (Make.VARIABLE, Make.FROZEN) or not depth:
         return make
     if isinstance(value, ast.Name):
@@ -220,7 +232,7 @@ def _given_to_self(project: Project, view: View, value: ast.expr, path: Path, de
 
 def _made(project: Project, view: View, call: ast.Call, depth: int) -> Make:
     """What variable a call gives: ``def weights(shape): return tf.Variable(…)``."""
-    make = view.kinds.make(call)
+    make = _variable(view, call)
     if make is not Make.UNKNOWN or not depth:
         return make
     found = _given_by(project, view, call)
