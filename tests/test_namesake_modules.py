@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tapemigrate.rules.callgraph.meaning import named_mentions
 from tapemigrate.rules.callgraph.places import import_path, is_module, split_path
+from tapemigrate.rules.kept_units import unit
+from tapemigrate.rules.project import Project
 from tapemigrate.runner import run, write
 from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import SourceFile
 
 OURS = "import tensorflow as tf\n\n\ndef pen(u, x):\n    return tf.gradients(u, x)[0]\n"
 THEIRS = "def pen(u, x):\n    return u * x\n"
@@ -96,3 +100,29 @@ def test_a_path_taken_apart(path: str) -> None:
     (stmt,) = ast.parse(f"from {module} import {name}").body
     assert isinstance(stmt, ast.ImportFrom)
     assert import_path(stmt, name) == path
+
+
+_BUILT = "class {0}(object):\n    def {1}(self):\n        return 1\n"
+_USE = "from net import Net\n\nnet = Net()\nprint(net.build())\n"
+
+
+@pytest.mark.parametrize(
+    ("beside", "calls"),
+    [
+        ({"two/net.py": _BUILT.format("Net", "build")}, 0),
+        ({"one/net.py": _BUILT.format("Net", "other")}, 0),
+        ({"two/net.py": "from model import Model as Net\n"}, 1),
+    ],
+)
+def test_a_method_of_a_namesake_is_no_other(beside: dict[str, str], calls: int) -> None:
+    texts = {
+        "model.py": _BUILT.format("Model", "build"),
+        "three/net.py": _BUILT.format("Net", "other"),
+        "two/net.py": _BUILT.format("Net", "build"),
+        "two/use.py": _USE,
+        **beside,
+    }
+    project = Project({name: unit(SourceFile(name, text)) for name, text in texts.items()})
+    home = project.units["model.py"]
+    (method,) = home.nodes(ast.FunctionDef)
+    assert len(named_mentions(project, home, method).calls) == calls

@@ -1,0 +1,54 @@
+"""Which files run in one program with one that turns off what a tape needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import decode
+
+_SLOPE = """\
+import tensorflow as tf
+
+
+def slope(x):
+    y = tf.tanh(x)
+    return tf.gradients(y, x)[0]
+"""
+_OFF = "import tensorflow as tf\n\n\ndef load():\n    tf.compat.v1.disable_v2_behavior()\n"
+_EVALUATION = "import {0}\nprint({0})\n"
+_MAIN = "import evaluation\nprint(evaluation)\n"
+
+
+def is_left(files: dict[str, str]) -> bool:
+    """Whether the one call of the files is left because of what another file turns off."""
+    read = {name: decode(text.encode(), name) for name, text in files.items()}
+    (found,) = analyse(read, Settings(), rewrite=False).diagnostics
+    assert (found.fix is None) == ("turns off what a tape needs" in found.message), found.message
+    return found.fix is None
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_module_beside_is_meant_before_one_of_that_name_elsewhere(beside: bool) -> None:
+    files = {
+        "first/attack.py": _SLOPE,
+        "first/evaluation.py": _EVALUATION.format("attack"),
+        "second/data.py": _OFF,
+        "second/evaluation.py": _EVALUATION.format("data"),
+        "third/main.py": _MAIN,
+    }
+    if beside:
+        files["third/evaluation.py"] = "print()\n"
+    assert is_left(files) is not beside
+
+
+@pytest.mark.parametrize("folder", ["first/", ""])
+def test_what_lies_beside_or_above_is_in_the_program(folder: str) -> None:
+    files = {
+        "first/attack.py": _SLOPE,
+        "first/main.py": "import attack\nimport data\nprint(attack, data)\n",
+        f"{folder}data.py": _OFF,
+        "second/data.py": "print()\n",
+    }
+    assert is_left(files)
