@@ -14,6 +14,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values, set_below
 from tapemigrate.rules.values.containers import is_filled_in_sight
+from tapemigrate.rules.values.ends_taken import ends_taken
 from tapemigrate.rules.values.unnamed import sets_without_name
 
 #: An expression, and the scope in which it stands.
@@ -28,8 +29,8 @@ def given_by_object(
     Empty where not all of it is known: the object has to be made of classes at hand. ``listed``: it
     may be a list that is kept, and then all that is put into it has to be seen as well.
     """
-    called = isinstance(node, ast.Call)
-    read = node.func if isinstance(node, ast.Call) else node
+    call = node if isinstance(node, ast.Call) else None
+    read = node if call is None else call.func
     if not isinstance(read, ast.Attribute) or path_of(read) is None:
         return []
     if path_of(read.value) == (view.kinds.self_name,):
@@ -39,7 +40,7 @@ def given_by_object(
         return []
     given: list[Placed] = []
     for unit, cls in found.classes:
-        each = _given(project, unit, cls, read.attr, called, listed)
+        each = _given(project, unit, cls, read.attr, call, listed)
         if not each:
             return []
         given += each
@@ -65,7 +66,12 @@ def kept_by_self(project: Project, view: View, node: ast.expr) -> list[Placed]:
 
 
 def _given(
-    project: Project, unit: Unit, cls: ast.ClassDef, name: str, called: bool, listed: bool
+    project: Project,
+    unit: Unit,
+    cls: ast.ClassDef,
+    name: str,
+    call: ast.Call | None,
+    listed: bool,
 ) -> list[Placed]:
     """The same for objects of one class, and of none that extends it."""
     effects = project.effects(unit)
@@ -81,16 +87,19 @@ def _given(
     method = effects.method(cls, name)
     if method is None:
         # A list that is kept is not what it was made as once it has another name or owner.
-        if called or _is_filled(project, name):
+        if call is not None or _is_filled(project, name):
             return []
         if listed and not is_filled_in_sight(project, name):
             return []
         homes = [project.view(unit, project.scope_of(unit, value)) for value in values]
         return list(zip(homes, values, strict=True))
-    if values or _is_property(method) is called or len(method.decorator_list) > (not called):
+    if values or _is_property(method) is not (call is None):
+        return []
+    if len(method.decorator_list) > (call is None):
         return []
     body = project.view(unit, method)
-    return [] if body.flow.yields else [(body, end.value) for end in body.flow.returns]
+    ends = body.flow.returns if call is None else ends_taken(body, call)
+    return [] if body.flow.yields else [(body, end.value) for end in ends]
 
 
 def _is_filled(project: Project, name: str) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import NamedFunction, Scope
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.values.imported_functions import imported_functions
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import given, place_of
@@ -20,24 +22,41 @@ _DEPTH = 3
 
 
 def gives_one_tensor(project: Project, view: View, value: ast.expr) -> bool:
-    """Whether ``Generator(z).x``, or ``generator(z)`` by a name that a function gave, is one."""
+    """Whether ``Generator(z).x`` is one, or what a function gives that the code shows."""
     match value:
         case ast.Attribute(value=ast.Call() as maker, attr=name):
             found = instances_of(project, view, maker)
             if not found.classes or found.stray or found.unseen or found.other:
                 return False
             return all(_keeps_one(project, *each, name) for each in found.classes)
-        case ast.Call(func=ast.Name() as func):
-            functions = _functions_given(project, view, func)
-            ends = [
-                (inner, end.value)
-                for inner in (project.view(view.unit, function) for function in functions)
-                for end in inner.flow.returns
-            ]
-            return bool(ends) and all(
-                end is not None and _is_tensor(project, inner, end, _DEPTH) for inner, end in ends
-            )
+        case ast.Call():
+            return _gives_one(project, view, value, _DEPTH)
     return False
+
+
+def _gives_one(project: Project, view: View, call: ast.Call, depth: int) -> bool:
+    """Whether all functions that a call may mean give one tensor."""
+    inners = list(_meant(project, view, call))
+    if any(inner.flow.yields or _is_wrapped(inner.scope) for inner in inners):
+        return False
+    ends = [(inner, end.value) for inner in inners for end in inner.flow.returns]
+    return bool(ends) and all(
+        end is not None and _is_tensor(project, inner, end, depth) for inner, end in ends
+    )
+
+
+def _meant(project: Project, view: View, call: ast.Call) -> Iterator[View]:
+    """The functions that a call means, of this file or another one; no methods."""
+    if isinstance(call.func, ast.Name):
+        own = view.kinds.called(call)
+        found = [own] if own is not None else _functions_given(project, view, call.func)
+        if found:
+            return (project.view(view.unit, each) for each in found)
+    return imported_functions(project, view, call.func)
+
+
+def _is_wrapped(scope: Scope) -> bool:
+    return not isinstance(scope, ast.FunctionDef) or bool(scope.decorator_list)
 
 
 def _keeps_one(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:
@@ -76,4 +95,6 @@ def _is_tensor(project: Project, view: View, value: ast.expr, depth: int) -> boo
             _is_tensor(project, view, each, depth - 1) for each in values
         )
     made_of = view.kinds.make(value)
+    if isinstance(value, ast.Call) and depth and made_of is Make.UNKNOWN:
+        return _gives_one(project, view, value, depth - 1)
     return made_of is Make.TENSOR and not ListSigns(project).gives(view, value)

@@ -17,6 +17,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import functions_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.attributes import inherited_values
+from tapemigrate.rules.values.ends_taken import ends_taken
 from tapemigrate.rules.values.held_variables import given_by_object, kept_by_self
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
@@ -94,7 +95,7 @@ def _given_by(
         return None
     unit, function = found
     inner = project.view(unit, function)
-    ends = [end.value for end in inner.flow.returns]
+    ends = [end.value for end in ends_taken(inner, call)]
     if not ends or inner.flow.yields or function.decorator_list:
         return None
     return inner, ends
