@@ -35,6 +35,7 @@ from tapemigrate.rules.proof.source_lists import (
 )
 from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.filled_state import filled_state
+from tapemigrate.rules.values.imported_functions import imported_functions
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.put_in import put_in_by_others
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence
@@ -453,11 +454,8 @@ class Elements:
             return self._listed(call.args[0], view, depth) if len(call.args) == 1 else None
         if isinstance(func, ast.Attribute) and func.attr in _SAME and not call.args:
             return self._listed(func.value, view, depth)
-        function = view.kinds.called(call)
-        if function is None or function.decorator_list or depth <= 0:
-            return None
-        inner = self._project.view(view.unit, function)
-        if inner.flow.yields or not inner.flow.returns:
+        inner = self._meant(call, view)
+        if inner is None or depth <= 0 or not inner.flow.returns:
             return None
         ends = [r.value for r in inner.flow.returns]
         found = [self._listed(e, inner, depth - 1) if e is not None else None for e in ends]
@@ -466,13 +464,22 @@ class Elements:
         apart = all(f is not None and self._are_apart(f) for f in found)
         return [_Part(view, call, several=True)] if apart else None
 
+    def _meant(self, call: ast.Call, view: View) -> View | None:
+        """The one function that the call runs, of this file or another, which runs as written."""
+        function = view.kinds.called(call)
+        if function is not None:
+            inners = [self._project.view(view.unit, function)]
+        else:
+            inners = list(imported_functions(self._project, view, call.func))
+        if len(inners) != 1 or inners[0].flow.yields:
+            return None
+        scope = inners[0].scope
+        return None if getattr(scope, "decorator_list", ()) else inners[0]
+
     def _under_key(self, call: ast.Call, key: object, view: View, depth: int) -> list[_Part] | None:
         """What a function in sight gives under a key, or in a place, of what it writes out."""
-        function = view.kinds.called(call)
-        if function is None or function.decorator_list or depth <= 0:
-            return None
-        inner = self._project.view(view.unit, function)
-        if inner.flow.yields or len(inner.flow.returns) != 1:
+        inner = self._meant(call, view)
+        if inner is None or depth <= 0 or len(inner.flow.returns) != 1:
             return None
         match inner.flow.returns[0].value:
             case ast.Dict(keys=keys, values=values):
