@@ -12,6 +12,7 @@ from functools import partial
 from itertools import permutations
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for, further_arguments
@@ -35,7 +36,7 @@ from tapemigrate.rules.proof.source_lists import (
 )
 from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.imported_functions import imported_functions
+from tapemigrate.rules.values.imported_functions import functions_as_written
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.put_in import put_in_by_others
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence
@@ -235,28 +236,11 @@ class Elements:
 
     def _is_chain(self, made: Def) -> bool:
         """Whether a function in sight fills the list, and makes one element from another."""
-        if made.kind is not Kind.ASSIGN or not isinstance(made.value, ast.Call):
-            return False
-        function = self._view.kinds.called(made.value)
-        if function is None or not runs_as_written(function):
-            return False
-        inner = self._project.view(self._view.unit, function)
-        names = {path_of(end.value) for end in inner.flow.returns if end.value is not None}
-        put = [
-            call.args[0]
-            for call in walk(function)
-            if isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Attribute)
-            and call.func.attr == "append"
-            and len(call.args) == 1
-            and path_of(call.func.value) in names
-            and not _is_variable(inner, call.args[0])
-        ]
-        mine = [origins(inner.flow.uses_in(value)) for value in put if path_of(value) is not None]
-        return any(
-            any(d.path in names for d in behind) or any(each & behind for each in mine)
-            for behind in map(partial(_behind, inner), put)
-        )
+        values = [made.value] if made.kind is Kind.ASSIGN else []
+        if made.kind is Kind.ENTRY and len(made.path) == 2:
+            values += attribute_values(self._project, self._view, made.path[1].lstrip("."))
+        inners = [self._meant(v, self._view) for v in values if isinstance(v, ast.Call)]
+        return any(inner is not None and _makes_chain(inner) for inner in inners)
 
     def _gives_one(self, made: Def) -> bool:
         """Whether it is a list: ``layers.pop()`` tells, or the function in sight that gives it."""
@@ -459,8 +443,9 @@ class Elements:
             return None
         ends = [r.value for r in inner.flow.returns]
         found = [self._listed(e, inner, depth - 1) if e is not None else None for e in ends]
-        if len(found) == 1:
-            return found[0]
+        related = [f for f in found if f is not None and self._are_apart(f) is False]
+        if len(found) == 1 or related:
+            return related[0] if related else found[0]
         apart = all(f is not None and self._are_apart(f) for f in found)
         return [_Part(view, call, several=True)] if apart else None
 
@@ -470,11 +455,12 @@ class Elements:
         if function is not None:
             inners = [self._project.view(view.unit, function)]
         else:
-            inners = list(imported_functions(self._project, view, call.func))
+            inners = functions_as_written(self._project, view, call.func)
         if len(inners) != 1 or inners[0].flow.yields:
             return None
         scope = inners[0].scope
-        return None if getattr(scope, "decorator_list", ()) else inners[0]
+        written = isinstance(scope, NamedFunction) and runs_as_written(scope)
+        return inners[0] if written else None
 
     def _under_key(self, call: ast.Call, key: object, view: View, depth: int) -> list[_Part] | None:
         """What a function in sight gives under a key, or in a place, of what it writes out."""
@@ -553,6 +539,26 @@ class Elements:
         if any(inner.kinds.make(value) not in _LEAVES for inner, value in put):
             return None
         return [_Part(inner, value) for inner, value in put[:1]]
+
+
+def _makes_chain(inner: View) -> bool:
+    """Whether a function appends to what it gives, and one element is made of another."""
+    names = {path_of(end.value) for end in inner.flow.returns if end.value is not None}
+    put = [
+        call.args[0]
+        for call in walk(inner.scope)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "append"
+        and len(call.args) == 1
+        and path_of(call.func.value) in names
+        and not _is_variable(inner, call.args[0])
+    ]
+    mine = [origins(inner.flow.uses_in(value)) for value in put if path_of(value) is not None]
+    return any(
+        any(d.path in names for d in behind) or any(each & behind for each in mine)
+        for behind in map(partial(_behind, inner), put)
+    )
 
 
 def _behind(view: View, value: ast.expr) -> set[Def]:

@@ -60,8 +60,8 @@ def _only_reads(
             return parent.attr in _ASKING
         case ast.Call(func=ast.Name(id=function)) if function in _READERS:
             return True
-        case ast.Call(func=ast.Attribute(attr="run")):  # of a session
-            return parent.func is not node
+        case ast.Call(func=ast.Attribute(value=session, attr="run")):
+            return "sess" in (path_of(session) or ("",))[-1]
         case ast.Call():
             return short(qualified(parent.func)) is not None
     return False
@@ -73,7 +73,7 @@ def _is_given_to_readers(project: Project, unit: Unit, node: ast.Attribute, dept
     if not isinstance(unit.parents[node], ast.Return) or not isinstance(method, ast.FunctionDef):
         return False
     calls = project.mentions(method.name)
-    if method.decorator_list or calls.others or not depth:
+    if method.decorator_list or calls.others or not calls.calls or not depth:
         return False
     return all(_is_only_read(project, site.unit, site.call, depth - 1) for site in calls.calls)
 

@@ -12,7 +12,7 @@ from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.imported_functions import imported_functions
+from tapemigrate.rules.values.imported_functions import functions_as_written
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import given, place_of
@@ -52,7 +52,7 @@ def _meant(project: Project, view: View, call: ast.Call) -> Iterator[View]:
         found = [own] if own is not None else _functions_given(project, view, call.func)
         if found:
             return (project.view(view.unit, each) for each in found)
-    return imported_functions(project, view, call.func)
+    return iter(functions_as_written(project, view, call.func))
 
 
 def _is_wrapped(scope: Scope) -> bool:
