@@ -532,9 +532,9 @@ class Judge:
             )
             if not isinstance(called, Refusal):
                 break
-            if not called.keeps:
+            if not called.keeps or called.keeps in found.own:
                 return called
-            found.own.setdefault(called.keeps, []).append(called)
+            found.own[called.keeps] = [called]
         return None
 
     def _given_by_sources(self, region: Region, found: _Found) -> Refusal | None:
