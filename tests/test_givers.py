@@ -101,6 +101,11 @@ class Critic(object):
 
     def output(self, x=None):
         return {value}
+{more}
+"""
+_MORE = """
+    def more(self):
+        self.out = tf.sin(self.out)
 """
 FILLING = "import tensorflow as tf\n\n\ndef fill(model):\n    {value}\n"
 TRAINABLE = "tf.trainable_variables(key)"
@@ -149,18 +154,20 @@ def test_a_class_of_another_file(tmp_path: Path, value: str, expected: str | Non
 
 
 @pytest.mark.parametrize(
-    ("given", "value", "expected"),
+    ("given", "value", "more", "expected"),
     [
-        ("", "self.out", None),
-        ("tf.ones([3])", "tf.sin(x * self.w)", "safe"),
-        ("tf.ones([3])", "tf.sin(x * self.out)", None),
+        ("", "self.out", "", "safe"),
+        ("", "self.out", _MORE, None),
+        ("tf.ones([3])", "tf.sin(x * self.w)", _MORE, "safe"),
+        ("tf.ones([3])", "tf.sin(x * self.out)", "", "safe"),
+        ("tf.ones([3])", "tf.sin(x * self.out)", _MORE, None),
     ],
 )
 def test_an_object_of_another_file_that_gives_the_target(
-    tmp_path: Path, given: str, value: str, expected: str | None
+    tmp_path: Path, given: str, value: str, more: str, expected: str | None
 ) -> None:
     write(tmp_path, "learner.py", KEEPER.format(given=given))
-    write(tmp_path, "critics.py", CRITIC.format(value=value))
+    write(tmp_path, "critics.py", CRITIC.format(value=value, more=more))
     assert applicability(tmp_path) == expected
 
 
