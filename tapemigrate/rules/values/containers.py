@@ -93,8 +93,10 @@ def _is_only_read(project: Project, unit: Unit, node: ast.expr, depth: int) -> b
             return False
         if any(target.id in each.names for each in unit.nodes(ast.Global)):
             return False
-        named = (n for n in walk(scope) if isinstance(n, ast.Name) and n.id == target.id)
-        uses = [n for n in named if not isinstance(n.ctx, ast.Store)]
+        named = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == target.id]
+        if any(isinstance(unit.parents[each], ast.AugAssign) for each in named):
+            return False
+        uses = (n for n in named if not isinstance(n.ctx, ast.Store))
         if not all(_is_only_read(project, unit, each, depth - 1) for each in uses):
             return False
     return True
