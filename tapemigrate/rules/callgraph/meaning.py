@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from functools import cached_property
 
 from tapemigrate.flow.functions import Function, shared_names
@@ -195,7 +196,7 @@ class Resolver:
         if path is not None or isinstance(node.value, ast.Name):
             # ``Base.method(self, x)``
             named = self._classes.named(path.split(".")[-2] if path else _last(node.value))
-            verdicts = {self._class(unit, node.value, home, cls) for home, cls in named}
+            verdicts = self._of_classes(unit, node.value, named)
             if True in verdicts and not runs_as_written(self._function):
                 return None
             if verdicts or path is not None:
@@ -262,17 +263,15 @@ class Resolver:
         own = [each for each in found if each[0] is unit] if qualified is None else []
         if not found:
             return False if is_of_library(qualified) else None
-        verdicts: set[bool | None] = set()
-        for each in own or found:
-            meant = means_class(self._project, unit, maker, *each)
-            if meant is not False:  # another class of that name tells nothing
-                verdicts.add(self._is_one(*each) if meant else None)
+        verdicts = self._of_classes(unit, maker, own or found)
         return verdicts.pop() if len(verdicts) == 1 else None
 
-    def _class(self, unit: Unit, node: ast.expr, home: Unit, cls: ast.ClassDef) -> bool | None:
-        """Whether the method is the one of ``cls``, if ``node`` in ``unit`` means that class."""
-        meant = means_class(self._project, unit, node, home, cls)
-        return self._is_one(home, cls) if meant else None
+    def _of_classes(
+        self, unit: Unit, node: ast.expr, named: Iterable[tuple[Unit, ast.ClassDef]]
+    ) -> set[bool | None]:
+        """Whether the method is that of one of the classes, as far as ``node`` may mean them."""
+        meant = [(means_class(self._project, unit, node, *each), each) for each in named]
+        return {self._is_one(*each) if sure else None for sure, each in meant if sure is not False}
 
     def _is_one(self, home: Unit, cls: ast.ClassDef) -> bool | None:
         assert self._cls is not None

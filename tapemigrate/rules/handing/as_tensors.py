@@ -17,9 +17,10 @@ from tapemigrate.rules.callgraph.assigned import assigned_in, attribute_values
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.kept import Kept
-from tapemigrate.rules.handing.shared_lists import filled_elsewhere, is_only_read
+from tapemigrate.rules.handing.shared_lists import filled_elsewhere
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.one_object import names_outside
+from tapemigrate.rules.values.containers import is_filled_in_sight
 from tapemigrate.rules.values.list_signs import may_be_container
 from tapemigrate.rules.values.unnamed import is_set_without_name
 from tapemigrate.source.trees import walk
@@ -110,19 +111,21 @@ def _holds(
     Of a method, or a property, so are those that it reads.
     """
     family = [(unit, each) for unit, cls in lines for each in project.effects(unit).lineage(cls)]
-    code = [m for _, each in family for m in each.body if isinstance(m, ast.FunctionDef)]
-    parts = parts and _read_by_methods(code, parts)
+    given = [(u, *each) for u, cls in family for each in assigned_in(u, cls).items()]
+    read = parts and _read_by_methods([cls for _, cls in family], parts)
+    if read is not None and not read <= {name for _, name, _ in given}:
+        read = None  # what is no attribute that is set there may read any
     return any(
         _is_shared(project, project.view(unit, project.scope_of(unit, value)), name, value)
-        for unit, each in family
-        for name, values in assigned_in(unit, each).items()
-        if parts is None or name in parts
+        for unit, name, values in given
+        if read is None or name in read
         for value in values
     )
 
 
-def _read_by_methods(code: list[ast.FunctionDef], parts: Set[str]) -> set[str] | None:
-    """The parts, and what those of them that are methods read; None where that is the object."""
+def _read_by_methods(family: list[ast.ClassDef], parts: Set[str]) -> set[str] | None:
+    """The parts, and for methods among them what they read; None where that is the object."""
+    code = [m for cls in family for m in cls.body if isinstance(m, ast.FunctionDef)]
     found = set(parts)
     pending = list(parts)
     while pending:
@@ -139,7 +142,7 @@ def _read_by_methods(code: list[ast.FunctionDef], parts: Set[str]) -> set[str] |
                     if node.attr not in found:
                         found.add(node.attr)
                         pending.append(node.attr)
-    return found
+    return found - {m.name for m in code}
 
 
 def _is_shared(project: Project, view: View, name: str, value: ast.expr) -> bool:
@@ -149,7 +152,7 @@ def _is_shared(project: Project, view: View, name: str, value: ast.expr) -> bool
     own = isinstance(value, ast.List | ast.Tuple) and not any(
         may_be_container(project, view, each) for each in value.elts
     )
-    return not own or not is_only_read(project, name)
+    return not own or not is_filled_in_sight(project, name)
 
 
 def _is_tensor(view: View, node: ast.expr, depth: int) -> bool | None:

@@ -110,18 +110,6 @@ def filled_elsewhere(project: Project, name: str) -> bool:
     )
 
 
-def is_only_read(project: Project, name: str) -> bool:
-    """Whether nobody but its object gets to have or to fill what attributes of that name hold."""
-    mentions = project.mentions(name).others
-    nodes = [(u, n) for u, n in mentions if isinstance(n, ast.Attribute)]
-    return all(
-        _is_own(n)
-        if _changes(u, n)
-        else not isinstance(n.ctx, ast.Load) or _only_reads(project, u, n)
-        for u, n in nodes
-    )
-
-
 def _is_own(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "self"
 
