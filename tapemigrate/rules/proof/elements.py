@@ -12,7 +12,6 @@ from functools import partial
 from itertools import permutations
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for, further_arguments
@@ -36,7 +35,7 @@ from tapemigrate.rules.proof.source_lists import (
 )
 from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.imported_functions import functions_as_written
+from tapemigrate.rules.values.imported_functions import function_as_written
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.rules.values.put_in import put_in_by_others
 from tapemigrate.rules.values.shape_evidence import ShapeEvidence
@@ -452,15 +451,11 @@ class Elements:
     def _meant(self, call: ast.Call, view: View) -> View | None:
         """The one function that the call runs, of this file or another, which runs as written."""
         function = view.kinds.called(call)
-        if function is not None:
-            inners = [self._project.view(view.unit, function)]
+        if function is None:
+            inner = function_as_written(self._project, view, call.func)
         else:
-            inners = functions_as_written(self._project, view, call.func)
-        if len(inners) != 1 or inners[0].flow.yields:
-            return None
-        scope = inners[0].scope
-        written = isinstance(scope, NamedFunction) and runs_as_written(scope)
-        return inners[0] if written else None
+            inner = self._project.view(view.unit, function) if runs_as_written(function) else None
+        return None if inner is None or inner.flow.yields else inner
 
     def _under_key(self, call: ast.Call, key: object, view: View, depth: int) -> list[_Part] | None:
         """What a function in sight gives under a key, or in a place, of what it writes out."""

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.decorated import runs_as_written
+from tapemigrate.rules.callgraph.given_anew import is_given_anew
 from tapemigrate.rules.callgraph.imported import homes_of, leads_to
-from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.stars import brought_from
-from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import values_by_path
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import top_level
 
@@ -29,20 +28,10 @@ def imported_functions(project: Project, view: View, func: ast.expr) -> Iterator
             yield from (project.view(home, each) for each in own)
 
 
-def functions_as_written(project: Project, view: View, func: ast.expr) -> list[View]:
-    """The same, where nothing gives their names something else; none where that is not sure."""
+def function_as_written(project: Project, view: View, func: ast.expr) -> View | None:
+    """The one of them that the name means, where nothing gives it another, nor does a decorator."""
     found = list(imported_functions(project, view, func))
-    return [] if any(_is_replaced(project, each.unit, each.scope) for each in found) else found
-
-
-def _is_replaced(project: Project, home: Unit, function: ast.AST) -> bool:
-    """Whether the file, or one that names it, gives the name another value, or a decorator does."""
-    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
-        return True
-    values = home.once(values_by_path).get((function.name,), ())
-    if any(isinstance(project.scope_of(home, value), ast.Module) for value in values):
-        return True
-    if set_by_text(project, home, function.name):
-        return True
-    stores = project.stores(function.name)
-    return any(user.names.qualified(node) is not None for user, node in stores)
+    scope = found[0].scope if len(found) == 1 else None
+    if not isinstance(scope, ast.FunctionDef) or not runs_as_written(scope):
+        return None
+    return None if is_given_anew(project, found[0].unit, scope) else found[0]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.functions import NamedFunction, Scope
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import assigned_in
+from tapemigrate.rules.callgraph.decorated import runs_as_written
 from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.imported_functions import functions_as_written
+from tapemigrate.rules.values.imported_functions import function_as_written
 from tapemigrate.rules.values.list_signs import ListSigns
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.returned import given, place_of
@@ -36,27 +36,25 @@ def gives_one_tensor(project: Project, view: View, value: ast.expr) -> bool:
 
 def _gives_one(project: Project, view: View, call: ast.Call, depth: int) -> bool:
     """Whether all functions that a call may mean give one tensor."""
-    inners = list(_meant(project, view, call))
-    if any(inner.flow.yields or _is_wrapped(inner.scope) for inner in inners):
-        return False
+    inners = _meant(project, view, call)
     ends = [(inner, end.value) for inner in inners for end in inner.flow.returns]
-    return bool(ends) and all(
-        end is not None and _is_tensor(project, inner, end, depth) for inner, end in ends
+    return (
+        bool(ends)
+        and not any(inner.flow.yields for inner in inners)
+        and all(end is not None and _is_tensor(project, at, end, depth) for at, end in ends)
     )
 
 
-def _meant(project: Project, view: View, call: ast.Call) -> Iterator[View]:
+def _meant(project: Project, view: View, call: ast.Call) -> list[View]:
     """The functions that a call means, of this file or another one; no methods."""
     if isinstance(call.func, ast.Name):
         own = view.kinds.called(call)
         found = [own] if own is not None else _functions_given(project, view, call.func)
         if found:
-            return (project.view(view.unit, each) for each in found)
-    return iter(functions_as_written(project, view, call.func))
-
-
-def _is_wrapped(scope: Scope) -> bool:
-    return not isinstance(scope, ast.FunctionDef) or bool(scope.decorator_list)
+            plain = all(runs_as_written(each) for each in found)
+            return [project.view(view.unit, each) for each in found if plain]
+    elsewhere = function_as_written(project, view, call.func)
+    return [] if elsewhere is None else [elsewhere]
 
 
 def _keeps_one(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> bool:

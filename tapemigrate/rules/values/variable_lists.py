@@ -10,6 +10,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.given_anew import is_given_anew
 from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.stars import brought_from
@@ -320,7 +321,7 @@ def function_at(project: Project, user: Unit, path: str) -> tuple[Unit, ast.Func
                 return None
             if meant:
                 found.append((unit, node))
-    if len(found) != 1 or _is_replaced(project, *found[0]):
+    if len(found) != 1 or is_given_anew(project, *found[0]):
         return None
     return found[0]
 
@@ -344,25 +345,3 @@ def _inherited(project: Project, view: View, call: ast.Call) -> tuple[Unit, ast.
     if not isinstance(owner, ast.ClassDef) or owner.name not in above:
         return None
     return (unit, method) if isinstance(method, ast.FunctionDef) else None
-
-
-def _is_replaced(project: Project, unit: Unit, function: ast.FunctionDef) -> bool:
-    """Whether the name of the function, at the top of its file, may mean something else."""
-    name = function.name
-    if any(True for _ in project.stores(name)) or set_by_text(project, unit, name):
-        return True
-    given = unit.once(_given)
-    return [*given.get(name, ()), *given.get("*", ())] != [function]
-
-
-def _given(unit: Unit) -> dict[str, list[ast.AST]]:
-    """The nodes that give something to a name, by that."""
-    found: dict[str, list[ast.AST]] = {}
-    for node in (*unit.definitions, *unit.nodes(ast.AsyncFunctionDef)):
-        found.setdefault(node.name, []).append(node)
-    for name in unit.nodes(ast.Name):
-        if not isinstance(name.ctx, ast.Load):
-            found.setdefault(name.id, []).append(name)
-    for alias in unit.nodes(ast.alias):
-        found.setdefault((alias.asname or alias.name).split(".")[0], []).append(alias)
-    return found
