@@ -49,7 +49,7 @@ class Flowing:
 
         ``handed``: the scope itself takes a tape of its callers.
         """
-        for request, outcome in list(placed.found.items()):
+        for request, outcome in placed.asked():
             if not isinstance(outcome, Refusal) or not outcome.unwatched:
                 continue
             if request.known is not None or request in self._failed:
@@ -61,7 +61,7 @@ class Flowing:
 
     def take_received(self, placed: Placed) -> None:
         """Takes sources for that which are parts of what the callers pass, who hand in a tape."""
-        for request, outcome in list(placed.found.items()):
+        for request, outcome in placed.asked():
             waits = isinstance(outcome, Refusal) and outcome.unwatched and outcome.threads
             if not waits or request.known is not None or request in placed.handed:
                 continue

@@ -78,11 +78,9 @@ class Lendings:
 
         ``handed``: the scope itself takes a tape of its callers.
         """
-        for request, outcome in list(placed.found.items()):
+        for request, outcome in placed.asked():
             if not isinstance(outcome, Refusal) or not outcome.lends or request in placed.kept:
                 continue
-            if request not in placed.requests and request not in placed.handed:
-                continue  # the first order of a Hessian, which is asked for as a whole
             reason = self._failed.get(request.call) or self._try(placed, request, handed)
             if reason:
                 self._failed[request.call] = reason

@@ -46,6 +46,11 @@ class Placed:
             number += 1
         return name
 
+    def asked(self) -> list[tuple[Request, Region | Refusal]]:
+        """What became of each; the first order of a Hessian, asked for as a whole, is left out."""
+        requests = {*self.requests, *self.handed}
+        return [(request, each) for request, each in self.found.items() if request in requests]
+
     def repeats(self, request: Request) -> bool:
         """Whether the request may be made more than once."""
         parents = self.view.unit.parents
