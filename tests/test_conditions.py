@@ -22,6 +22,14 @@ from tapemigrate.rules.conditions import apart, right_if
         ),
         (
             [
+                *(f"`{name}`, a parameter, keeps nothing that was made of `x`" for name in "ab"),
+                *(f"`{name}` keeps nothing that was made of `x`" for name in "cd"),
+            ],
+            "; right if `a` and `b`, parameters, keep nothing that was made of `x`, and `c` and "
+            "`d` keep nothing that was made of `x`",
+        ),
+        (
+            [
                 "`self.a` was not computed from the variables (line 3)",
                 "`f` reads nothing that was computed from the variables",
                 "`self.b` was not computed from the variables (line 3)",

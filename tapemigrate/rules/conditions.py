@@ -19,6 +19,11 @@ _FORMS = [
             r"(?P<item>`[^`]+`) was not computed from (?P<rest>.+)",
             "{} were not computed from {rest}",
         ),
+        (
+            r"(?P<item>`[^`]+`), a parameter, keeps nothing that (?P<rest>.+)",
+            "{}, parameters, keep nothing that {rest}",
+        ),
+        (r"(?P<item>`[^`]+`) keeps nothing that (?P<rest>.+)", "{} keep nothing that {rest}"),
         (r"(?P<item>`[^`]+`) reads nothing that (?P<rest>.+)", "{} read nothing that {rest}"),
         (r"(?P<item>`[^`]+`) holds nothing that (?P<rest>.+)", "{} hold nothing that {rest}"),
         (r"(?P<item>`[^`]+`) holds trainable (?P<rest>.+)", "{} hold trainable {rest}"),

@@ -19,7 +19,7 @@ from tapemigrate.source.entry_names import Key, entry_name, is_key
 from tapemigrate.source.trees import children, put_for, walk
 
 # ``a["v"]``, ``a[0]``, or ``b, c = a``
-_FORM = late(r"""\w\[(?:["']|-?\d)|,[^=\n]*=[ \t]*[A-Za-z_]\w*[ \t]*(?:[\r\n;#]|\Z)""")
+_FORM = late(r"""\w\[(?:["']|-?\d)|,[^,=\n]*=[ \t]*[A-Za-z_]\w*[ \t]*(?:[\r\n;#]|\Z)""")
 _QUOTED = late(r'([A-Za-z_]\w*)\["')
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.paths import text_of
+from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.rules.project import CallSite, View
 from tapemigrate.rules.proof.asked import Asked
 from tapemigrate.rules.proof.independence import Independence
 from tapemigrate.rules.proof.verdicts import wrong
 from tapemigrate.rules.values.traces import Provenance
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal
 
@@ -43,12 +46,9 @@ class ByCallers:
         the source in the sentence, where ``source`` is only what it may have been taken from.
         ``computed``: the other may have been used before, where it is the source itself.
         """
-        plain = f"`{text}`, a parameter," if parameter else f"`{text}`"
         shown = text_of(source.path) if source.kind in (Kind.PARAM, Kind.ENTRY) else ""
         shown = part or shown
-        sentence = f"{plain} was not computed from " + (
-            f"`{said or shown}`" if said or shown else "the variables"
-        )
+        sources = f"`{said or shown}`" if said or shown else "the variables"
         verdict = self.calls.at_all_calls(
             self._view,
             Asked(
@@ -71,10 +71,25 @@ class ByCallers:
                 f"computed from the source {by}"
                 if shown
                 else f"given {by}, out of what may hold variables",
-                f"`{shown or said}`" if shown or said else "the variables",
+                sources,
                 threads=parameter is not None,
             )
-        return None if verdict else sentence
+        if verdict:
+            return None
+        plain = f"`{text}`, a parameter," if parameter else f"`{text}`"
+        asked = parameter and asks(self._view, parameter)
+        return f"{plain} {'keeps nothing that was' if asked else 'was not'} computed from {sources}"
+
+
+def asks(view: View, name: str) -> bool:
+    """Whether it is an object of which the scope calls a method, and not only a value."""
+    calls = (node for node in walk(view.scope) if isinstance(node, ast.Call))
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and path_of(call.func.value) == (name,)
+        and not view.kinds.is_static(f".{call.func.attr}")
+        for call in calls
+    )
 
 
 def given_by_a_call(leaf: Leaf) -> str:
