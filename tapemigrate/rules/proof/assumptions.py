@@ -19,6 +19,7 @@ from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import attribute_of
 from tapemigrate.rules.proof.by_callers import ByCallers
 from tapemigrate.rules.proof.by_name import (
+    called_paths,
     is_loss,
     is_plain,
     is_static,
@@ -481,10 +482,11 @@ class Judge:
                     if not isinstance(setting, Refusal):
                         continue
                     variables = all(x.variables and not x.watch for x in leaves)
-                    if not (variables and region.begins):
+                    if variables and region.begins:
+                        whole, part = root.path[0], text_of(root.path[:2])
+                        found.assume(f"`{part}` is computed where `{whole}` is made or handed on")
+                    elif not self._asks(root, leaves):
                         return setting
-                    whole, part = root.path[0], text_of(root.path[:2])
-                    found.assume(f"`{part}` is computed where `{whole}` is made or handed on")
                 found.targets.add(root.path[0])
                 continue
             if self._is_itself(root, region):
@@ -504,6 +506,11 @@ class Judge:
             if verdict:
                 found.assumptions.append(verdict)
         return None
+
+    def _asks(self, root: Def, leaves: list[Leaf]) -> bool:
+        """Whether it is a method that is called of what is passed, which reads what that keeps."""
+        called = len(root.path) == 2 and root.path in called_paths(self._view.scope)
+        return called and not any(x.variables for x in leaves)
 
     def _given_by_objects(self, region: Region, found: _Found) -> Refusal | None:
         """What variables computed where objects were made that the object keeps."""

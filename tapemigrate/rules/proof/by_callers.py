@@ -63,21 +63,18 @@ class ByCallers:
                 part=bool(part),
             ),
         )
+        asked = verdict is not True and parameter and asks(self._view, parameter)
         if isinstance(verdict, CallSite):
-            by = f"by the caller in {verdict.place(self._view.unit)}"
-            return wrong(
-                text,
-                # Of variables, no more is seen than that an object or a network is asked.
-                f"computed from the source {by}"
-                if shown
-                else f"given {by}, out of what may hold variables",
-                sources,
-                threads=parameter is not None,
-            )
+            # Of variables, no more is seen than that an object or a network is asked.
+            how = "computed from the source" if shown else "given"
+            more = "" if shown else ", out of what may hold variables"
+            if asked and shown:
+                how = "made of the source, or asked with it,"
+            how = f"{how} by the caller in {verdict.place(self._view.unit)}{more}"
+            return wrong(text, how, sources, threads=parameter is not None)
         if verdict:
             return None
         plain = f"`{text}`, a parameter," if parameter else f"`{text}`"
-        asked = parameter and asks(self._view, parameter)
         return f"{plain} {'keeps nothing that was' if asked else 'was not'} computed from {sources}"
 
 

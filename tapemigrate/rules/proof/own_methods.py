@@ -1,7 +1,6 @@
-"""What a value was made of for certain, and not only if a method of an object did it out of sight.
+"""What a value was made of for certain, and not only if a method of the object did it out of sight.
 
-``w = self.make()`` may read all that the object has by then; most methods read little of it. And
-``net.forward(x)`` may have ``net`` keep something; most methods do nothing of the kind.
+``w = self.make()`` may read all that the object has by then; most methods read little of it.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.changed_below import beside
@@ -33,8 +31,7 @@ def certainly_behind(project: Project, view: View, uses: Iterable[Use]) -> froze
         method = _own_method(made.value, me)
         if made.kind is Kind.MUTATE and made.path == (me,) and not (asked & _set_by(view, method)):
             continue
-        asked_alone = made.path != (me,) and _is_only_asked(project, made)
-        behind = made.before if asked_alone else made.uses
+        behind = made.uses
         if method:
             assert isinstance(made.value, ast.Call)
             parts = _read_by(project, view, method)
@@ -72,19 +69,6 @@ def perhaps_behind(project: Project, view: View, uses: Iterable[Use]) -> frozens
             )
         pending += [use.made for use in behind]
     return frozenset(found)
-
-
-def _is_only_asked(project: Project, made: Def) -> bool:
-    """Whether a method of classes at hand is called of an object, and changes none of its own."""
-    call = made.value if made.kind is Kind.MUTATE else None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-        return False
-    name = call.func.attr
-    if path_of(call.func.value) != made.path or name in CHANGERS or project.changing(name):
-        return False
-    if any(path_of(node) == made.path for each in arguments_of(call) for node in walk(each)):
-        return False
-    return any(project.effects(unit).having(name) for unit in project.units.defining(name))
 
 
 def _read_in_all(project: Project, view: View, method: str) -> frozenset[str] | None:
