@@ -18,7 +18,6 @@ from tapemigrate.rules.misuse.values import Value, Values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.tensorflow_name import TensorFlowName
-from tapemigrate.rules.unseen.dangers import dangers
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.emit import Emitter
 from tapemigrate.tape.plan import Op, Replace
@@ -142,7 +141,7 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
     stmt = statement_of(unit, call.node)
     request = Request(call.node, call.node, stmt, "gradients", call.arguments["loss"], variables)
     request.output_gradients = call.arguments.get("grad_loss")
-    places = Places(project, view, dangers(project, unit), Tracer(project))
+    places = Places(project, view, Tracer(project))
     region = places.find([request], lambda _: False, "", {})[request]
     if not isinstance(region, Region) or region.sources.single is not False:
         return None

@@ -120,7 +120,7 @@ class Tapes:
         if scope not in self.placed:
             calls = self.calls(unit)
             view = self.project.view(unit, scope)
-            places = Places(self.project, view, dangers(self.project, unit), self._tracer)
+            places = Places(self.project, view, self._tracer)
             requests = calls.by_scope.get(scope, [])
             self.placed[scope] = Placed(view, calls, places, requests)
         return self.placed[scope]

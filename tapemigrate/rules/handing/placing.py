@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
@@ -29,6 +30,7 @@ from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.branches import runs_branches
 from tapemigrate.rules.unseen.collected import collected_by
 from tapemigrate.rules.unseen.converted import returns_from_tape
+from tapemigrate.rules.unseen.dangers import dangers
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.opened import may_be_open
 from tapemigrate.rules.unseen.other_code import runs_other_code
@@ -77,10 +79,9 @@ class Keeping:
 class Places:
     """Finds the regions of one scope, on tapes of its own or on one that is handed in."""
 
-    def __init__(self, project: Project, view: View, danger: Hazards, tracer: Tracer) -> None:
+    def __init__(self, project: Project, view: View, tracer: Tracer) -> None:
         self._project = project
         self._view = view
-        self._danger = danger
         self._finder = finder_of(project, view, tracer)
         self._tracer = tracer
         self._by_name: RegionFinder | None = None
@@ -88,6 +89,11 @@ class Places:
         self._regions: dict[
             tuple[Request, Keeping | None, frozenset[Request]], Region | Refusal
         ] = {}
+
+    @cached_property
+    def _danger(self) -> Hazards:
+        """Asked late: for it many files are read, and where a tape is turned off, for nothing."""
+        return dangers(self._project, self._view.unit)
 
     def find(
         self,
