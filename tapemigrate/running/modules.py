@@ -29,6 +29,10 @@ _DOTTED = late(rb"[\w.]+")
 # A class, and the lines with its decorators above it.
 _DECORATED = late(rb"(?m)^((?:[ \t]*@[^\n]*\n)+)[ \t]*class[ \t]+(\w+)")
 _DECORATOR = late(rb"(?m)^[ \t]*@([\w.]+)")
+# What is read of an object, at the end of a chain of names: ``self.net.forward``.
+_ATTRIBUTE = late(rb"(?<![\w.])(\w+)(?:\.\w+)*\.(\w+)")
+_DEFINED = late(rb"\bdef[ \t]+(\w+)")
+_OF_MODULE = late(rb"(?<![\w.])(\w+(?:\.\w+)*)\.(\w+)[ \t]*\(")
 _PART = late(rb"\b(\w+)[ \t]*[.\[]")
 # A class that a function makes, and extends another.
 _INNER_CLASS = late(rb"(?m)^[ \t]+class[ \t]+\w+[ \t]*\([ \t]*\w")
@@ -198,9 +202,18 @@ class Modules:
                 continue
             arguments = self._arguments_of(path, table)
             handed = frozenset[bytes]().union(*map(arguments.handed_to, names))
-            for cls in table.made:
+            for cls, origin in table.made.items():
                 if not handed.isdisjoint(arguments.names_of(cls.encode())):
-                    yield from self.meant(path, [":".join(table.imported[cls])])
+                    yield from self.meant(path, [":".join(origin)])
+
+    def asked(self, asking: str, callers: Iterable[str]) -> Iterator[str]:
+        """The files of what callers import that define what the one at ``asking`` reads of objects.
+
+        ``net.forward(x)`` may give what the object kept as a caller asked it before.
+        """
+        names = self._table(asking).read_of_objects
+        for path in filter(None, callers) if names else ():
+            yield from (each for each in self.used(path) if self._table(each).defined & names)
 
     def extending(self, callers: Iterable[str], classes: Set[str]) -> Iterator[str]:
         """The files whose functions make classes, where files may hand them one of ``classes``."""
@@ -283,11 +296,17 @@ class _Table:
                     self.imported[words[-1]] = (module, words[0])
 
     @cached_property
-    def made(self) -> Sequence[str]:
-        """The imported classes that are called."""
-        called = set(map(_decoded, set(CALLED.findall(_data(self._path)))))
-        made = called & self.imported.keys()
-        return sorted(each for each in made if names_class(each))
+    def made(self) -> Mapping[str, tuple[str, str]]:
+        """The imported classes that are called, and where they come from: ``nets.Net()``."""
+        data = _data(self._path)
+        called = set(map(_decoded, set(CALLED.findall(data)))) & self.imported.keys()
+        made = {each: self.imported[each] for each in called if names_class(each)}
+        for owner, name in sorted(set(_OF_MODULE.findall(data))):
+            module, part = self.imported.get(_decoded(owner), ("", ""))
+            if module and names_class(_decoded(name)):
+                home = _joined(module, part) if part else module
+                made.setdefault(_decoded(name), (home, _decoded(name)))
+        return dict(sorted(made.items()))
 
     @cached_property
     def extended(self) -> Mapping[str, Sequence[str]]:
@@ -301,6 +320,17 @@ class _Table:
             decorators = map(_decoded, _DECORATOR.findall(match[1]))
             extended.setdefault(_decoded(match[2]), []).extend(decorators)
         return extended
+
+    @cached_property
+    def defined(self) -> frozenset[bytes]:
+        """The names of its functions and methods."""
+        return frozenset(_DEFINED.findall(_data(self._path)))
+
+    @cached_property
+    def read_of_objects(self) -> frozenset[bytes]:
+        """The attributes that are read, of whatever but imported modules."""
+        read = set(_ATTRIBUTE.findall(_data(self._path)))
+        return frozenset(name for root, name in read if _decoded(root) not in self.imported)
 
     @cached_property
     def parts_read(self) -> Set[str]:
@@ -345,7 +375,7 @@ def _origins(table: _Table, name: str) -> tuple[tuple[str, str], ...]:
         return (imported[name],) if imported[name][1] else ()
     if table.handed_on and table.wholesale:
         return tuple((module, name) for module in table.wholesale)
-    found = {imported[each]: None for each in table.made if imported[each][1]}
+    found = {origin: None for origin in table.made.values() if origin[1]}
     pending, met = [name], {name}
     while pending:
         for base in extended.get(pending.pop(), ()):
