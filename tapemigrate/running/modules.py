@@ -30,7 +30,7 @@ _DOTTED = late(rb"[\w.]+")
 _DECORATED = late(rb"(?m)^((?:[ \t]*@[^\n]*\n)+)[ \t]*class[ \t]+(\w+)")
 _DECORATOR = late(rb"(?m)^[ \t]*@([\w.]+)")
 # What is read of an object, at the end of a chain of names: ``self.net.forward``.
-_ATTRIBUTE = late(rb"(?<![\w.])(\w+)(?:\.\w+)*\.(\w+)")
+_ATTRIBUTE = late(rb"(?<![\w.])(\w+)((?:\.\w+)*)\.(\w+)")
 _DEFINED = late(rb"\bdef[ \t]+(\w+)")
 _OF_MODULE = late(rb"(?<![\w.])(\w+(?:\.\w+)*)\.(\w+)[ \t]*\(")
 _PART = late(rb"\b(\w+)[ \t]*[.\[]")
@@ -329,8 +329,13 @@ class _Table:
     @cached_property
     def read_of_objects(self) -> frozenset[bytes]:
         """The attributes that are read, of whatever but imported modules."""
-        read = set(_ATTRIBUTE.findall(_data(self._path)))
-        return frozenset(name for root, name in read if _decoded(root) not in self.imported)
+        return frozenset(
+            name
+            for root, between, name in set(_ATTRIBUTE.findall(_data(self._path)))
+            if _decoded(root) not in self.imported
+            # Its own methods are at hand.
+            and not (root == b"self" and not between and name in self.defined)
+        )
 
     @cached_property
     def parts_read(self) -> Set[str]:
