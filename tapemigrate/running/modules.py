@@ -55,6 +55,7 @@ class Modules:
         # By the module that imports, and the one that is imported; by a module, and a name there.
         self._found: dict[tuple[str, str], tuple[str, ...]] = {}
         self._led_to: dict[tuple[str, str], frozenset[str]] = {}
+        self._used: dict[str, tuple[str, ...]] = {}
         # One file after the other is asked about.
         self._steps: dict[str, _Steps] = {}
 
@@ -84,9 +85,11 @@ class Modules:
 
         It has no gradient calls of its own, and no more is known of what it uses.
         """
-        table = self._table(user)
-        named = (":".join(each) for each in table.imported.values())
-        yield from self.meant(user, [*named, *table.wholesale])
+        if user not in self._used:
+            table = self._table(user)
+            named = (":".join(each) for each in table.imported.values())
+            self._used[user] = tuple(self.meant(user, [*named, *table.wholesale]))
+        yield from self._used[user]
 
     def with_used(self, users: Iterable[str]) -> Iterator[str]:
         """``users`` with what they import by name: base classes may run what only theirs do."""
