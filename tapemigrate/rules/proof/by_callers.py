@@ -63,7 +63,7 @@ class ByCallers:
                 part=bool(part),
             ),
         )
-        asked = verdict is not True and parameter and asks(self._view, parameter)
+        asked = verdict is not True and parameter and _asks(self._view, parameter)
         if isinstance(verdict, CallSite):
             # Of variables, no more is seen than that an object or a network is asked.
             how = "computed from the source" if shown else "given"
@@ -78,7 +78,7 @@ class ByCallers:
         return f"{plain} {'keeps nothing that was' if asked else 'was not'} computed from {sources}"
 
 
-def asks(view: View, name: str) -> bool:
+def _asks(view: View, name: str) -> bool:
     """Whether it is an object of which the scope calls a method, and not only a value."""
     calls = (node for node in walk(view.scope) if isinstance(node, ast.Call))
     return any(

@@ -13,7 +13,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import reads
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
-from tapemigrate.rules.proof.by_callers import ByCallers, asks
+from tapemigrate.rules.proof.by_callers import ByCallers
 from tapemigrate.rules.proof.code_given import is_given_code
 from tapemigrate.rules.proof.code_handed import is_called
 from tapemigrate.rules.proof.computed_parts import gives_computed_part
@@ -203,8 +203,7 @@ class OuterValues:
                     beside = given_beside(self._project, holder, behind, mine)
                     certain = certainly_behind(self._project, holder, map(Use, made))
                     if mine & behind and not mine & certain and not beside:
-                        how = "keeps nothing that was" if asks(self._view, text) else "was not"
-                        return f"`{text}` {how} computed from {names_of(leaves)}"
+                        return f"`{text}` was not computed from {names_of(leaves)}"
                     if mine & behind or beside:
                         return wrong(text, "computed in the enclosing function", names_of(leaves))
                     if beside is None:
