@@ -108,6 +108,8 @@ class Agent(object):
         ("import nets\n\n\nclass Own(nets.Net):\n    pass", "Own()"),
         ("import nets\n\n\ndef build():\n    return nets.Net()", "build()"),
         ("from others import built", "built()"),
+        ("import importlib\nnets = importlib.import_module('nets')", "nets.Net()"),
+        ("from importlib import import_module\nmake = import_module('nets').make", "make()"),
     ],
 )
 def test_however_a_caller_has_the_object_it_is_read(

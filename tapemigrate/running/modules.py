@@ -34,6 +34,11 @@ _ATTRIBUTE = late(rb"(?<![\w.])(\w+)((?:\.\w+)*)\.(\w+)")
 _DEFINED = late(rb"\bdef[ \t]+(\w+)")
 _OF_MODULE = late(rb"(?<![\w.])(\w+(?:\.\w+)*)\.(\w+)[ \t]*\(")
 _PART = late(rb"\b(\w+)[ \t]*[.\[]")
+# ``nets = import_module("nets")``, and what is read of it at once.
+_LOADED = late(
+    rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(?:\w+\.)?(?:import_module|__import__)"
+    rb"\([ \t]*[\"']([\w.]+)[\"'][^()\n]*\)(?:\.(\w+))?"
+)
 # A class that a function makes, and extends another.
 _INNER_CLASS = late(rb"(?m)^[ \t]+class[ \t]+\w+[ \t]*\([ \t]*\w")
 _LIBRARY = sys.stdlib_module_names
@@ -297,6 +302,8 @@ class _Table:
                     self.wholesale.append(module)
                 elif words:
                     self.imported[words[-1]] = (module, words[0])
+        for local, module, name in _LOADED.findall(data) if self.loads else ():
+            self.imported.setdefault(_decoded(local), (_decoded(module), _decoded(name)))
 
     @cached_property
     def made(self) -> Mapping[str, tuple[str, str]]:
