@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -84,6 +85,24 @@ def _users(
     return users
 
 
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """The names that stand in each function, class and value of a file, and what it imports.
+
+    ``parts`` are imported from modules, each with the name that it goes by; ``aliases`` are names
+    in place of others, with the last step of these.
+    """
+
+    used: Mapping[str, frozenset[str]]
+    parts: tuple[tuple[str, str], ...]
+    aliases: tuple[tuple[str, str], ...]
+
+
+# By what stands for the files: each is asked about several times.
+_known: OrderedDict[int, _Uses] = OrderedDict()
+_MOST_KNOWN = 512
+
+
 def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
     """The functions, classes and values of a file that use one of ``names``, by others too.
 
@@ -92,6 +111,24 @@ def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
     Raises:
         SourceError: where it does not parse.
     """
+    uses = _uses_of(file)
+    handed_on = {own for name, own in uses.parts if name in names}
+    if any(name == "*" for name, _ in uses.parts):
+        handed_on |= names
+    found: set[str] = set()
+    wanted = set(names)
+    wanted |= {own for last, own in uses.aliases if last in wanted}
+    used = uses.used
+    while new := {name for name in used if not used[name].isdisjoint(wanted | found)} - found:
+        found |= new
+    return frozenset(found | handed_on)
+
+
+def _uses_of(file: SourceFile) -> _Uses:
+    key = hash(file)
+    if key in _known:
+        _known.move_to_end(key)
+        return _known[key]
     tree = plain_tree(file)
     used: dict[str, set[str]] = {}
     for stmt in tree.body:
@@ -104,15 +141,14 @@ def running_in(file: SourceFile, names: frozenset[str]) -> frozenset[str]:
     imports = [s for s in statements(tree) if isinstance(s, ast.Import | ast.ImportFrom)]
     aliases = [alias for stmt in imports for alias in stmt.names]
     parts = [a for stmt in imports if isinstance(stmt, ast.ImportFrom) for a in stmt.names]
-    handed_on = {a.asname or a.name for a in parts if a.name in names}
-    if any(a.name == "*" for a in parts):
-        handed_on |= names
-    found: set[str] = set()
-    wanted = set(names)
-    wanted |= {a.asname for a in aliases if a.asname and a.name.rpartition(".")[2] in wanted}
-    while new := {name for name in used if used[name] & (wanted | found)} - found:
-        found |= new
-    return frozenset(found | handed_on)
+    _known[key] = _Uses(
+        {name: frozenset(each) for name, each in used.items()},
+        tuple((a.name, a.asname or a.name) for a in parts),
+        tuple((a.name.rpartition(".")[2], a.asname) for a in aliases if a.asname),
+    )
+    if len(_known) > _MOST_KNOWN:
+        _known.popitem(last=False)
+    return _known[key]
 
 
 def _names_in(top: ast.AST) -> Iterator[str]:

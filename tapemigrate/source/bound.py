@@ -47,6 +47,8 @@ def own_blocks(function: Function) -> Iterator[list[ast.stmt]]:
     """The blocks of statements of a function, but for those of functions and classes in it."""
     pending: list[ast.AST] = [function]
     for node in pending:  # which grows meanwhile
-        for field in ("body", "orelse", "finalbody"):
-            yield getattr(node, field, None) or []
-        pending += [each for each in blocks(node) if not isinstance(each, INNER)]
+        inside = [*blocks(node)]
+        if inside:
+            for field in ("body", "orelse", "finalbody"):
+                yield getattr(node, field, None) or []
+            pending += [each for each in inside if not isinstance(each, INNER)]

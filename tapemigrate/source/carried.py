@@ -162,7 +162,7 @@ class _Places:
         self._given: dict[str, str] = {}
 
     def fill(self) -> bool:
-        """Puts what is carried in the places where it is used; whether there are such places."""
+        """Puts what is carried in the places where it is used; whether anything is another now."""
         carrier = self._carrier
         uses = self._uses.reads(self._scope, carrier.name)
         if carrier.name in self._shared or not any(map(self._is_place, uses)):
@@ -177,6 +177,7 @@ class _Places:
         if carrier.func is carrier.stmt.value and not any(map(self._is_still_called, uses)):
             nothing = ast.copy_location(ast.Constant(None), carrier.stmt.value)
             carrier.stmt.value = nothing  # who has it by that name is seen now
+            return True
         return bool(followed)
 
     def _is_still_called(self, use: ast.Name) -> bool:

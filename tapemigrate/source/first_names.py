@@ -24,8 +24,19 @@ def read_first_names(tree: ast.Module, text: str) -> bool:
         return False
     done = False
     for function in functions(tree):
-        done |= _Names(function).read()
+        if any(map(_may_give, (stmt for block in own_blocks(function) for stmt in block))):
+            done |= _Names(function).read()
     return done
+
+
+def _may_give(stmt: ast.stmt) -> bool:
+    """Whether a statement may give something a second name."""
+    match stmt:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return isinstance(value, ast.Name)
+        case ast.Assign(targets=[ast.Name(), _, *_]):
+            return True
+    return False
 
 
 class _Names:

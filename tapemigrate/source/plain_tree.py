@@ -36,6 +36,8 @@ _CHANGES = (
     call_plainly,
     spell_out_calls,
 )
+# Which of them change nothing in a file, a bit for each: many files are parsed several times.
+_idle: dict[int, int] = {}
 
 
 def plain_tree(file: SourceFile) -> ast.Module:
@@ -49,7 +51,14 @@ def plain_tree(file: SourceFile) -> ast.Module:
     tree = parse(file.text, file.filename)
     if name_imports(tree, file.brought):
         forget(tree)
-    for change in _CHANGES:
+    key = hash(file)
+    idle = _idle.get(key, 0)
+    for place, change in enumerate(_CHANGES):
+        if idle >> place & 1:
+            continue
         if change(tree, file.text):
             forget(tree)
+        else:
+            idle |= 1 << place
+    _idle[key] = idle
     return tree

@@ -18,26 +18,36 @@ def assign_singly(tree: ast.Module, _: str) -> bool:
     """Makes a statement of each; whether there are any."""
     done = False
     for function in functions(tree):
-        shared = set(_shared(function))
+        shared: set[str] | None = None  # which takes long to find
         for block in own_blocks(function):
             for place in reversed(range(len(block))):
-                each = _each(block[place], shared)
+                pairs = _pairs(block[place])
+                if not pairs:
+                    continue
+                shared = set(_shared(function)) if shared is None else shared
+                each = _each(block[place], pairs, shared)
                 if each:
                     stand_for(tree, block, place, *each)
                     done = True
     return done
 
 
-def _each(stmt: ast.stmt, shared: set[str]) -> list[ast.Assign]:
-    """A statement for each target; none where one may have to do with another."""
+def _pairs(stmt: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
+    """The targets of a statement, and what each is given, where it is written out for each."""
     match stmt:
         case ast.Assign(
             targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)],
             value=ast.Tuple(elts=values) | ast.List(elts=values),
         ) if len(targets) == len(values) and not is_whole(stmt.value):
-            pairs = list(zip(targets, values, strict=True))
-        case _:
-            return []
+            return list(zip(targets, values, strict=True))
+    return []
+
+
+def _each(
+    stmt: ast.stmt, pairs: list[tuple[ast.expr, ast.expr]], shared: set[str]
+) -> list[ast.Assign]:
+    """A statement for each of ``pairs``; none where one may have to do with another."""
+    targets, values = [target for target, _ in pairs], [value for _, value in pairs]
     if any(isinstance(each, ast.Starred) for each in (*targets, *values)):
         return []
     if len({ast.dump(target) for target in targets}) < len(targets):

@@ -38,7 +38,7 @@ _TYPES, _NAMESPACE = "types", "SimpleNamespace"
 def spell_out_calls(tree: ast.Module, text: str) -> bool:
     """Puts the values themselves in the place of displays that calls unpack, and of partials.
 
-    Returns whether there may be any.
+    Returns whether there are any.
     """
     unpacked = _UNPACKED.search(text) is not None
     holding = any(word in text for word in _HOLDING)
@@ -47,24 +47,24 @@ def spell_out_calls(tree: ast.Module, text: str) -> bool:
     functions = frozenset(_renamed(text))
     if not (unpacked or holding or taken or starred or functions):
         return False
+    apart = False
     for node in statements(tree) if starred else ():
-        if isinstance(node, ast.Assign):
-            _take_apart(node)
+        apart |= isinstance(node, ast.Assign) and _take_apart(node)
     imports = replace(_imported(tree), functions=functions)
     known = records(tree) if holding else {}
     carried = spell_out_carried(tree, imports, known, starred, taken)
     if not (unpacked or carried or imports.partials):
-        return False
+        return apart
     forget(tree)
+    changed = apart or carried
     for call in calls_in(tree):
         held = call.func
         if isinstance(held, ast.Call) and held.args and is_called(held.func, imports.partials):
             if _is_own(held.args[0], imports.libraries):
-                _unpack(held)
-                _join(call, held)
+                changed |= _unpack(held) | _join(call, held)
         elif _is_own(held, imports.libraries):
-            _unpack(call)
-    return True
+            changed |= _unpack(call)
+    return changed
 
 
 def _renamed(text: str) -> Iterator[str]:
@@ -79,8 +79,11 @@ def _renamed(text: str) -> Iterator[str]:
             yield name
 
 
-def _take_apart(stmt: ast.Assign) -> None:
-    """Makes ``a, *rest = [x, y]`` one that gives each name what it gets: ``a, rest = x, [y]``."""
+def _take_apart(stmt: ast.Assign) -> bool:
+    """Makes ``a, *rest = [x, y]`` one that gives each name what it gets: ``a, rest = x, [y]``.
+
+    Returns whether it is one.
+    """
     match stmt:
         case ast.Assign(
             targets=[ast.Tuple(elts=targets) | ast.List(elts=targets)],
@@ -89,13 +92,15 @@ def _take_apart(stmt: ast.Assign) -> None:
             places = [i for i, each in enumerate(targets) if isinstance(each, ast.Starred)]
             count = len(values) - len(targets) + 1
             if len(places) != 1 or count < 0 or any(isinstance(v, ast.Starred) for v in values):
-                return
+                return False
             (place,) = places
             starred = targets[place]
             assert isinstance(starred, ast.Starred)
             rest = ast.List(values[place : place + count], ast.Load())
             values[place : place + count] = [ast.copy_location(rest, stmt.value)]
             targets[place] = starred.value
+            return True
+    return False
 
 
 def _imported(tree: ast.Module) -> Imports:
@@ -125,7 +130,8 @@ def _is_own(func: ast.expr, libraries: frozenset[str]) -> bool:
     return root_of(func) not in libraries | {""}
 
 
-def _unpack(call: ast.Call) -> None:
+def _unpack(call: ast.Call) -> bool:
+    """Has a call pass one by one what it unpacks; whether it unpacked anything."""
     args = list[ast.expr]()
     for each in call.args:
         match each:
@@ -148,14 +154,18 @@ def _unpack(call: ast.Call) -> None:
                 ]
             case _:
                 keywords.append(keyword)
+    changed = args != call.args or keywords != call.keywords
     call.args, call.keywords = args, keywords
+    return changed
 
 
-def _join(call: ast.Call, held: ast.Call) -> None:
-    """Makes ``call``, of the partial ``held``, one of its function."""
-    _unpack(call)
+def _join(call: ast.Call, held: ast.Call) -> bool:
+    """Makes ``call``, of the partial ``held``, one of its function; whether it is another now."""
+    changed = _unpack(call)
     later = {keyword.arg for keyword in call.keywords}
-    if not any(k.arg is None or k.arg in later for k in held.keywords):
-        call.func = held.args[0]
-        call.args = [*held.args[1:], *call.args]
-        call.keywords = [*held.keywords, *call.keywords]
+    if any(k.arg is None or k.arg in later for k in held.keywords):
+        return changed
+    call.func = held.args[0]
+    call.args = [*held.args[1:], *call.args]
+    call.keywords = [*held.keywords, *call.keywords]
+    return True

@@ -6,12 +6,15 @@ In the file that asks for the gradients the fix turns them on again. Another one
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Set
 
 from tapemigrate.rules.callgraph.places import import_path, is_module, nearness, place_of, steps_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.units import parsed
+from tapemigrate.rules.units import Later
+from tapemigrate.source.decoding import SourceError
+from tapemigrate.source.parsing import parse
+from tapemigrate.source.trees import statements
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import short
 
@@ -67,7 +70,10 @@ class TurnedOff:
         bringing = [
             stmt
             for stmt in _imports(home)
-            if any(unit.filename in self._reached(p) for p in self._named(home.filename, [stmt]))
+            if any(
+                unit.filename in self._reached(p)
+                for p in self._named(home.filename, {*_modules(stmt)})
+            )
         ]
         return all(call.lineno < stmt.lineno for stmt in bringing) and bool(bringing)
 
@@ -87,16 +93,15 @@ class TurnedOff:
         while pending:
             path = pending.pop()
             if path not in self._imported:
-                stmts = _imports(parsed(self._files[path]))
-                self._imported[path] = frozenset(self._named(path, stmts))
+                self._imported[path] = frozenset(self._named(path, _loaded(self._files[path])))
             new = self._imported[path] - found
             found |= new
             pending += new
         return frozenset(found)
 
-    def _named(self, user: str, stmts: Iterable[ast.stmt]) -> Iterator[str]:
-        """The files that import statements of ``user`` may load."""
-        for module in {each for stmt in stmts for each in _modules(stmt)}:
+    def _named(self, user: str, modules: Set[str]) -> Iterator[str]:
+        """The files that ``user`` may load by imports of ``modules``."""
+        for module in modules:
             last = module.rpartition(".")[2]
             paths = self._by_last.get(last, ()) if last else self._files
             found = [path for path in paths if is_module(user, module, path) is not False]
@@ -104,8 +109,25 @@ class TurnedOff:
             yield from near or found
 
 
-def _imports(unit: Unit | None) -> list[ast.Import | ast.ImportFrom]:
-    return [] if unit is None else [*unit.nodes(ast.Import), *unit.nodes(ast.ImportFrom)]
+def _imports(unit: Unit) -> list[ast.Import | ast.ImportFrom]:
+    return [*unit.nodes(ast.Import), *unit.nodes(ast.ImportFrom)]
+
+
+# The modules that texts import, by what stands for these: for one analysis after the other.
+_known: dict[int, frozenset[str]] = {}
+
+
+def _loaded(file: Unit | Later) -> frozenset[str]:
+    """The modules that a file imports: it is not gone through for more than that."""
+    key = hash(file.text)
+    if key not in _known:
+        try:
+            tree = file.tree if isinstance(file, Unit) else parse(file.text, "")
+        except SourceError:
+            tree = ast.Module([], [])
+        stmts = (each for each in statements(tree) if isinstance(each, ast.Import | ast.ImportFrom))
+        _known[key] = frozenset(module for stmt in stmts for module in _modules(stmt))
+    return _known[key]
 
 
 def _modules(stmt: ast.stmt) -> Iterator[str]:
