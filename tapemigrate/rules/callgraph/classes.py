@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import path_of
+from tapemigrate.patterns import late
+from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.class_aliases import ClassAliases
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import assigned, values_by_path
 from tapemigrate.rules.project import Project
+from tapemigrate.rules.units import Later, parsed, words_among
 from tapemigrate.source.trees import arguments_of
 
+# A class of a function: it may extend what that is handed.
+_INNER = late(r"[\r\n][ \t\f]+class\b")
 #: Bases that bring no methods of anybody's.
 PLAIN_BASES = frozenset({"object", "ABC"})
 
@@ -54,25 +61,38 @@ class Classes:
             while pending:
                 base = pending.pop()
                 for known_as in (base, *sorted(self._aliases.of(base))):
-                    for unit in self._units.having(known_as):
-                        if known_as != base and not self._aliases.may_mean(unit, known_as, base):
+                    for file in self._units.may_have(known_as):
+                        if known_as != base and not self._may_mean(file, known_as, base):
                             continue
-                        more = unit.once(_by_base).get(known_as, set()) | unit.once(_of_any_base)
-                        more |= self._made_of(unit, known_as)
+                        extensions = _EXTENSIONS.of(file) or _NONE
+                        more = extensions.by_base.get(known_as, frozenset()) | extensions.of_any
+                        more |= self._made_of(file, known_as)
                         found |= more
                         pending += more - seen
                         seen |= more
             self._extended[name] = frozenset(found)
         return self._extended[name]
 
-    def _made_of(self, unit: Unit, name: str) -> set[str]:
+    def _may_mean(self, file: Unit | Later, name: str, base: str) -> bool:
+        unit = parsed(file)
+        return unit is not None and self._aliases.may_mean(unit, name, base)
+
+    def _made_of(self, file: Unit | Later, name: str) -> set[str]:
         """The classes that functions make of those they are handed: ``wrapped(Net)``."""
-        return {
-            made
-            for function in unit.once(_handed_to).get(name, ())
-            for home in self._units.defining(function)
-            for made in home.once(_of_parameters).get(function, ())
-        }
+        if not words_among(file, self._makers) or (unit := parsed(file)) is None:
+            return set()
+        functions = unit.once(_handed_to).get(name, set())
+        return {made for each in functions for made in self._makers.get(each, ())}
+
+    @cached_property
+    def _makers(self) -> dict[str, set[str]]:
+        """The classes that functions make of what they are handed, by the names of these."""
+        found: dict[str, set[str]] = {}
+        for _, file in self._units.files():
+            if isinstance(file, Unit) or _INNER.search(file.text) is not None:
+                for name, made in (_MAKERS.of(file) or {}).items():
+                    found.setdefault(name, set()).update(made)
+        return found
 
     def above(self, name: str) -> frozenset[str]:
         """The names of all classes that one of that name extends, through any number of levels."""
@@ -120,9 +140,7 @@ class Classes:
     def _makes_classes(self, decorator: ast.expr) -> bool:
         """Whether a decorator is a function at hand that makes a class, in place of another."""
         node = decorator.func if isinstance(decorator, ast.Call) else decorator
-        name = (path_of(node) or ("",))[-1].lstrip(".")
-        homes = self._units.defining(name) if name else ()
-        return any(name in unit.once(_of_parameters) for unit in homes)
+        return (path_of(node) or ("",))[-1].lstrip(".") in self._makers
 
 
 def _by_name(unit: Unit) -> dict[str, list[ast.ClassDef]]:
@@ -201,6 +219,24 @@ def _of_parameters(unit: Unit) -> dict[str, set[str]]:
                     found.setdefault(above.name, set()).add(cls.name)
             above = unit.parents.get(above)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Extensions:
+    """The classes of a file that extend others, by the names of these, and any others perhaps."""
+
+    by_base: dict[str, frozenset[str]]
+    of_any: frozenset[str]
+
+
+def _extensions(unit: Unit) -> _Extensions:
+    by_base = {name: frozenset(each) for name, each in _by_base(unit).items()}
+    return _Extensions(by_base, frozenset(_of_any_base(unit)))
+
+
+_NONE = _Extensions({}, frozenset())
+_EXTENSIONS = ByText(_extensions)
+_MAKERS = ByText(_of_parameters)
 
 
 def classes(project: Project) -> Classes:

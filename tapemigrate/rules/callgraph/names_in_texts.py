@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from tapemigrate.flow.paths import path_of
+from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.places import import_path, place_of, stem
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import set_attributes
 from tapemigrate.rules.project import Project
+from tapemigrate.rules.units import parsed
 from tapemigrate.source.trees import walk
 
 #: One of these stands in a file in which names are put together.
@@ -53,7 +56,12 @@ def by_another_name(
     project: Project, home: Unit, name: str, is_path: Callable[[Unit, str], bool | None]
 ) -> Iterator[str]:
     """How the function may be reached where its name is not called."""
-    for unit in project.units.having(name, *LOOKING_UP):
+    for file in project.units.may_have(name, *LOOKING_UP):
+        # Most look others up: these need not be parsed.
+        texts = _TEXTS.of(file)
+        unit = parsed(file) if texts is not None and texts.may_mean(name) else None
+        if unit is None:
+            continue
         yield from named_in_text(home, unit, name)
         for node, start, end in unit.once(names_put_together):
             if name.startswith(start) and name.endswith(end):
@@ -81,6 +89,27 @@ def named_in_text(home: Unit, unit: Unit, name: str) -> Iterator[str]:
 
 
 # What a file tells by itself; see ``Unit.once``.
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The names that stand as texts, or are imported, and how others begin and end."""
+
+    names: frozenset[str]
+    ends: frozenset[tuple[str, str]]
+
+    def may_mean(self, name: str) -> bool:
+        return name in self.names or any(
+            name.startswith(start) and name.endswith(end) for start, end in self.ends
+        )
+
+
+def _texts_in(unit: Unit) -> _Texts:
+    names = frozenset(filter(str.isidentifier, unit.once(texts_and_imports)))
+    return _Texts(names, frozenset((start, end) for _, start, end in unit.once(names_put_together)))
+
+
+_TEXTS = ByText(_texts_in)
 
 
 def _texts(unit: Unit) -> dict[str, list[ast.Constant]]:

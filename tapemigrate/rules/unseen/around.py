@@ -51,6 +51,19 @@ def called_under(
     return found
 
 
+def names_opened(unit: Unit) -> frozenset[str]:
+    """The names that stand in what ``with`` statements open, and those for which they stand."""
+    found: set[str] = set()
+    for block in unit.nodes(ast.With):
+        for node in _opened(block):
+            if isinstance(node, ast.keyword):
+                found.add(node.arg or "")
+            elif isinstance(node, ast.Name | ast.Attribute):
+                path = unit.names.qualified(node) or ""
+                found |= {last_name(node), path.rpartition(".")[2]}
+    return frozenset(found)
+
+
 def _opened(block: ast.With) -> Iterator[ast.AST]:
     return (node for item in block.items for node in walk(item.context_expr))
 

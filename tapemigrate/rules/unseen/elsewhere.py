@@ -17,8 +17,8 @@ from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.places import lies_in, may_hold
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.units import Later, words_among
-from tapemigrate.rules.unseen.around import called_under
+from tapemigrate.rules.units import Later, parsed, words_among
+from tapemigrate.rules.unseen.around import called_under, names_opened
 from tapemigrate.rules.unseen.bindings import is_shared
 from tapemigrate.rules.unseen.giving import giving_functions
 from tapemigrate.rules.unseen.hazards import opens
@@ -262,8 +262,13 @@ class Elsewhere:
         """The functions of ``unit`` that other files call where something is open of the kind."""
         opening = (n for n, made in self._by_name.items() if any(r.overrides for _, r in made))
         words = [*UNDER, *opening]
-        users = (user for user in project.units.having(*words) if user is not unit)
+        # Most name one of them, and open nothing by it: these need not be parsed.
+        opened = (f for f in project.units.may_have(*words) if self._opens_one(f, words))
+        users = (user for f in opened if (user := parsed(f)) is not None and user is not unit)
         return called_under(project, unit, users, self._opened)
+
+    def _opens_one(self, file: Unit | Later, words: Collection[str]) -> bool:
+        return not (_OPENED.of(file) or frozenset()).isdisjoint(words)
 
     def _opened(self, user: Unit, node: ast.AST) -> Refusal | None:
         found = opens(node)
@@ -387,6 +392,7 @@ _DEFINED = ByText(methods_of)
 _BASES = ByText(bases_in)
 _HANDED_ON = ByText(handed_on)
 _ASKED = ByText(asked_of_parameters)
+_OPENED = ByText(names_opened)
 
 
 def _last(node: ast.expr) -> str:

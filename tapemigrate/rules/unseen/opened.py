@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.unpacking import each_given
+from tapemigrate.rules.by_text import ByText
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
+from tapemigrate.rules.units import parsed
 from tapemigrate.rules.unseen.bindings import is_shared, last_name
 from tapemigrate.rules.unseen.reasons import OVERRIDE
 from tapemigrate.source.trees import top_level, walk
@@ -111,12 +113,19 @@ class Opened:
 
     def _meant(self, name: str) -> Iterator[tuple[Unit, ast.AST]]:
         """The functions, classes and values of the modules of that name."""
-        for unit in self._project.units.having(name):
-            yield from ((unit, each) for each in unit.definitions if each.name == name)
-            for stmt in top_level(unit.tree):
-                for target, value in each_given(stmt):
-                    if last_name(target) == name:
-                        yield unit, value
+        for file in self._project.units.may_have(name):
+            if name in (_GIVEN.of(file) or ()) and (unit := parsed(file)) is not None:
+                yield from ((unit, node) for each, node in _given_in(unit) if each == name)
+
+
+def _given_in(unit: Unit) -> Iterator[tuple[str, ast.AST]]:
+    """The functions and classes of a file, and the values of its module, by name."""
+    yield from ((each.name, each) for each in unit.definitions)
+    for stmt in top_level(unit.tree):
+        yield from ((last_name(target), value) for target, value in each_given(stmt))
+
+
+_GIVEN = ByText(lambda unit: frozenset(name for name, _ in _given_in(unit)))
 
 
 def _opening(unit: Unit, block: ast.With) -> str:
