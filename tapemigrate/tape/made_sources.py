@@ -137,7 +137,10 @@ class MadeSources:
         return Sources([leaf], None)
 
     def _collected(self, value: ast.expr, defs: frozenset[Def], text: str) -> Sources | None:
-        """``{v.name: v for v in tf.global_variables()}``, or one of these: they were there."""
+        """``{v.name: v for v in tf.global_variables()}``, or one of these: they were there.
+
+        So was ``tf.trainable_variables()[0]``.
+        """
         whole = value.value if isinstance(value, ast.Subscript) else value
         match whole:
             case (
@@ -145,17 +148,20 @@ class MadeSources:
                 | ast.SetComp(elt=element, generators=[rows])
                 | ast.DictComp(value=element, generators=[rows])
             ) if path_of(element) is not None and path_of(element) == path_of(rows.target):
-                make = self._many(rows.iter)
+                make = self.many(rows.iter)
                 if make in (Make.VARIABLES, Make.ANY_VARIABLES):
                     one = isinstance(value, ast.Subscript) and not isinstance(
                         value.slice, ast.Slice
                     )
                     every = self.variables(make, defs, text)
-                    leaves = [replace(leaf, many=False) for leaf in every.leaves]
-                    return Sources(leaves, True) if one else every
+                    return _one_of(every) if one else every
+            case ast.Call() | ast.Name() if whole is not value:
+                make = self.many(whole)
+                if make in (Make.VARIABLES, Make.ANY_VARIABLES):
+                    return _one_of(self.variables(make, defs, text))
         return None
 
-    def _many(self, value: ast.expr) -> Make:
+    def many(self, value: ast.expr) -> Make:
         """Which variables a call lists, or a name that it was given."""
         made = origins(self._flow.reads.get(value, frozenset()))
         named = next(iter(made)) if len(made) == 1 else None
@@ -171,7 +177,7 @@ class MadeSources:
         parts: list[ast.expr] = []
         match value:
             case ast.Call():
-                return self._many(value) is Make.ANY_VARIABLES
+                return self.many(value) is Make.ANY_VARIABLES
             case (
                 ast.ListComp(elt=element, generators=rows)
                 | ast.SetComp(elt=element, generators=rows)
@@ -206,6 +212,11 @@ class MadeSources:
     def unpacked(self, made: Def, text: str) -> Sources | None:
         """What of an op's results the name is given; None where that is one tensor."""
         value = made.value
+        if value is not None and text == text_of(made.path):
+            make = self.many(value)
+            if make in (Make.VARIABLES, Make.ANY_VARIABLES):
+                every = self.variables(make, frozenset({made}), text)
+                return every if _is_rest(made) else _one_of(every)
         name = short(self._kinds.name(value.func)) if isinstance(value, ast.Call) else None
         if name is None or not isinstance(value, ast.Call) or text != text_of(made.path):
             return None
@@ -269,6 +280,11 @@ class MadeSources:
         return Sources([leaf], self._evidence(text, value))
 
 
+def _one_of(every: Sources) -> Sources:
+    """One of some variables."""
+    return Sources([replace(leaf, many=False) for leaf in every.leaves], True)
+
+
 def summands(value: ast.expr) -> list[ast.expr]:
     """What is added up: ``a``, ``b`` and ``c`` of ``a + b + c``."""
     found: list[ast.expr] = []
@@ -289,6 +305,13 @@ def _index_of(made: Def) -> int | None:
     target = made.stmt.targets[0] if isinstance(made.stmt, ast.Assign) else None
     elts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
     return next((i for i, e in enumerate(elts) if path_of(e) == made.path), None)
+
+
+def _is_rest(made: Def) -> bool:
+    """Whether the name is given all that others leave: ``first, *rest = weights``."""
+    target = made.stmt.targets[0] if isinstance(made.stmt, ast.Assign) else None
+    elts = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    return any(isinstance(e, ast.Starred) and path_of(e.value) == made.path for e in elts)
 
 
 def _carried(loop: ast.Call) -> ast.expr | None:
