@@ -28,6 +28,7 @@ from tapemigrate.tape.symbols import (
     FILTERS,
     FOUND,
     GETTERS,
+    HAD_BY_ALL,
     LEAF,
     LEAF_PREFIXES,
     LIBRARIES,
@@ -388,9 +389,11 @@ class Kinds(CallEffects):
         )
 
     def gives_what_was(self, call: ast.Call) -> bool:
-        """Whether a function of this file that the call may mean gives what was there before."""
+        """Whether the call may give what was there before: of a function of this file, or what
+        TensorFlow has for all.
+        """
         name = (path_of(call.func) or ("",))[-1].lstrip(".")
-        return any(map(gives_what_was, self._effects.functions(name)))
+        return name in HAD_BY_ALL or any(map(gives_what_was, self._effects.functions(name)))
 
     def _function(self, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The one function of this file that the call may mean."""

@@ -26,6 +26,10 @@ ANY_VARIABLE_LISTS = frozenset(
 )
 #: Of the default graph or of any, what gives the tensors that others have put into a collection.
 GETTERS = ("get_collection", "get_collection_ref")
+#: What gives an object that others get by the same call.
+HAD_BY_ALL = frozenset(
+    {"get_default_graph", "get_variable_scope", "get_default_session", "get_session", "getLogger"}
+)
 # Lists some of the variables that it is given.
 FILTERS = frozenset({"contrib.framework.filter_variables", "contrib.slim.filter_variables"})
 # What makes a variable whatever scope it stands in.

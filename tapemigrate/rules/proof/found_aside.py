@@ -14,6 +14,7 @@ from tapemigrate.flow.states import PARTS
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.bound_alone import bound_alone
+from tapemigrate.rules.proof.only_set import only_sets
 from tapemigrate.rules.proof.put_aside import MOST, PutAside, Read, made_by
 from tapemigrate.source.trees import walk
 
@@ -56,9 +57,17 @@ def functions_run(
 def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[str]:
     """What ``nodes`` may find that was put aside before the scope ran, and not by them."""
     roots = list(nodes)
-    read = _read_by(project, view, roots, view.flow.own_names)
+    # A name of the module that the scope only calls is none of its own.
+    of_module = isinstance(view.scope, ast.Module)
+    own = view.flow.own_names if of_module else bound_alone(project, view, roots)
+    read = _read_by(project, view, roots, own)
     run = {function for _, function, _ in read.called}
-    names = {name for name, setters in read.names.items() if not setters or setters - run}
+    # What was there is gone where one of the functions that run sets it, whatever it was.
+    names = {
+        name
+        for name, setters in read.names.items()
+        if not setters or setters - run or not all(only_sets(f, name) for f in setters)
+    }
     asked = project.once(_unasked)
     return names | {
         f"{holder}.{part}"

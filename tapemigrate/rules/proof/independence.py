@@ -35,7 +35,7 @@ from tapemigrate.rules.proof.holding import Held
 from tapemigrate.rules.proof.imported_values import are_apart
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.made_of_part import may_be_made_of_part
-from tapemigrate.rules.proof.of_variables import is_filled, is_of_variables, may_be_variables
+from tapemigrate.rules.proof.of_variables import is_filled, is_of_variables
 from tapemigrate.rules.proof.one_object import tensors_in
 from tapemigrate.rules.proof.own_methods import certainly_behind, perhaps_behind
 from tapemigrate.rules.proof.passed import (
@@ -55,6 +55,7 @@ from tapemigrate.rules.proof.put_into_object import put_into_object
 from tapemigrate.rules.proof.shared_origin import held_against, share
 from tapemigrate.rules.proof.siblings import given_beside
 from tapemigrate.rules.proof.state_read import finds_state
+from tapemigrate.rules.proof.taken_from_graph import is_looked_up, may_be_shared, may_be_variables
 from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.parts_apart import is_new_part
 from tapemigrate.rules.values.provenance import Tracer
@@ -236,6 +237,8 @@ class Independence:
         assert isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef)
         method, attribute, traced = view.cls is not None, asked.attribute, asked.traced
         if asked.closure is not None:
+            if given is not None and self._may_be_behind(caller, asked.closure, given):
+                return None
             return self._beside_closure(caller, asked, cut, depth)
         if parameter is not None:
             other = argument_for(site.call, scope, parameter, method)
@@ -273,6 +276,15 @@ class Independence:
         if any(value is each for each in passed) or (here is home and site.unit is view.unit):
             return False
         return self._project.view(view.unit, home).kinds.make(value) not in PLAIN
+
+    def _may_be_behind(self, caller: View, closure: frozenset[Def], given: ast.expr) -> bool:
+        """Whether what is passed may be of the graph, and what the closure holds made of it."""
+        if is_looked_up(self._project, caller, given):
+            return True
+        own = set(caller.flow.defs.values())
+        values = [d.value for d in closure if d.value is not None and d in own]
+        networks = any(self._tracer.value(caller, each).network for each in values)
+        return (networks or not closure <= own) and may_be_variables(self._project, caller, given)
 
     def _beside_closure(
         self, caller: View, asked: Asked, cut: frozenset[Def], depth: int
@@ -406,6 +418,10 @@ class Independence:
             return made_above
         if value.network and may_be_variables(self._project, caller, given):
             return False
+        if may_be_shared(self._project, caller, given, passed.run):
+            return None
+        if caller.kinds.make(other) not in PLAIN and is_looked_up(self._project, caller, given):
+            return None
         if (there := are_apart(self._project, caller, given, passed.run)) is not True:
             return there
         if handed_on_together(self._tracer, passed.site, caller, other, cut):

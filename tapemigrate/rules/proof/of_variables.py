@@ -6,34 +6,15 @@ import ast
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import defaults, free_names
-from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.slices import origins
-from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.imported_values import imported_values
 from tapemigrate.rules.values.module_variables import are_variables
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make
-
-_VARIABLE_MAKES = {Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES}
 
 # What stands where ops may be made.
 _COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp)
-
-
-def may_be_variables(project: Project, caller: View, given: ast.expr) -> bool:
-    """Whether what a caller passes as source may be variables, which networks read unseen."""
-    values: list[ast.expr] = [given]
-    path = path_of(given)
-    if path is not None:
-        made = origins(caller.flow.uses_in(given))
-        values = [d.value for d in made if d.value is not None]
-        if len(path) > 1 and path[0] == caller.kinds.self_name and not values:
-            values = attribute_values(project, caller, path[1].lstrip("."))
-    makes = {caller.kinds.make(v) for v in values if path_of(v) is None}
-    return bool(makes & _VARIABLE_MAKES)
 
 
 def is_of_variables(

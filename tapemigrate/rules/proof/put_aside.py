@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.changers import CHANGERS
-from tapemigrate.flow.functions import NamedFunction, free_names, parameters
-from tapemigrate.flow.memory import is_cached, remembers_objects, stores_beyond
-from tapemigrate.flow.paths import looked_up, path_of
+from tapemigrate.flow.functions import NamedFunction, free_names
+from tapemigrate.flow.memory import is_cached, remembers_objects
+from tapemigrate.flow.paths import looked_up, names_class, path_of
 from tapemigrate.flow.sharing import last_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
@@ -22,8 +22,9 @@ from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.places import is_module
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of
+from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of, values_by_path
 from tapemigrate.rules.project import Project
+from tapemigrate.rules.proof.keeping_objects import KeepingObjects, bound_in, kept_by_inner
 from tapemigrate.rules.proof.kept_results import above
 from tapemigrate.rules.proof.parts_of_imported import is_part_of_imported, set_on_classes
 from tapemigrate.rules.proof.parts_read import (
@@ -39,8 +40,7 @@ from tapemigrate.rules.proof.parts_read import (
 from tapemigrate.rules.proof.put_elsewhere import Setters, holding, put_elsewhere, put_through
 from tapemigrate.rules.units import Later, parsed
 from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.held_together import made_at_top
-from tapemigrate.rules.values.keeping import keeping, set_by_methods
+from tapemigrate.rules.values.keeping import set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
 from tapemigrate.source.trees import calls_in, kept, top_level, walk
 from tapemigrate.tape.kinds import Kinds
@@ -120,7 +120,7 @@ class PutAside:
         called = (n for _, root, _, _ in [*pending] for n in calls_in(root)) if objects else ()
         names = {call.func.id for call in called if isinstance(call.func, ast.Name)}
         for name in sorted(names - set(dir(builtins))):
-            if not any(True for _ in _functions(unit, name)):
+            if not any(True for _ in _functions(project, unit, name)):
                 pending += self._objects_called(project, name)
         while pending and len(met) < MOST:
             home, node, bound, owner = pending.pop()
@@ -131,14 +131,14 @@ class PutAside:
             if key not in self._read:
                 self._read[key] = self._read_in(project, home, *key)
             yield self._read[key]
-            pending += [(each, f, _bound_in(f), of) for each, f, of in self._read[key].called]
+            pending += [(each, f, bound_in(f), of) for each, f, of in self._read[key].called]
 
     def _read_in(
         self, project: Project, unit: Unit, root: ast.AST, bound: frozenset[str], owner: str
     ) -> Read:
         found = Read()
         if isinstance(root, NamedFunction):
-            found.inner |= _kept_by_inner(root)
+            found.inner |= kept_by_inner(root)
             if root.name in unit.once(filled_state):
                 found.names[root.name] = _UNKNOWN
         own = set_before(unit, root) if owner else frozenset[ast.Attribute]()
@@ -151,6 +151,9 @@ class PutAside:
                 setters = self._put_through(project, getter) if getter else None
                 if setters is not None:
                     found.names[f"{getter}()"] = setters
+            if isinstance(node, ast.Call) and _is_element(root, node.func):
+                run = self._methods_named(project, "__call__")
+                found.called += [(home, f, ast.unparse(node.func)) for home, f, _ in run]
             if (part := looked_up(node)) is not None:
                 self._part(project, unit, part, owner, inner, found)
                 found.called += self._methods_named(project, part.attr)
@@ -166,6 +169,8 @@ class PutAside:
             # ``ACTIVATION = tf.nn.relu`` is imported, and a name of the module all the same.
             values = unit.once(given_at_top).get(node.id, ()) if isinstance(node, ast.Name) else ()
             named = bool(values) and all(unit.names.qualified(each) for each in values)
+            if self._is_closure(project, unit, node):
+                found.names[ast.unparse(node)] = _UNKNOWN
             if isinstance(node, ast.Name) and (path is None or named):
                 if node.id not in bound:
                     setters = self._setters(project, unit, node.id)
@@ -174,7 +179,7 @@ class PutAside:
             if path is not None:
                 continue
             if isinstance(node, ast.Name):
-                found.called += [*_functions(unit, node.id), *_listed(unit, node.id)]
+                found.called += [*_functions(project, unit, node.id), *_listed(unit, node.id)]
             elif node.attr in unit.once(set_on_classes) or (
                 isinstance(root, NamedFunction)
                 and is_part_of_part(node)
@@ -229,13 +234,32 @@ class PutAside:
                     called, holder = self._methods_named(project, "__call__"), ast.unparse(node)
                 found.called += [(home, function, holder) for home, function, _ in called]
 
+    def _is_closure(self, project: Project, unit: Unit, node: ast.Name | ast.Attribute) -> bool:
+        """The same of a name of the module, or an attribute of ``self``."""
+        if isinstance(node, ast.Name):
+            values = unit.once(given_at_top).get(node.id, ())
+        else:
+            own = is_own(node.value)
+            values = unit.once(values_by_path).get(path_of(node) or (), ()) if own else ()
+        return bool(values) and self._are_closures(project, values)
+
+    def _are_closures(self, project: Project, values: Iterable[ast.expr]) -> bool:
+        """Whether one of ``values`` is what a function made, and keeps something: ``memo(f)``."""
+        calls = (n for value in values for n in walk(value) if isinstance(n, ast.Call))
+        names = {last_of(call.func) for call in calls} - {""}
+        return any(
+            kept_by_inner(function)
+            for name in sorted(names)
+            for _, function, _ in self._methods_named(project, name)
+        )
+
     def _objects_called(
         self, project: Project, name: str
     ) -> Iterator[tuple[Unit, ast.AST, frozenset[str], str]]:
         """What runs where the object of that name is called, of whatever class it is."""
         for each in RUN_WHEN_CALLED:
             for home, function, _ in self._methods_named(project, each):
-                yield home, function, _bound_in(function), name
+                yield home, function, bound_in(function), name
 
     def is_set_later(self, project: Project, name: str) -> bool:
         """Whether a part of that name may be given what an op gave once its object is made."""
@@ -294,13 +318,16 @@ class PutAside:
         module, _, name = path.rpartition(".")
         homes = [(home, there) for home, there in homes_of(project, path) if home is not unit]
         put = [self._setters(project, home, there) for home, there in homes]
-        made = [c for home in homes for c in (*_functions(*home), *_listed(*home))]
+        made = [c for h in homes for c in (*_functions(project, *h), *_listed(*h))]
         for home in project.units.holding(module, _OF_MODULES) if module and not made else ():
             # What a module has no name for is asked of a function there.
             meant = is_module(unit.filename, module, home.filename)
             if meant and home is not unit and name not in home.once(given_at_top):
                 functions = (s for s in top_level(home.tree) if isinstance(s, NamedFunction))
                 made += [(home, f, "") for f in functions if f.name == _OF_MODULES]
+        given = [v for home, there in homes for v in home.once(given_at_top).get(there, ())]
+        if self._are_closures(project, given):
+            put.append(_UNKNOWN)
         setters = next((each for each in reversed(put) if each is not None), None)
         # A package hands on what one of its modules has.
         return setters, made or self._methods_named(project, name)
@@ -362,7 +389,8 @@ def _fits(function: NamedFunction, call: ast.Call) -> bool:
 
 
 def _setters(project: Project, unit: Unit, name: str) -> Setters | None:
-    if name in unit.once(filled_state) or name in unit.once(_keeping_objects):
+    keeping_objects = project.once(KeepingObjects)
+    if name in unit.once(filled_state) or name in keeping_objects.of(unit):
         return _UNKNOWN
     cls = effects_of(unit).class_named(name)
     if cls is not None and _remembers(project, unit, cls):
@@ -393,20 +421,27 @@ def _remembers(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
     return any(remembers_objects(each, named, called) for _, each in above(project, unit, cls))
 
 
-def _functions(unit: Unit, name: str) -> Iterator[_Called]:
+def _functions(project: Project, unit: Unit, name: str) -> Iterator[_Called]:
     """The functions of a name, and what runs where an object of a class of that name is made.
 
-    Of the module's own objects as well: ``total = Total()`` is called by its name.
+    Of the module's own objects as well: ``total = Total()`` is called by its name, and what keeps
+    something is ``layers = [Dense()]``, or ``encode = Net().encode``.
     """
     effects = effects_of(unit)
     yield from ((unit, each, "") for each in effects.functions(name))
-    given = (n for value in unit.once(given_at_top).get(name, ()) for n in walk(value))
-    named = {name, *(n.id for n in given if isinstance(n, ast.Name))}
-    for cls in filter(None, map(effects.class_named, sorted(named))):
-        for each in effects.lineage(cls):
+    given = [n for value in unit.once(given_at_top).get(name, ()) for n in walk(value)]
+    asked = {n.attr for n in given if isinstance(n, ast.Attribute)}
+    for named in sorted({name, *(last_of(n) for n in given if isinstance(n, ast.expr))}):
+        cls = effects.class_named(named)
+        found = [(unit, c) for c in effects.lineage(cls)] if cls is not None else []
+        if cls is None and named != name and names_class(named):
+            found = classes(project).named(named)
+        for home, each in found:
             for stmt in each.body:
-                if isinstance(stmt, NamedFunction) and stmt.name.startswith("__"):
-                    yield unit, stmt, ""
+                if isinstance(stmt, NamedFunction) and (
+                    stmt.name.startswith("__") or stmt.name in asked
+                ):
+                    yield home, stmt, "" if named == name else name
 
 
 def _listed(unit: Unit, name: str) -> Iterator[_Called]:
@@ -417,42 +452,16 @@ def _listed(unit: Unit, name: str) -> Iterator[_Called]:
                 yield from ((unit, f, "") for f in effects_of(unit).functions(each))
 
 
-def _bound_in(function: NamedFunction) -> frozenset[str]:
-    return kept(function, _own_names)
+def _is_element(root: ast.AST, func: ast.expr) -> bool:
+    """Whether what is called is taken out of something: ``layers[0](x)``, or one by one."""
+    if isinstance(func, ast.Subscript):
+        return True
+    return isinstance(func, ast.Name) and func.id in kept(root, _taken_one_by_one)
 
 
-def _own_names(function: ast.AST) -> frozenset[str]:
-    assert isinstance(function, NamedFunction)
-    names = (n for n in walk(function) if isinstance(n, ast.Name))
-    shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
-    stored = {n.id for n in names if isinstance(n.ctx, ast.Store)} - shared
-    return frozenset(stored | {a.arg for a in parameters(function.args)})
-
-
-def _kept_by_inner(function: NamedFunction) -> set[str]:
-    """The names of a function in which functions that it gives back put something."""
-    given = {
-        n.id
-        for stmt in walk(function)
-        if isinstance(stmt, ast.Return) and stmt.value is not None
-        for n in walk(stmt.value)
-        if isinstance(n, ast.Name)
-    }
-    found: set[str] = set()
-    for inner in walk(function):
-        if not isinstance(inner, NamedFunction) or inner is function or inner.name not in given:
-            continue
-        free = free_names(inner)
-        for node in walk(inner):
-            if isinstance(node, ast.Nonlocal):
-                found |= set(node.names)
-            elif stores_beyond(node, set(_bound_in(inner))):
-                found |= {(path_of(getattr(node, "value", None)) or ("",))[0]} & free
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                owner = path_of(node.func.value)
-                if node.func.attr in CHANGERS and owner is not None:
-                    found |= {owner[0]} & free
-    return found & _bound_in(function)
+def _taken_one_by_one(root: ast.AST) -> frozenset[str]:
+    targets = [n.target for n in walk(root) if isinstance(n, ast.For | ast.comprehension)]
+    return frozenset(n.id for each in targets for n in walk(each) if isinstance(n, ast.Name))
 
 
 def made_by(kinds: Kinds, nodes: Iterable[ast.AST]) -> frozenset[str]:
@@ -480,22 +489,6 @@ def _is_result(kinds: Kinds, value: ast.expr) -> bool:
     if isinstance(value, ast.Call):
         return not kinds.gives_what_was(value)
     return isinstance(value, ast.BinOp)
-
-
-def _keeping_objects(unit: Unit) -> frozenset[str]:
-    """The names of the module that hold objects whose methods keep what they make."""
-    effects, methods = effects_of(unit), unit.once(keeping)
-    found: set[str] = set()
-    for name, values in unit.once(made_at_top).items():
-        for value in (v for v in values if isinstance(v, ast.Call)):
-            called = (path_of(value.func) or ("",))[-1].lstrip(".")
-            made, cls = effects.functions(called), effects.class_named(called)
-            members = [m for each in effects.lineage(cls) for m in each.body] if cls else []
-            if any(getattr(m, "name", "") in methods for m in members) or any(
-                map(_kept_by_inner, made)
-            ):
-                found.add(name)
-    return frozenset(found)
 
 
 def _gives_kept(function: NamedFunction) -> bool:
