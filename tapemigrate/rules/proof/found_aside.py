@@ -12,6 +12,7 @@ from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import PARTS
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.bound_alone import bound_alone
 from tapemigrate.rules.proof.only_set import only_sets
@@ -57,10 +58,7 @@ def functions_run(
 def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[str]:
     """What ``nodes`` may find that was put aside before the scope ran, and not by them."""
     roots = list(nodes)
-    # A name of the module that the scope only calls is none of its own.
-    of_module = isinstance(view.scope, ast.Module)
-    own = view.flow.own_names if of_module else bound_alone(project, view, roots)
-    read = _read_by(project, view, roots, own)
+    read = _read_by(project, view, roots, _own_names(project, view, roots))
     run = {function for _, function, _ in read.called}
     # What was there is gone where one of the functions that run sets it, whatever it was.
     names = {
@@ -73,6 +71,20 @@ def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[s
         f"{holder}.{part}"
         for holder, part in _unset(view, roots, read.parts)
         if asked.is_set_later(project, part)
+    }
+
+
+def _own_names(project: Project, view: View, roots: Sequence[ast.AST]) -> frozenset[str]:
+    """The names that are followed in the scope itself, where it calls their objects, too."""
+    own = view.flow.own_names
+    if isinstance(view.scope, ast.Module):
+        return own
+    given = view.unit.once(given_at_top)
+    bound = bound_alone(project, view, roots)
+    return bound | {
+        name
+        for name in own - bound
+        if all(isinstance(v, ast.Call) and view.kinds.makes_object(v) for v in given.get(name, ()))
     }
 
 

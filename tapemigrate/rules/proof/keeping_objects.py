@@ -14,12 +14,16 @@ from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.flow.sharing import last_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import effects_of
+from tapemigrate.rules.indexes import effects_of, kinds_of
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.proof.parts_read import name_at_root
+from tapemigrate.rules.proof.parts_read import is_own, name_at_root
 from tapemigrate.rules.values.held_together import made_at_top
-from tapemigrate.rules.values.keeping import keeping
-from tapemigrate.source.trees import kept, top_level, walk
+from tapemigrate.rules.values.keeping import keeping, set_by_methods
+from tapemigrate.source.trees import children, kept, top_level, walk
+from tapemigrate.tape.kinds import Make
+
+# What gives a function, or a layer, that calls the one that it is handed.
+_WRAPPING = frozenset({"make_template", "Lambda"})
 
 
 class KeepingObjects:
@@ -29,6 +33,7 @@ class KeepingObjects:
         self._project = project
         self._names: dict[str, set[str]] = {}
         self._classes: dict[tuple[str, str], bool] = {}
+        self._methods: dict[str, bool] = {}
 
     def of(self, unit: Unit) -> set[str]:
         """Those of the module ``unit``."""
@@ -44,17 +49,31 @@ class KeepingObjects:
         return self._names[unit.filename]
 
     def _leads_to(self, unit: Unit, value: ast.AST, known: set[str]) -> bool:
-        for node in walk(value):
+        pending = [value]
+        while pending:
+            node = pending.pop()
             if isinstance(node, ast.Name) and node.id in known:
                 return True
+            if isinstance(node, ast.Attribute) and not self._is_method(node.attr):
+                continue  # a number, or a tensor, that the object has
             if isinstance(node, ast.Call) and (name := last_of(node.func)):
+                make = unit.once(kinds_of).make(node)
+                if make is not Make.UNKNOWN and name not in _WRAPPING:
+                    continue
                 if self._keeps(unit, node.func):
                     return True
                 for function in effects_of(unit).functions(name):
                     inside = (n for n in walk(function) if isinstance(n, ast.Call))
                     if kept_by_inner(function) or any(self._keeps(unit, n.func) for n in inside):
                         return True
+            pending += children(node)
         return False
+
+    def _is_method(self, name: str) -> bool:
+        if name not in self._methods:
+            units = self._project.units.defining(name)
+            self._methods[name] = any(effects_of(unit).functions(name) for unit in units)
+        return self._methods[name]
 
     def _keeps(self, unit: Unit, func: ast.expr) -> bool:
         """Whether a class is called that has such methods, of the file or of another one."""
@@ -66,12 +85,19 @@ class KeepingObjects:
             found = [(unit, each) for each in effects.lineage(cls)] if cls is not None else []
             if cls is None and names_class(name) and not is_of_library(unit.names.qualified(func)):
                 found = classes(self._project).named(name)
+            methods = [
+                (home, m) for home, c in found for m in c.body if isinstance(m, NamedFunction)
+            ]
             self._classes[key] = any(
-                getattr(member, "name", "") in home.once(keeping)
-                for home, each in found
-                for member in each.body
-            )
+                method.name in home.once(keeping) for home, method in methods
+            ) and any(_reads_kept(home, method) for home, method in methods)
         return self._classes[key]
+
+
+def _reads_kept(home: Unit, method: NamedFunction) -> bool:
+    """Whether a method reads what methods put on their object."""
+    read = (n for n in walk(method) if isinstance(n, ast.Attribute) and is_own(n.value))
+    return not set_by_methods(home).isdisjoint(n.attr for n in read if isinstance(n.ctx, ast.Load))
 
 
 def _put_at_top(unit: Unit) -> dict[str, list[ast.expr]]:

@@ -7,10 +7,11 @@ shows it.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.project import Project, View
@@ -23,6 +24,9 @@ from tapemigrate.tape.kinds import Make
 _VARIABLES = frozenset({Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES})
 # What is made anew, whatever of.
 _NEW = frozenset({Make.TENSOR, Make.LEAF, Make.PYTHON})
+_COMPUTING = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare)
+# What gives something out of a container.
+_TAKING = frozenset({"get", "pop", "popitem", "values", "items"})
 # Through how many names it is followed.
 _DEPTH = 4
 
@@ -30,10 +34,8 @@ _DEPTH = 4
 def may_be_variables(project: Project, caller: View, given: ast.expr) -> bool:
     """Whether what a caller passes as source may be variables, which networks read unseen."""
     return any(
-        _is_of_variables(project, view, node)
+        isinstance(value, ast.Call | ast.Attribute) and _is_of_variables(project, view, value)
         for view, value in _values(project, caller, given, _DEPTH)
-        for node in walk(value)
-        if isinstance(node, ast.Call | ast.Attribute)
     )
 
 
@@ -74,29 +76,52 @@ def _values(
 ) -> Iterator[tuple[View, ast.expr]]:
     """What an expression stands for, through names; nothing for what is made anew."""
     path = path_of(given)
-    if path is None:
-        computed = isinstance(given, ast.Call) and view.kinds.gives_tensors(given)
-        if view.kinds.make(given) not in _NEW and not computed:
-            yield view, given
-            names = [n for n in walk(given) if isinstance(n, ast.Name)] if depth else []
-            for name in names:
-                if not isinstance(name.ctx, ast.Load):
-                    continue
-                for value in _assigned(view, name):
-                    yield from _values(project, view, value, depth - 1)
-        return
-    values = list(_assigned(view, given))
-    for value in values if depth else ():
-        yield from _values(project, view, value, depth - 1)
-    if len(path) > 1:
-        kept = given_by_object(project, view, given)
-        if path[0] == view.kinds.self_name and not values:
-            attribute = path[1].lstrip(".")
-            kept = [(view, value) for value in attribute_values(project, view, attribute)]
-        yield from ((u, v) for u, v in kept if v is not None and path_of(v) is None)
+    if path is not None:
+        values = list(_assigned(view, given, path))
+        for value in values if depth else ():
+            yield from _values(project, view, value, depth - 1)
+        if len(path) > 1:
+            kept = given_by_object(project, view, given)
+            if path[0] == view.kinds.self_name and not values:
+                attribute = path[1].lstrip(".")
+                kept = [(view, value) for value in attribute_values(project, view, attribute)]
+            yield from ((u, v) for u, v in kept if v is not None and path_of(v) is None)
+    elif not isinstance(given, _COMPUTING) or view.kinds.make(given) not in _NEW:
+        yield view, given
+        for part in _parts(given):
+            yield from _values(project, view, part, depth)
 
 
-def _assigned(view: View, name: ast.expr) -> Iterator[ast.expr]:
+def _parts(value: ast.expr) -> list[ast.expr]:
+    """What an expression may be, or takes its value out of."""
+    match value:
+        case ast.Subscript(value=whole) | ast.Starred(value=whole):
+            return [whole]
+        case ast.IfExp(body=body, orelse=orelse):
+            return [body, orelse]
+        case ast.BoolOp(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return parts
+        case ast.Dict(values=parts):
+            return parts
+        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+            return [value.elt, *(each.iter for each in value.generators)]
+        case ast.DictComp():
+            return [value.value, *(each.iter for each in value.generators)]
+        case ast.Call(func=ast.Name(id=name), args=args) if hasattr(builtins, name):
+            return args
+        case ast.Call(func=ast.Attribute(value=whole, attr=name)) if name in _TAKING:
+            return [whole]
+    return []
+
+
+def _assigned(view: View, name: ast.expr, path: Path) -> Iterator[ast.expr]:
+    """What a name was given, or what it is an element of."""
+    while path[-1].startswith("["):
+        path = path[:-1]
     for made in origins(view.flow.uses_in(name)):
-        if made.value is not None and made.kind is not Kind.MUTATE:
+        if (
+            made.value is not None
+            and made.kind is not Kind.MUTATE
+            and made.path[: len(path)] == path
+        ):
             yield made.value
