@@ -152,7 +152,7 @@ class PutAside:
                 if setters is not None:
                     found.names[f"{getter}()"] = setters
             if isinstance(node, ast.Call) and _is_element(root, node.func):
-                run = self._methods_named(project, "__call__")
+                run = [c for each in RUN_WHEN_CALLED for c in self._methods_named(project, each)]
                 found.called += [(home, f, ast.unparse(node.func)) for home, f, _ in run]
             if (part := looked_up(node)) is not None:
                 self._part(project, unit, part, owner, inner, found)
@@ -275,6 +275,9 @@ class PutAside:
                 for unit in project.units.defining(name)
                 for f in effects_of(unit).functions(name)
             ]
+            if name == "__call__":
+                aliased = project.units.having(name)
+                named += [(u, f, "") for u in aliased for f in u.once(_called_by_another_name)]
             self._methods[name] = named if len(named) <= _NAMESAKES else []
         return self._methods[name]
 
@@ -450,6 +453,19 @@ def _listed(unit: Unit, name: str) -> Iterator[_Called]:
         if isinstance(value, ast.Dict | ast.List | ast.Tuple | ast.Set):
             for each in (n.id for n in walk(value) if isinstance(n, ast.Name)):
                 yield from ((unit, f, "") for f in effects_of(unit).functions(each))
+
+
+def _called_by_another_name(unit: Unit) -> list[NamedFunction]:
+    """The methods that run where an object is called: ``__call__ = forward``."""
+    members = (stmt for cls in unit.nodes(ast.ClassDef) for stmt in cls.body)
+    names = {
+        stmt.value.id
+        for stmt in members
+        if isinstance(stmt, ast.Assign)
+        and isinstance(stmt.value, ast.Name)
+        and any(isinstance(t, ast.Name) and t.id == "__call__" for t in stmt.targets)
+    }
+    return [f for name in sorted(names) for f in effects_of(unit).functions(name)]
 
 
 def _is_element(root: ast.AST, func: ast.expr) -> bool:
