@@ -23,6 +23,22 @@ from tapemigrate.source.trees import arguments_of, calls_in, walk
 _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
 
 
+_TRAINABLE = ("TRAINABLE_VARIABLES", "trainable_variables")
+
+
+def _fills_trainable(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    given = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "name")]
+    if name not in ("add_to_collection", "add_to_collections"):
+        given = [k.value for k in call.keywords if k.arg == "collections"]
+    return any(
+        getattr(node, "attr", getattr(node, "value", None)) in _TRAINABLE
+        for each in given
+        for node in walk(each)
+        if isinstance(node, ast.Attribute | ast.Constant)
+    )
+
+
 class Effects(Members):
     """What the functions and classes of one file write to, read off their source once.
 
@@ -42,6 +58,7 @@ class Effects(Members):
         self._joins = joins
         self._changing: Callable[[str], bool] | None = None
         self._reuses_variables: bool | None = None
+        self._fills_trainable: bool | None = None
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
         self._filling = FilledArguments(self._functions, self._classes, harmless, joins)
@@ -77,6 +94,13 @@ class Effects(Members):
                 if isinstance(node, ast.Attribute | ast.arg | ast.keyword)
             )
         return self._reuses_variables
+
+    @property
+    def fills_trainable(self) -> bool:
+        """Whether the file puts variables of its own choice among those that are trainable."""
+        if self._fills_trainable is None:
+            self._fills_trainable = any(map(_fills_trainable, calls_in(self._tree)))
+        return self._fills_trainable
 
     @property
     def touched(self) -> Touched:

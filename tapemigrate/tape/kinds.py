@@ -81,7 +81,7 @@ _OPERATOR_METHODS = tuple(
     for name in ("add", "mul", "sub", "truediv", "div", "pow", "matmul")
 )
 # What ``tf.get_collection`` gives, by which variables it is asked for.
-_COLLECTED = {"trainable": Make.VARIABLES, "any": Make.ANY_VARIABLES, "": Make.UNKNOWN}
+_COLLECTED = {"any": Make.ANY_VARIABLES, "": Make.UNKNOWN}
 
 _NOT_ITS_OWN = (ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
 # Through how many functions it is looked what they give.
@@ -182,11 +182,12 @@ class Kinds(CallEffects):
         if name.rpartition(".")[2] in CHOOSES:
             return Make.UNKNOWN
         if name in VARIABLE_LISTS:
-            return Make.VARIABLES
+            return self._trainable_ones
         if name in ANY_VARIABLE_LISTS:
             return Make.ANY_VARIABLES
         if name in GETTERS:
-            return _COLLECTED[variables_asked_for(call)]
+            asked = variables_asked_for(call)
+            return self._trainable_ones if asked == "trainable" else _COLLECTED[asked]
         if name in VARIABLE:
             if self._getters and name not in ALWAYS_VARIABLE:
                 return Make.UNKNOWN
@@ -395,6 +396,12 @@ class Kinds(CallEffects):
         name = (path_of(call.func) or ("",))[-1].lstrip(".")
         return name in HAD_BY_ALL or any(map(gives_what_was, self._effects.functions(name)))
 
+    @property
+    def _trainable_ones(self) -> Make:
+        """What the collection of trainable variables holds: others where the file puts some in."""
+        filled = self._effects.fills_trainable
+        return Make.ANY_VARIABLES if filled else Make.VARIABLES
+
     def _function(self, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """The one function of this file that the call may mean."""
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -488,9 +495,9 @@ class Kinds(CallEffects):
             if func.attr == "format" and isinstance(func.value, ast.Constant):
                 return Make.PYTHON
             if func.attr in GETTERS and variables_asked_for(call) == "trainable":
-                return Make.VARIABLES
+                return self._trainable_ones
             if func.attr in ("trainable_variables", "get_trainable_variables"):
-                return Make.UNKNOWN if self._is_alike(func.attr) else Make.VARIABLES
+                return Make.UNKNOWN if self._is_alike(func.attr) else self._trainable_ones
         return Make.UNKNOWN
 
 
