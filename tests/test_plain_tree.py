@@ -25,7 +25,7 @@ def test_what_a_pass_changes_is_done_again() -> None:
     for text in (
         "def f(a):\n    b, c = g(), h()\n    return b\n",
         "def f(*args):\n    a, *rest = [args, 1]\n    return g(*rest)\n",
-        "def f(a):\n    later = partial(g, a)\n    return later(1)\nfrom functools import partial\n",
+        "from functools import partial\ndef f(a):\n    h = partial(g, a)\n    return h(1)\n",
         "def f(a):\n    return g(*[a, 1])\n",
     ):
         file = SourceFile("f.py", text)

@@ -88,7 +88,8 @@ def _values(
             yield from ((u, v) for u, v in kept if v is not None and path_of(v) is None)
     elif not isinstance(given, _COMPUTING) or view.kinds.make(given) not in _NEW:
         yield view, given
-        for part in _parts(given):
+        # What is made anew as an element was read by nobody before.
+        for part in (each for each in _parts(given) if not view.kinds.is_new(each)):
             yield from _values(project, view, part, depth)
 
 
