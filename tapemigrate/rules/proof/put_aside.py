@@ -16,6 +16,7 @@ from tapemigrate.flow.functions import NamedFunction, free_names
 from tapemigrate.flow.memory import is_cached, remembers_objects
 from tapemigrate.flow.paths import looked_up, names_class, path_of
 from tapemigrate.flow.sharing import last_of
+from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
 from tapemigrate.rules.callgraph.imported import homes_of
@@ -57,6 +58,8 @@ _Called = tuple[Unit, NamedFunction, str]
 
 
 _OF_MODULES = "__getattr__"
+# What is set on a library, by the names that those have.
+_ON_LIBRARY = late(r"(?m)^[ \t]*(?:tf|np|tensorflow|numpy|keras|K)\.(\w+)[ \t]*=(?!=)")
 # One of these stands in a file that has properties.
 _PROPERTIES = ("property", ".setter", ".getter")
 
@@ -306,6 +309,8 @@ class PutAside:
         self, project: Project, unit: Unit, node: ast.expr, path: str, found: Read
     ) -> None:
         if is_of_library(path) or gives_no_tensors(path):
+            if path.rpartition(".")[2] in project.once(_set_on_libraries):
+                found.names[ast.unparse(node)] = _UNKNOWN
             return
         if (unit.filename, path) not in self._meant:
             self._meant[unit.filename, path] = self._of_imported(project, unit, path)
@@ -365,6 +370,12 @@ class PutAside:
                 ends = (n.value for n in walk(function) if isinstance(n, ast.Return))
                 pending += (last_of(e.func) or "" for e in ends if isinstance(e, ast.Call))
         return False
+
+
+def _set_on_libraries(project: Project) -> frozenset[str]:
+    """The names that the project sets on modules of libraries: ``tf.features = {}``."""
+    texts = (file.text for _, file in project.units.files())
+    return frozenset(name for text in texts for name in _ON_LIBRARY.findall(text))
 
 
 def _constructors(project: Project, node: ast.Attribute) -> list[_Called]:

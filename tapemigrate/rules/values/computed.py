@@ -225,7 +225,10 @@ class Computed:
             passed.append(call.func.value)
         runs = (path_of(call.func) or ("",))[-1].lstrip(".") != "partial"
         if runs and not functions:  # what those at hand make of it, they were asked
-            given = max(given, Given.TENSORS)
+            # A function that is handed in may be an op itself: ``step(tf.sin, q)``.
+            handed = any(use.made.kind is Kind.PARAM for use in view.flow.uses_in(call.func))
+            by_name = isinstance(call.func, ast.Name) and handed
+            given = Given.UNKNOWN if by_name else max(given, Given.TENSORS)
         return any(
             self._holds(view, a.value if isinstance(a, ast.Starred) else a, given) for a in passed
         )
