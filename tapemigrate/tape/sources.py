@@ -430,7 +430,10 @@ class SourceReader:
         if around is not None:
             return replace(around, leaves=[replace(renamed(x), defs=defs) for x in around.leaves])
         variables = self._evidence.holds_variables(made.path)
-        return Sources([Leaf(defs, text, True, None, variables)], None)
+        # Of a module, it may be put there by what is called.
+        entry = made.kind is Kind.ENTRY and text.endswith("]") and "." in text
+        kept = entry and made.path[0] != self._kinds.self_name
+        return Sources([Leaf(defs, text, True, None, variables, looked_up=kept)], None)
 
     def _taken(self, made: Def, value: ast.expr, text: str, depth: int) -> Sources:
         """What is taken out of ``value``, one by one."""
