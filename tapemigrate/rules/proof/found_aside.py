@@ -11,6 +11,7 @@ from tapemigrate.flow.functions import NamedFunction, named_defaults
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.flow.states import PARTS
+from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
@@ -84,8 +85,14 @@ def _own_names(project: Project, view: View, roots: Sequence[ast.AST]) -> frozen
     return bound | {
         name
         for name in own - bound
-        if all(isinstance(v, ast.Call) and view.kinds.makes_object(v) for v in given.get(name, ()))
+        if all(_is_object_at_hand(view, value) for value in given.get(name, ()))
     }
+
+
+def _is_object_at_hand(view: View, value: ast.expr) -> bool:
+    if not isinstance(value, ast.Call) or is_of_library(view.unit.names.qualified(value.func)):
+        return False
+    return view.kinds.makes_object(value)
 
 
 def _unset(
