@@ -81,7 +81,7 @@ def _values(
         for value in values if depth else ():
             yield from _values(project, view, value, depth - 1)
         if len(path) > 1:
-            kept = given_by_object(project, view, given)
+            kept = given_by_object(project, view, given, listed=False)
             if path[0] == view.kinds.self_name and not values:
                 attribute = path[1].lstrip(".")
                 kept = [(view, value) for value in attribute_values(project, view, attribute)]
