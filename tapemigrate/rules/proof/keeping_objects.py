@@ -90,11 +90,11 @@ class KeepingObjects:
             ]
             self._classes[key] = any(
                 method.name in home.once(keeping) for home, method in methods
-            ) and any(_reads_kept(home, method) for home, method in methods)
+            ) and any(reads_kept(home, method) for home, method in methods)
         return self._classes[key]
 
 
-def _reads_kept(home: Unit, method: NamedFunction) -> bool:
+def reads_kept(home: Unit, method: NamedFunction) -> bool:
     """Whether a method reads what methods put on their object."""
     read = (n for n in walk(method) if isinstance(n, ast.Attribute) and is_own(n.value))
     return not set_by_methods(home).isdisjoint(n.attr for n in read if isinstance(n.ctx, ast.Load))

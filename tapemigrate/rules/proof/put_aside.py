@@ -25,7 +25,12 @@ from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import effects_of, given_at_top, kinds_of, values_by_path
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.proof.keeping_objects import KeepingObjects, bound_in, kept_by_inner
+from tapemigrate.rules.proof.keeping_objects import (
+    KeepingObjects,
+    bound_in,
+    kept_by_inner,
+    reads_kept,
+)
 from tapemigrate.rules.proof.kept_results import above
 from tapemigrate.rules.proof.parts_of_imported import is_part_of_imported, set_on_classes
 from tapemigrate.rules.proof.parts_read import (
@@ -41,7 +46,7 @@ from tapemigrate.rules.proof.parts_read import (
 from tapemigrate.rules.proof.put_elsewhere import Setters, holding, put_elsewhere, put_through
 from tapemigrate.rules.units import Later, parsed
 from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.keeping import set_by_methods
+from tapemigrate.rules.values.keeping import keeping, set_by_methods
 from tapemigrate.rules.values.set_later import may_be_computed_later
 from tapemigrate.source.trees import calls_in, kept, top_level, walk
 from tapemigrate.tape.kinds import Kinds
@@ -87,6 +92,7 @@ class PutAside:
         self._read: dict[tuple[ast.AST, frozenset[str], str], Read] = {}
         self._getters: dict[str, Setters | None] = {}
         self._methods: dict[str, list[_Called]] = {}
+        self._keeping: dict[str, list[_Called]] = {}
         self._later: dict[str, bool] = {}
         self._computing: dict[str, list[tuple[Unit, NamedFunction]]] = {}
         # By a file, and a name of its module; by the file, and what it imports.
@@ -154,9 +160,8 @@ class PutAside:
                 setters = self._put_through(project, getter) if getter else None
                 if setters is not None:
                     found.names[f"{getter}()"] = setters
-            if isinstance(node, ast.Call) and _is_element(root, node.func):
-                run = [c for each in RUN_WHEN_CALLED for c in self._methods_named(project, each)]
-                found.called += [(home, f, ast.unparse(node.func)) for home, f, _ in run]
+            if isinstance(node, ast.Call):
+                found.called += self._run_by_element(project, root, node.func)
             if (part := looked_up(node)) is not None:
                 self._part(project, unit, part, owner, inner, found)
                 found.called += self._methods_named(project, part.attr)
@@ -234,8 +239,40 @@ class PutAside:
                     if holder:
                         found.parts[holder, node.attr] = owner if own else name_at_root(node.value)
                     # What is called is an object, and reads parts of its own.
-                    called, holder = self._methods_named(project, "__call__"), ast.unparse(node)
+                    called = self._methods_named(project, "__call__")
+                    called = called or self._keeping_named(project, "__call__")
+                    holder = ast.unparse(node)
                 found.called += [(home, function, holder) for home, function, _ in called]
+
+    def _run_by_element(self, project: Project, root: ast.AST, func: ast.expr) -> Iterator[_Called]:
+        """What runs where an element of something is called, or a method of it: ``layers[0](x)``.
+
+        Of methods that many classes have, those that find what they kept.
+        """
+        names: tuple[str, ...] = RUN_WHEN_CALLED
+        if isinstance(func, ast.Attribute) and _is_element(root, func.value):
+            names, func = (func.attr,), func.value
+        elif not _is_element(root, func):
+            return
+        for name in names:
+            named = self._methods_named(project, name) or self._keeping_named(project, name)
+            yield from ((home, f, ast.unparse(func)) for home, f, _ in named)
+
+    def _keeping_named(self, project: Project, name: str) -> list[_Called]:
+        """The methods that find what they kept, of classes that have one of that name."""
+        if name not in self._keeping:
+            self._keeping[name] = [
+                (unit, method, "")
+                for unit in project.units.defining(name)
+                for cls in unit.nodes(ast.ClassDef)
+                if effects_of(unit).method(cls, name) is not None
+                for each in effects_of(unit).lineage(cls)
+                for method in each.body
+                if isinstance(method, NamedFunction)
+                and method.name in unit.once(keeping)
+                and reads_kept(unit, method)
+            ]
+        return self._keeping[name]
 
     def _is_closure(self, project: Project, unit: Unit, node: ast.Name | ast.Attribute) -> bool:
         """The same of a name of the module, or an attribute of ``self``."""
