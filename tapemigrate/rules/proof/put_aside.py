@@ -229,6 +229,8 @@ class PutAside:
             own_class = effects_of(unit).class_named(name_at_root(node.value)) is not None
             common = node.attr in QUIET or node.attr in CHANGERS
             called = _constructors(project, node) or self._methods_named(project, node.attr)
+            if own and holder and not called:
+                called = self._keeping_named(project, node.attr)
             if common and not (own or own_class):
                 # Containers and tensors have such methods: the user's are called as theirs are.
                 called = [each for each in called if _fits(each[1], parent)]
