@@ -31,11 +31,19 @@ _TAKING = frozenset({"get", "pop", "popitem", "values", "items"})
 _DEPTH = 4
 
 
-def may_be_variables(project: Project, caller: View, given: ast.expr) -> bool:
-    """Whether what a caller passes as source may be variables, which networks read unseen."""
+def may_be_variables(
+    project: Project, caller: View, given: ast.expr, of_objects: bool = False
+) -> bool:
+    """Whether what a caller passes as source may be variables, which networks read unseen.
+
+    ``of_objects``: one that an object has made for itself counts as well.
+    """
+    values: list[tuple[View, ast.expr | None]] = [*_values(project, caller, given, _DEPTH)]
+    if of_objects:
+        values += given_by_object(project, caller, given, listed=False)
     return any(
         isinstance(value, ast.Call | ast.Attribute) and _is_of_variables(project, view, value)
-        for view, value in _values(project, caller, given, _DEPTH)
+        for view, value in values
     )
 
 
@@ -53,7 +61,7 @@ def may_be_shared(project: Project, caller: View, given: ast.expr, run: Iterable
         for root in run
         for node in walk(root)
     )
-    return alike and may_be_variables(project, caller, given)
+    return alike and may_be_variables(project, caller, given, of_objects=True)
 
 
 def is_looked_up(project: Project, caller: View, given: ast.expr) -> bool:
@@ -81,7 +89,7 @@ def _values(
         for value in values if depth else ():
             yield from _values(project, view, value, depth - 1)
         if len(path) > 1:
-            kept = given_by_object(project, view, given, listed=False)
+            kept = given_by_object(project, view, given)
             if path[0] == view.kinds.self_name and not values:
                 attribute = path[1].lstrip(".")
                 kept = [(view, value) for value in attribute_values(project, view, attribute)]
