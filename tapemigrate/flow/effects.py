@@ -21,8 +21,7 @@ from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, calls_in, walk
 
 _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
-
-
+# The collection of trainable variables, by its name and by its key.
 _TRAINABLE = ("TRAINABLE_VARIABLES", "trainable_variables")
 
 

@@ -277,7 +277,7 @@ class PutAside:
         return self._keeping[name]
 
     def _is_closure(self, project: Project, unit: Unit, node: ast.Name | ast.Attribute) -> bool:
-        """The same of a name of the module, or an attribute of ``self``."""
+        """Whether a name of the module, or an attribute of ``self``, is one; see below."""
         if isinstance(node, ast.Name):
             values = unit.once(given_at_top).get(node.id, ())
         else:

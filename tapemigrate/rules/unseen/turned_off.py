@@ -118,11 +118,11 @@ _known: dict[int, frozenset[str]] = {}
 
 
 def _loaded(file: Unit | Later) -> frozenset[str]:
-    """The modules that a file imports: it is not gone through for more than that."""
+    """The modules that a file imports, by its text alone: it is parsed for no more than that."""
     key = hash(file.text)
     if key not in _known:
         try:
-            tree = file.tree if isinstance(file, Unit) else parse(file.text, "")
+            tree = parse(file.text, "")
         except SourceError:
             tree = ast.Module([], [])
         stmts = (each for each in statements(tree) if isinstance(each, ast.Import | ast.ImportFrom))
