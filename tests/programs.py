@@ -60,7 +60,7 @@ def some_fixtures(folder: Path) -> Path:
     """Copies some fixtures of each family below ``folder``, those of several files as a whole."""
     fixtures = Path(__file__).resolve().parent.parent / "fixtures"
     for family in sorted(each for each in fixtures.iterdir() if each.is_dir()):
-        step = 4 if family.name == "threaded" else 12
+        step = 8 if family.name == "threaded" else 24
         entries = (e for e in family.iterdir() if e.suffix != ".json" and "__" not in e.name)
         for entry in sorted(entries)[::step]:
             (folder / family.name).mkdir(parents=True, exist_ok=True)

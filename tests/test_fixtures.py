@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from functools import cache
 from typing import cast
 
@@ -21,11 +22,12 @@ from tapemigrate.verify.compare import compare, tolerances
 from tapemigrate.verify.pool import Device, Pool
 
 FIXTURES = tuple(fixtures())
+NAMED = {fixture.name: fixture for fixture in FIXTURES}
 WORKERS = min(4, os.cpu_count() or 1)
 
 every_fixture = pytest.mark.parametrize("fixture", FIXTURES, ids=lambda fixture: fixture.name)
 Runs = Callable[[Fixture], oracle.Pending]
-Third = Callable[[Fixture], wire.Observation]
+Third = Callable[[Fixture], Future[wire.Observation] | None]
 
 
 def fix(texts: Mapping[str, str], *, unsafe: bool) -> Result:
@@ -35,11 +37,16 @@ def fix(texts: Mapping[str, str], *, unsafe: bool) -> Result:
 
 
 @cache
+def fixed(name: str, *, unsafe: bool) -> Result:
+    """What becomes of a fixture, asked once for all tests of it."""
+    return fix(NAMED[name].texts, unsafe=unsafe)
+
+
+@cache
 def rewritten(name: str) -> dict[str, str]:
     """The texts of a fixture after the rewrite that its header asks for."""
-    fixture = next(fixture for fixture in FIXTURES if fixture.name == name)
-    result = fix(fixture.texts, unsafe=fixture.expect != "safe")
-    return {**fixture.texts, **result.rewritten}
+    fixture = NAMED[name]
+    return {**fixture.texts, **fixed(name, unsafe=fixture.expect != "safe").rewritten}
 
 
 @pytest.fixture(scope="module")
@@ -49,42 +56,59 @@ def device(pytestconfig: pytest.Config) -> Device:
 
 
 @pytest.fixture(scope="module")
-def runs(request: pytest.FixtureRequest, device: Device) -> Iterator[Runs]:
-    """Gives the runs of a fixture. All that were selected start at once: no worker waits."""
+def pool(device: Device) -> Iterator[Pool]:
+    """The workers that run the fixtures."""
     with contextlib.closing(Pool(size=WORKERS, device=device)) as pool:
-
-        @cache
-        def run(name: str) -> oracle.Pending:
-            fixture = next(fixture for fixture in FIXTURES if fixture.name == name)
-            return oracle.submit(pool, fixture.case(rewritten(name)))
-
-        if "PYTEST_XDIST_WORKER" not in os.environ:
-            for item in request.session.items:
-                if not isinstance(item, pytest.Function) or item.module is not request.module:
-                    continue  # what others call so is another
-                if "runs" in item.fixturenames:
-                    fixture = item.callspec.params["fixture"]
-                    with contextlib.suppress(Exception):
-                        run(fixture.name)
-        yield lambda fixture: run(fixture.name)
+        yield pool
 
 
 @pytest.fixture(scope="module")
-def third(device: Device) -> Iterator[Third]:
+def runs(request: pytest.FixtureRequest, pool: Pool) -> Runs:
+    """Gives the runs of a fixture."""
+
+    @cache
+    def run(name: str) -> oracle.Pending:
+        return oracle.submit(pool, NAMED[name].case(rewritten(name)))
+
+    start_all(request, "runs", run)
+    return lambda fixture: run(fixture.name)
+
+
+@pytest.fixture(scope="module")
+def third(request: pytest.FixtureRequest, pool: Pool) -> Third:
     """Runs a fixture as it stands in float64, as far as that can be, with finite differences."""
-    with contextlib.closing(Pool(size=WORKERS, device=device)) as pool:
 
-        def run(fixture: Fixture) -> wire.Observation:
-            task = fixture.case(fixture.texts).task(fixture.texts, "graph")
-            return pool.submit(dataclasses.replace(task, double=True, finite=True)).result()
+    @cache
+    def run(name: str) -> Future[wire.Observation] | None:
+        fixture = NAMED[name]
+        if not differentiable(fixture):
+            return None
+        task = fixture.case(fixture.texts).task(fixture.texts, "graph")
+        return pool.submit(dataclasses.replace(task, double=True, finite=True))
 
-        yield run
+    start_all(request, "third", run)
+    return lambda fixture: run(fixture.name)
+
+
+def start_all(request: pytest.FixtureRequest, asked: str, run: Callable[[str], object]) -> None:
+    """Starts what the selected tests that have the fixture ``asked`` run: no worker waits."""
+    for item in request.session.items:
+        if not isinstance(item, pytest.Function) or item.module is not request.module:
+            continue  # what others call so is another
+        if asked in item.fixturenames:
+            with contextlib.suppress(Exception):  # the test itself meets it again
+                run(item.callspec.params["fixture"].name)
+
+
+def differentiable(fixture: Fixture) -> bool:
+    """Whether its program can be held against the definition of a derivative."""
+    return "graph" in fixture.before and not fixture.arrays
 
 
 @every_fixture
 def test_expectation(fixture: Fixture) -> None:
-    safe = fix(fixture.texts, unsafe=False)
-    unsafe = fix(fixture.texts, unsafe=True)
+    safe = fixed(fixture.name, unsafe=False)
+    unsafe = fixed(fixture.name, unsafe=True)
     codes = {diagnostic.code for diagnostic in safe.diagnostics}
     messages = [diagnostic.message for diagnostic in safe.diagnostics]
     if fixture.codes:
@@ -123,10 +147,11 @@ def test_same_numbers(fixture: Fixture, runs: Runs, device: Device) -> None:
 @every_fixture
 def test_finite_differences(fixture: Fixture, third: Third) -> None:
     """The old side, which the new one is held against, against the definition of a derivative."""
-    if "graph" not in fixture.before or fixture.arrays:
+    pending = third(fixture)
+    if pending is None:
         return
-    observation = third(fixture)
-    wrong = [each for each in observation.opinions if each.reason is None and not each.agrees]
+    opinions = pending.result().opinions
+    wrong = [each for each in opinions if each.reason is None and not each.agrees]
     assert not wrong
 
 

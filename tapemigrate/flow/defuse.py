@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
+from tapemigrate.flow.code_held import paths_called
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Effect, Kind, Use, Uses
 from tapemigrate.flow.execution import Execution
 from tapemigrate.flow.functions import Function, Scope, parameters, shared_names
@@ -57,7 +58,9 @@ class Flow:
     ) -> None:
         self.scope = scope
         set_here = _parts_set(scope) if twins.whole else frozenset[str]()
-        self._states = States(shared_names(scope), properties, hooked, twins, set_here)
+        self._states = States(
+            shared_names(scope), properties, hooked, twins, set_here, paths_called(scope)
+        )
         self.reads = self._states.reads
         self.defs = self._states.defs
         #: Another number once definitions, or what they use, have changed.

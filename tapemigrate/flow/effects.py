@@ -25,6 +25,30 @@ _REUSING = frozenset({"reuse", "reuse_variables", "AUTO_REUSE"})
 _TRAINABLE = ("TRAINABLE_VARIABLES", "trainable_variables")
 
 
+#: The methods that say what arithmetic with an object does.
+OPERATORS = tuple(
+    f"__{side}{name}__"
+    for side in ("", "r")
+    for name in ("add", "mul", "sub", "truediv", "div", "pow", "matmul")
+)
+
+
+def _says_nothing(_: str) -> bool:
+    return False
+
+
+def _may_reuse(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in _REUSING
+    return isinstance(node, ast.arg | ast.keyword) and node.arg in _REUSING
+
+
+def _may_freeze(node: ast.AST) -> bool:
+    if not isinstance(node, ast.keyword) or node.arg != "trainable":
+        return False
+    return not (isinstance(node.value, ast.Constant) and node.value.value is True)
+
+
 def _fills_trainable(call: ast.Call) -> bool:
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     given = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "name")]
@@ -43,7 +67,7 @@ class Effects(Members):
 
     ``harmless`` tells of a call whether what it means is known to put nothing
     into what it is handed, ``joins`` whether it makes one thing of a list, into which nothing is
-    put.
+    put, ``said`` whether it is known from elsewhere that a fact holds in the file.
     """
 
     def __init__(
@@ -51,13 +75,14 @@ class Effects(Members):
         tree: ast.Module,
         harmless: Callable[[ast.Call], bool] = lambda call: False,
         joins: Callable[[ast.Call], bool] = lambda call: False,
+        said: Callable[[str], bool] = _says_nothing,
     ) -> None:
         super().__init__(tree)
         self._harmless = harmless
         self._joins = joins
         self._changing: Callable[[str], bool] | None = None
-        self._reuses_variables: bool | None = None
-        self._fills_trainable: bool | None = None
+        self._said = said
+        self._facts: dict[str, bool] = {}
         self._outside = Fixpoint[str, frozenset[str]](frozenset())
         self._altered: dict[Function, tuple[frozenset[str], frozenset[str]]] = {}
         self._filling = FilledArguments(self._functions, self._classes, harmless, joins)
@@ -67,12 +92,14 @@ class Effects(Members):
         #: What calls may run by other names than those of functions.
         self.callables = Callables(self._functions, self._given, self._kept)
 
-    def among(self, changing: Callable[[str], bool]) -> Effects:
+    def among(self, changing: Callable[[str], bool], said: Callable[[str], bool]) -> Effects:
         """The same of this file among others; ``changing``: whether a method of that name changes
-        its object, in any of them.
+        its object, in any of them, ``said`` whether another one has it that a fact holds here.
         """
         other = copy(self)
         other._changing = changing
+        other._said = said
+        other._facts = {}
         other._outside = Fixpoint[str, frozenset[str]](frozenset())
         other._altered = {}
         classes = self._functions, self._classes, self._harmless, self._joins
@@ -86,20 +113,55 @@ class Effects(Members):
     @property
     def reuses_variables(self) -> bool:
         """Whether a function that makes a variable may give back one that was there."""
-        if self._reuses_variables is None:
-            self._reuses_variables = any(
-                (node.attr if isinstance(node, ast.Attribute) else node.arg) in _REUSING
-                for node in walk(self._tree)
-                if isinstance(node, ast.Attribute | ast.arg | ast.keyword)
-            )
-        return self._reuses_variables
+        return self._fact("reuses_variables", lambda: any(map(_may_reuse, walk(self._tree))))
+
+    @property
+    def finds_frozen(self) -> bool:
+        """Whether what gives back a variable may give one that is not trainable, and not say so."""
+        return self.reuses_variables and self._fact(
+            "freezes", lambda: any(map(_may_freeze, walk(self._tree)))
+        )
 
     @property
     def fills_trainable(self) -> bool:
-        """Whether the file puts variables of its own choice among those that are trainable."""
-        if self._fills_trainable is None:
-            self._fills_trainable = any(map(_fills_trainable, calls_in(self._tree)))
-        return self._fills_trainable
+        """Whether variables of the program's own choice are put among those that are trainable."""
+        return self._fact(
+            "fills_trainable", lambda: any(map(_fills_trainable, calls_in(self._tree)))
+        )
+
+    @property
+    def has_operators(self) -> bool:
+        """Whether classes say what arithmetic with their objects does."""
+        return self._fact("has_operators", lambda: any(map(self.functions, OPERATORS)))
+
+    @property
+    def has_getters(self) -> bool:
+        """Whether ``get_variable`` may give what a custom getter computes."""
+        return self._fact("under_getters")
+
+    @property
+    def has_creators(self) -> bool:
+        """Whether what makes a variable may be replaced by something else."""
+        return self._fact("under_creators")
+
+    @property
+    def lists_others(self) -> bool:
+        """Whether a method that is named after trainable variables may give others."""
+        return self._fact("lists_others")
+
+    def _fact(self, name: str, of_own: Callable[[], bool] | None = None) -> bool:
+        """What holds by this file itself, or because another one has it so."""
+        if name not in self._facts:
+            self._facts[name] = (of_own is not None and of_own()) or self._said(name)
+        return self._facts[name]
+
+    def keeps_own_object(self, name: str) -> bool:
+        """Whether what has the name, in any scope, may be an object of a class of the program."""
+        return any(
+            (path := path_of(value.func)) is not None and (path[-1].lstrip(".") in self._classes)
+            for value in (*self._given.get(name, ()), *self.kept(name))
+            if isinstance(value, ast.Call)
+        )
 
     @property
     def touched(self) -> Touched:

@@ -78,6 +78,7 @@ class Evaluation:
                 made.uses = united(made.uses, self._free(node, state))
                 made.code, made.parts = free_names(node), free_parts(node)
                 made.alters, made.hands = self._altered(node)
+                self._states.hold(made, defaults(node.args))
                 self._states.reads[node] = frozenset({self._states.use(made)})
                 return self._states.reads[node]
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():

@@ -300,6 +300,7 @@ class Execution(Evaluation):
         made.code, made.parts = free_names(node), free_parts(node)
         if not isinstance(node, ast.ClassDef):
             made.alters, made.hands = self._altered(node)
+            self._states.hold(made, [*node.decorator_list, *defaults(node.args)])
 
     def _hand_to_decorators(
         self, stmt: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, state: State

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Set
 from itertools import chain, compress
 from operator import is_, not_
 
+from tapemigrate.flow.code_held import code_held, names_held
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Kind, Use, Uses, united
 from tapemigrate.flow.objects import Objects, calls_one_of, is_object, repeats
 from tapemigrate.flow.paths import Path, other_name, path_of
 from tapemigrate.flow.sharing import Twins
-from tapemigrate.source.trees import children, walk
+from tapemigrate.source.trees import arguments_of, children, walk
 
 State = dict[Path, Uses]
 #: At the end of a path: all parts of an object, which may be none, but a tensor.
@@ -24,8 +25,6 @@ _ANY = "<any>"
 
 # Of so many names each is taken for one of an object, without a look at all of them for each other.
 _MANY = 30
-# What a function stands in, or one of several.
-_HOLDING_CODE = (ast.Lambda, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.IfExp, ast.BoolOp)
 _FROM_OUTSIDE = (Kind.PARAM, Kind.ENTRY, Kind.MUTATE)
 _NO_TWINS = frozenset[str]()
 _SET = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.LOOP)
@@ -37,11 +36,11 @@ class States:
     ``shared`` are the names of other scopes, ``properties`` attributes that methods compute of
     their object, or set on it, ``hooked`` the classes that do so for all, ``twins`` the attributes
     that hold what others do, in whatever method they were given it; what the scope sets itself,
-    ``set_here``, does so from then on. ``reads`` gives, for
-    every path that is read, the definitions that may reach it; ``stmt`` and ``loops`` are where
+    ``set_here``, does so from then on, ``called`` the paths that are called there. ``reads`` gives,
+    for every path that is read, the definitions that may reach it; ``stmt`` and ``loops`` are where
     the statement stands that is gone through; ``below`` are the longer paths that are known, by
-    each path that they begin with; ``kept`` are the paths that functions change which
-    a call is handed, and what it gives may run later.
+    each path that they begin with; ``kept`` are the paths that functions change which a call is
+    handed, and what it gives may run later.
     """
 
     def __init__(
@@ -51,6 +50,7 @@ class States:
         hooked: Set[str],
         twins: Twins,
         set_here: Set[str],
+        called: Set[Path],
     ) -> None:
         self.defs: dict[tuple[ast.AST | None, Path], Def] = {}
         self.reads: dict[ast.AST, Uses] = {}
@@ -64,6 +64,7 @@ class States:
         self._hooked = hooked
         self._twins = twins
         self._set_here = set_here
+        self._called = called
         # By the loops that they were carried round.
         self._made_uses: dict[frozenset[ast.stmt], dict[Def, Use]] = {}
         self._outside: dict[Def, bool] = {}
@@ -120,12 +121,13 @@ class States:
         """``node`` gives the path a value, which is made of ``uses``."""
         made = self.define(node, path, kind, value)
         made.uses = united(made.uses, uses)
-        if value is not None and _passes_code_on(value):
-            for use in uses:
-                made.code = united(made.code, use.made.code)
-                made.parts = united(made.parts, use.made.parts)
-                made.alters = united(made.alters, use.made.alters)
-                made.hands = united(made.hands, use.made.hands)
+        if value is not None:
+            called = path in self._called
+            self._hold(made, code_held(value, called))
+            if kind is Kind.AUGMENT:
+                self._hold(made, [node])
+            if called:
+                made.held = united(made.held, names_held(value))
         if value is not None and self.kept:
             self._keep(made, uses, value)
         if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
@@ -158,6 +160,10 @@ class States:
             self._outside.clear()
         made.before = united(made.before, earlier)
         self.objects.changed(made, earlier, put)
+        for use in earlier:
+            _pass_code_on(use.made, made)
+        handed = arguments_of(node) if isinstance(node, ast.Call) else put
+        self._hold(made, (held for each in handed for held in code_held(each, False)))
         new = (before | uses) - made.uses
         others = {use for use in new if use.made is not made or use.carried}
         made.uses = united(made.uses, others)
@@ -179,6 +185,18 @@ class States:
             given = {use for u in own if _is_name_of(u.made, path) for use in u.made.uses}
             if (given | own) & before:
                 state[name] = own | {here}
+
+    def hold(self, made: Def, values: Iterable[ast.expr]) -> None:
+        """Calls of ``made`` may call the functions that these values are, or hold."""
+        for value in values:
+            self._hold(made, code_held(value, True))
+            path = path_of(value)
+            made.held = united(made.held, names_held(value) if path is None else {path[0]})
+
+    def _hold(self, made: Def, functions: Iterable[ast.AST]) -> None:
+        for each in functions:
+            for use in self.reads.get(each, NONE):
+                _pass_code_on(use.made, made)
 
     def _may_change(self, state: State, path: Path, place: int, parts: Set[str]) -> bool:
         """Whether a part of an object changes where these attributes of it do, or any may."""
@@ -292,10 +310,12 @@ class States:
         names: set[str] = set()
         parts: set[Path] = set()
         fresh: set[str] = set()
+        held: set[str] = set()
         for use in found:
             if use.made.code:
                 fresh |= use.made.code
                 parts |= use.made.parts
+            held |= use.made.held
         while fresh:
             names |= fresh
             uses: set[Use] = set()
@@ -304,6 +324,10 @@ class States:
             found |= uses
             fresh = set().union(*(u.made.code for u in uses)) - names if uses else set()
             parts = parts.union(*(u.made.parts for u in uses)) if uses else parts
+            held = held.union(*(u.made.held for u in uses)) if uses else held
+        for name in held:
+            # Of another value that the name was given since, it knows nothing.
+            found |= {u for u in self.whole(state, (name,)) if _is_change(u.made)}
         for path in parts:  # those that are not set here are not among the others
             if path[0] in names:
                 found |= self.lookup(state, path)
@@ -376,14 +400,19 @@ def _is_set_after(uses: Uses, changed: Uses) -> bool:
     )
 
 
+def _is_change(made: Def) -> bool:
+    """Whether it changes the object that has the name: ``rows.append(h)``, ``net.h = h``."""
+    return len(made.path) > 1 or made.kind in (Kind.MUTATE, Kind.AUGMENT)
+
+
 def _is_name_of(made: Def, path: Path) -> bool:
     return made.kind is Kind.ASSIGN and made.value is not None and path_of(made.value) == path
 
 
-def _passes_code_on(value: ast.expr) -> bool:
-    """Whether calling the value may call a function that it is made of."""
-    if isinstance(value, ast.Call):
-        name = value.func.attr if isinstance(value.func, ast.Attribute) else None
-        name = value.func.id if isinstance(value.func, ast.Name) else name
-        return name in ("partial", "make_template", "function", "defun", "recompute_grad")
-    return isinstance(value, _HOLDING_CODE) or path_of(value) is not None
+def _pass_code_on(function: Def, made: Def) -> None:
+    if function.code or function.alters or function.hands or function.held:
+        made.code = united(made.code, function.code)
+        made.parts = united(made.parts, function.parts)
+        made.alters = united(made.alters, function.alters)
+        made.hands = united(made.hands, function.hands)
+        made.held = united(made.held, function.held)

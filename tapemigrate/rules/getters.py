@@ -1,92 +1,77 @@
-"""Files whose ``get_variable`` may give what a custom getter of another file computes."""
+"""Custom getters, and creators of variables: what ``get_variable`` gives where one is set."""
 
 from __future__ import annotations
 
 import ast
 
 from tapemigrate.flow.functions import NamedFunction, parameters
-from tapemigrate.rules.by_text import ByText
-from tapemigrate.rules.callgraph.imports_in_text import imports_in
-from tapemigrate.rules.callgraph.places import may_hold, steps_of
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.units import Units
 from tapemigrate.source.trees import walk
 
-_KEYWORD = "custom_getter"
+#: What stands in the text of a file that sets such a getter, and of one that sets a creator.
+GETTING = "custom_getter"
+CREATING = "variable_creator_scope"
+_KEYWORDS = (GETTING, f"{GETTING}_")  # of ``make_template``
 _SETTER = "set_custom_getter"
-_LIBRARIES = ("tensorflow", "numpy")
 
 
-def under_getters(units: Units) -> frozenset[str]:
-    """The names of the files that those import which set such a getter, through any number."""
-    files = dict(units.files())
-    pending = [name for name, file in files.items() if _KEYWORD in file.text and _SETS.of(file)]
-    found: set[str] = set()
-    asked: set[str] = set()
-    # Modules are told by the last steps of paths, so that few files are looked at for each.
-    by_step: dict[str, list[str]] = {}
-    for name in files if pending else ():
-        for step in dict.fromkeys(steps_of(name)):
-            by_step.setdefault(step, []).append(name)
-    while pending:
-        # Of none more than its text is needed.
-        for path in imports_in(files[pending.pop()].text) - asked:
-            asked.add(path)
-            if path.split(".")[0] in _LIBRARIES:
-                continue
-            for name in by_step.get(path.rpartition(".")[2], ()):
-                if name not in found and may_hold(name, path):
-                    found.add(name)
-                    pending.append(name)
-    return frozenset(found)
-
-
-def _sets_getter(unit: Unit) -> bool:
-    """Whether a scope gets a getter there that may give something else than a variable."""
-    if _KEYWORD not in unit.text:
-        return False
-    given = [
-        keyword.value
-        for call in unit.nodes(ast.Call)
-        for keyword in call.keywords
-        if keyword.arg == _KEYWORD
-    ]
-    given += [
-        call.args[0]
-        for call in unit.nodes(ast.Call)
-        if call.args and isinstance(call.func, ast.Attribute) and call.func.attr == _SETTER
-    ]
+def sets_getter(unit: Unit) -> bool:
+    """Whether a scope gets a getter there that may give something else than a variable, or one
+    that is not trainable.
+    """
+    given: list[ast.expr] = []
+    for node in walk(unit.tree):
+        match node:
+            case ast.Call(func=func, args=args, keywords=keywords):
+                given += [k.value for k in keywords if k.arg in _KEYWORDS]
+                if isinstance(func, ast.Attribute) and func.attr == _SETTER:
+                    given += args[:1]
+            case ast.Dict(keys=keys, values=values):
+                # ``tf.variable_scope("net", **options)``
+                pairs = zip(keys, values, strict=True)
+                given += [v for k, v in pairs if getattr(k, "value", None) in _KEYWORDS]
+            case ast.Subscript(slice=ast.Constant(value=key), ctx=ast.Store()) if key in _KEYWORDS:
+                return True
     return any(_computes(unit, value) for value in given)
 
 
-_SETS = ByText(_sets_getter)
+def sets_creator(unit: Unit) -> bool:
+    """The same of what makes variables in a scope: ``tf.variable_creator_scope(frozen)``."""
+    calls = (n for n in unit.nodes(ast.Call) if getattr(n.func, "attr", "") == CREATING)
+    return any(_computes(unit, value) for call in calls for value in call.args[:1])
 
 
 def _computes(unit: Unit, getter: ast.expr) -> bool:
-    if isinstance(getter, ast.Constant) or _is_handed_on(unit, getter):
-        return False
-    name = getter.id if isinstance(getter, ast.Name) else ""
+    name = getattr(getter, "id", getattr(getter, "attr", ""))
     functions: list[ast.AST] = [f for f in unit.definitions if f.name == name]
+    if isinstance(getter, ast.Constant) or (not functions and _is_handed_on(unit, getter)):
+        return False
     if isinstance(getter, ast.Lambda):
         functions = [getter]
     return not functions or not all(map(_gives_the_variable, functions))
 
 
 def _is_handed_on(unit: Unit, getter: ast.expr) -> bool:
-    """Whether it is what the function around was handed, or keeps: ``self._custom_getter``."""
+    """Whether it is what the function around was handed, or keeps: ``self._custom_getter``.
+
+    Whoever hands it in names it so, too.
+    """
     if isinstance(getter, ast.Attribute):
-        return getter.attr.strip("_") == _KEYWORD
+        return getter.attr.strip("_") == GETTING
     scope = unit.parents.get(getter)
     while scope is not None:
         if isinstance(scope, NamedFunction) and isinstance(getter, ast.Name):
-            if getter.id in {a.arg for a in parameters(scope.args)}:
+            known = {a.arg for a in parameters(scope.args) if a.arg.strip("_") == GETTING}
+            if getter.id in known:
                 return True
         scope = unit.parents.get(scope)
     return False
 
 
 def _gives_the_variable(function: ast.AST) -> bool:
-    """Whether it gives what the getter that it is handed does, as it is."""
+    """Whether it gives what the getter that it is handed does, as it is, and as it was asked to."""
+    if any(_decides(node) for node in walk(function)):
+        return False
     if isinstance(function, ast.Lambda):
         ends: list[ast.expr | None] = [function.body]
     else:
@@ -107,3 +92,9 @@ def _gives_the_variable(function: ast.AST) -> bool:
         return bool(values) and all(isinstance(v, ast.Call) and is_variable(v) for v in values)
 
     return bool(ends) and all(map(is_variable, ends))
+
+
+def _decides(node: ast.AST) -> bool:
+    """Whether it says of a variable that it is trainable, or is not."""
+    named = getattr(node, "arg", None) if isinstance(node, ast.keyword) else None
+    return "trainable" in (named, node.value if isinstance(node, ast.Constant) else None)

@@ -13,8 +13,12 @@ from tapemigrate.flow.functions import shared_names
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.unpacking import GIVING, each_given
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.getters import CREATING, GETTING
 from tapemigrate.source.trees import top_level
 from tapemigrate.tape.kinds import Kinds, joins, puts_nothing
+
+# What stands in a file that may have a fact hold in it, where the other files are not asked.
+_WORDS = {"under_getters": GETTING, "under_creators": CREATING}
 
 
 def effects_of(unit: Unit) -> Effects:
@@ -28,21 +32,20 @@ def _effects(unit: Unit) -> Effects:
         unit.tree,
         lambda call: puts_nothing(unit.names, call),
         lambda call: joins(unit.names, call),
+        lambda fact: fact in _WORDS and _WORDS[fact] in unit.text,
     )
 
 
 def kinds_of(
     unit: Unit,
     changing: Callable[[str], bool] | None = None,
-    getters: bool = False,
     effects: Effects | None = None,
 ) -> Kinds:
-    """What expressions of ``unit`` make; ``changing`` and ``getters``: of any file, see there.
+    """What expressions of ``unit`` make; ``changing``: of any file, see there.
 
     ``effects`` are its own among those of other files.
     """
-    getters = getters or "custom_getter" in unit.text
-    return Kinds(unit.names, effects or effects_of(unit), changing, getters)
+    return Kinds(unit.names, effects or effects_of(unit), changing)
 
 
 def imported_names(unit: Unit) -> frozenset[str]:

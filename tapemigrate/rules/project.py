@@ -18,7 +18,6 @@ from tapemigrate.flow.members import HOOKS
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.touched import NO_PARTS
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.getters import under_getters
 from tapemigrate.rules.indexes import (
     bound_names,
     effects_of,
@@ -31,6 +30,7 @@ from tapemigrate.rules.indexes import (
     value_given,
 )
 from tapemigrate.rules.own_names import is_of_comprehension, own_names
+from tapemigrate.rules.said_elsewhere import SaidElsewhere
 from tapemigrate.rules.units import Later, Units
 from tapemigrate.source.decoding import UNKNOWN
 from tapemigrate.source.trees import walk
@@ -153,7 +153,7 @@ class Project:
         self._effects: dict[str, tuple[Effects, Effects]] = {}
         self._mentions: dict[str, Mentions] = {}
         self._methods: dict[str, bool] = {}
-        self._under_getters: frozenset[str] | None = None
+        self._said = SaidElsewhere(self.units)
         self._hooks: tuple[frozenset[str], frozenset[str]] | None = None
         self._assigned: dict[
             str, list[tuple[Unit, ast.Attribute, ast.expr, ast.ClassDef | None]]
@@ -213,7 +213,8 @@ class Project:
         """What the functions and classes of ``unit`` change."""
         own = effects_of(unit)
         if self._effects.get(unit.filename, (None,))[0] is not own:
-            self._effects[unit.filename] = own, own.among(self._changing)
+            said = partial(self._said.holds, filename=unit.filename)
+            self._effects[unit.filename] = own, own.among(self._changing, said)
         return self._effects[unit.filename][1]
 
     def _changing(self, method: str) -> bool:
@@ -251,14 +252,7 @@ class Project:
     def view(self, unit: Unit, scope: Scope) -> View:
         """The view of ``scope``, made once."""
         if scope not in self._views:
-            if self._under_getters is None:
-                self._under_getters = under_getters(self.units)
-            kinds = kinds_of(
-                unit,
-                self.changing,
-                unit.filename in self._under_getters,
-                self.effects(unit),
-            )
+            kinds = kinds_of(unit, self.changing, self.effects(unit))
             kinds.cls = self.class_of(unit, scope)
             kinds.self_name = self_name(unit, scope)
             kinds.elsewhere = partial(self._elsewhere, unit)

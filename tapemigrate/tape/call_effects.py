@@ -295,8 +295,12 @@ def _choices(value: ast.expr) -> list[ast.expr]:
 
 def is_session(func: ast.Attribute) -> bool:
     """``self.sess.run``: numbers come back. Whatever else has a ``run`` may be a network."""
-    path = path_of(func.value)
-    return func.attr == "run" and path is not None and _SESSION.search(path[-1].lower()) is not None
+    return func.attr == "run" and _SESSION.search(name_of_session(func).lower()) is not None
+
+
+def name_of_session(func: ast.Attribute) -> str:
+    """The last name of what the method is called on: ``sess`` of ``self.sess.run``."""
+    return (path_of(func.value) or ("",))[-1].lstrip(".")
 
 
 def variables_asked_for(call: ast.Call) -> str:

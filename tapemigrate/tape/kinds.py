@@ -15,7 +15,12 @@ from tapemigrate.flow.functions import NamedFunction, is_of_class, is_static, pa
 from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.names import Names
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.call_effects import CallEffects, is_session, variables_asked_for
+from tapemigrate.tape.call_effects import (
+    CallEffects,
+    is_session,
+    name_of_session,
+    variables_asked_for,
+)
 from tapemigrate.tape.op_functions import only_computes
 from tapemigrate.tape.plain_calls import makes_none
 from tapemigrate.tape.returned import given, gives_what_was, place_of
@@ -36,6 +41,7 @@ from tapemigrate.tape.symbols import (
     PLACEHOLDERS,
     QUIET,
     SHAPES,
+    SPACED,
     STATIC,
     SYMBOLIC,
     VARIABLE,
@@ -75,11 +81,6 @@ _JOINING = frozenset(
 )
 # Built-in functions that are ops where they are given tensors.
 _OPERATORS = frozenset({"abs", "min", "max", "round", "sum", "pow", "divmod"})
-_OPERATOR_METHODS = tuple(
-    f"__{side}{name}__"
-    for side in ("", "r")
-    for name in ("add", "mul", "sub", "truediv", "div", "pow", "matmul")
-)
 # What ``tf.get_collection`` gives, by which variables it is asked for.
 _COLLECTED = {"any": Make.ANY_VARIABLES, "": Make.UNKNOWN}
 
@@ -96,14 +97,9 @@ class Kinds(CallEffects):
         names: Names,
         effects: Effects,
         changing: Callable[[str], bool] | None = None,
-        getters: bool = False,
     ) -> None:
-        """``changing`` tells whether a method of that name changes its object, in any file.
-
-        ``getters``: ``get_variable`` may give what a custom getter computes.
-        """
+        """``changing`` tells whether a method of that name changes its object, in any file."""
         super().__init__(names, effects, changing)
-        self._getters = getters
         self._tensors: dict[str, bool] = {}
         self._computing: dict[ast.AST, bool] = {}
         #: Which function of another file an import path means, and the kinds of that file.
@@ -123,13 +119,15 @@ class Kinds(CallEffects):
             case ast.Constant() | ast.JoinedStr() | ast.Compare():
                 return Make.PYTHON
             case ast.UnaryOp():
-                return self.make(node.operand)
+                # ``-tf.get_variable(…)`` is a tensor that was made of one.
+                made = self.make(node.operand)
+                return Make.TENSOR if made in (Make.VARIABLE, Make.FROZEN) else made
             case ast.BinOp():
                 return self._arithmetic(node)
             case ast.Attribute() if node.attr in SHAPES and not self._keeps_tensors(node.attr):
                 return Make.PYTHON
             case ast.Attribute(attr="trainable_variables" | "trainable_weights" as name):
-                return Make.UNKNOWN if self._is_alike(name) else Make.VARIABLES
+                return self._called_trainable(name, Make.VARIABLES)
             case ast.Attribute() if node.attr in ("variables", "weights"):
                 return Make.ANY_VARIABLES
             case ast.Subscript():
@@ -189,9 +187,12 @@ class Kinds(CallEffects):
             asked = variables_asked_for(call)
             return self._trainable_ones if asked == "trainable" else _COLLECTED[asked]
         if name in VARIABLE:
-            if self._getters and name not in ALWAYS_VARIABLE:
+            if self._effects.has_creators:
+                return Make.UNKNOWN
+            if name not in ALWAYS_VARIABLE and self._effects.has_getters:
                 return Make.UNKNOWN
             frozen = name.endswith("local_variable") or not _trainable(call)
+            frozen |= name not in ALWAYS_VARIABLE and self._effects.finds_frozen
             return Make.FROZEN if frozen else Make.VARIABLE
         if name in FILTERS:
             listed = self.make(call.args[0]) if call.args else Make.UNKNOWN
@@ -201,7 +202,7 @@ class Kinds(CallEffects):
         if name == "contrib.training.HParams":
             plain = all(self.make(a) is Make.PYTHON for a in arguments_of(call))
             return Make.PYTHON if plain else Make.UNKNOWN
-        if name.startswith(MAKERS):
+        if name.startswith(MAKERS) or name in SPACED:
             given = arguments_of(call)
             plain = all(self.make(a) is Make.PYTHON for a in given)
             return Make.LEAF if plain else Make.TENSOR
@@ -279,7 +280,7 @@ class Kinds(CallEffects):
             return False
         if self._call(value) in (Make.VARIABLE, Make.FROZEN):
             return True
-        function = self._function(value)
+        function = self.called(value)
         if function is None or gives_what_was(function):
             return False
         return any(
@@ -337,7 +338,7 @@ class Kinds(CallEffects):
             return plain and all(self.make(each) is Make.TENSOR for each in given)
         if not isinstance(value, ast.BinOp):
             return self.make(value) is Make.TENSOR
-        if self.has_operators():
+        if self._effects.has_operators:
             return False  # they may give anything
         sides = (value.left, value.right)
         listless = isinstance(value.op, ast.Sub | ast.Div | ast.Pow | ast.MatMult)
@@ -374,10 +375,6 @@ class Kinds(CallEffects):
         """Whether it is a number, or what an op gives."""
         return self.make(node) in (Make.TENSOR, Make.LEAF, Make.PYTHON)
 
-    def has_operators(self) -> bool:
-        """Whether classes of the file say what arithmetic with their objects does."""
-        return any(map(self._effects.functions, _OPERATOR_METHODS))
-
     def reads_no_object(self, call: ast.Call) -> bool:
         """Whether a method is called that, in every class of this file, makes no use of self."""
         if not isinstance(call.func, ast.Attribute):
@@ -396,18 +393,17 @@ class Kinds(CallEffects):
         name = (path_of(call.func) or ("",))[-1].lstrip(".")
         return name in HAD_BY_ALL or any(map(gives_what_was, self._effects.functions(name)))
 
+    def _called_trainable(self, name: str, given: Make) -> Make:
+        """What has such a name; it may be another thing, or give other variables."""
+        if self._is_alike(name):
+            return Make.UNKNOWN
+        return Make.ANY_VARIABLES if self._effects.lists_others else given
+
     @property
     def _trainable_ones(self) -> Make:
         """What the collection of trainable variables holds: others where the file puts some in."""
         filled = self._effects.fills_trainable
         return Make.ANY_VARIABLES if filled else Make.VARIABLES
-
-    def _function(self, call: ast.Call) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        """The one function of this file that the call may mean."""
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        name = call.func.id if isinstance(call.func, ast.Name) else name
-        functions = self._effects.functions(name)
-        return functions[0] if len(functions) == 1 else None
 
     def element(self, made: Def) -> Make:
         """What is unpacked from the call of a function of this file, which tells what it gives."""
@@ -490,14 +486,14 @@ class Kinds(CallEffects):
         if isinstance(func, ast.Attribute):
             if func.attr in _SIZES and not self._effects.functions(func.attr):
                 return Make.UNKNOWN if self._is_alike(func.attr) else Make.PYTHON
-            if is_session(func):
+            if is_session(func) and not self._effects.keeps_own_object(name_of_session(func)):
                 return Make.PYTHON
             if func.attr == "format" and isinstance(func.value, ast.Constant):
                 return Make.PYTHON
             if func.attr in GETTERS and variables_asked_for(call) == "trainable":
                 return self._trainable_ones
             if func.attr in ("trainable_variables", "get_trainable_variables"):
-                return Make.UNKNOWN if self._is_alike(func.attr) else self._trainable_ones
+                return self._called_trainable(func.attr, self._trainable_ones)
         return Make.UNKNOWN
 
 
@@ -523,11 +519,18 @@ _BARREN = {Make.PYTHON, Make.LEAF, Make.VARIABLE, Make.FROZEN}
 _TENSORS = {Make.TENSOR, Make.LEAF, Make.VARIABLE, Make.FROZEN}
 
 
+# Where ``trainable`` stands among the arguments.
+_PLACES_OF_TRAINABLE = {"Variable": 1, "get_variable": 5}
+
+
 def _trainable(call: ast.Call) -> bool:
     """Whether the variable certainly is: a watch that is not needed does no harm."""
     # ``**options`` may hold it, too.
     given = [k.value for k in call.keywords if k.arg in ("trainable", None)]
-    if isinstance(call.func, ast.Attribute | ast.Name) and len(call.args) > 1:
+    if any(k.arg == "synchronization" for k in call.keywords):
+        return False  # ``ON_READ`` makes it one that is not
+    if isinstance(call.func, ast.Attribute | ast.Name):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
-        given += call.args[1:2] if name == "Variable" else []
+        place = _PLACES_OF_TRAINABLE.get(name)
+        given += call.args[place : place + 1] if place is not None else []
     return all(isinstance(value, ast.Constant) and bool(value.value) for value in given)

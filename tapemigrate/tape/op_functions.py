@@ -149,7 +149,7 @@ class _Body:
 
     def _is_computed(self, value: ast.BinOp, seen: frozenset[str]) -> bool:
         """Whether arithmetic makes it: lists are added and repeated, and hold what they held."""
-        if self._kinds.has_operators():
+        if self._kinds.effects.has_operators:
             return False  # they may give anything
         if isinstance(value.op, ast.Sub | ast.Div | ast.Pow | ast.MatMult):
             return True

@@ -22,8 +22,10 @@ from tapemigrate.tape.entering import entering
 from tapemigrate.tape.generators import is_kept_generator
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Sources, assumed_of, taken_for_variables
+from tapemigrate.tape.numbers import number_among
 from tapemigrate.tape.operands import Operands
 from tapemigrate.tape.ops import Ops
+from tapemigrate.tape.order import acts_before
 from tapemigrate.tape.outside import elsewhere, may_be_passed_in, together
 from tapemigrate.tape.putting_aside import PuttingAside
 from tapemigrate.tape.received import Received
@@ -143,6 +145,8 @@ class RegionFinder:
                 "tensor than is passed",
                 SOURCE,
             )
+        if (number := number_among(request, self._flow, self._kinds)) is not None:
+            return number
         target = self._flow.uses_in(request.target)
         stops = stopped_at(request, self._reader, self._room, self._ops)
         if isinstance(stops, Refusal):
@@ -242,6 +246,8 @@ class RegionFinder:
             )
         hoist = inside = False
         if part.inline:
+            if (moved := self._out_of_order(request, part.sources)) is not None:
+                return moved
             hoist = request.stmt is block.body[call] and self._hoistable(request) and last < call
             hoist = hoist and not part.ahead
             inside = not hoist
@@ -504,8 +510,21 @@ class RegionFinder:
         path = path_of(request.target)
         return bool(made) and made <= cut and all(d.path == path for d in made)
 
+    def _out_of_order(self, request: Request, sources: Sources) -> Refusal | None:
+        """That a target which stands in the call cannot stay behind what runs ahead of it."""
+        if not acts_before(request.stmt, request.target, self._kinds):
+            return None
+        rebound = any(d.stmt is request.stmt for leaf in sources.leaves for d in leaf.defs)
+        if not rebound and not acts_before(request.call, request.target, self._kinds):
+            return None  # the whole statement goes on the tape as it is
+        return Refusal(
+            f"`{ast.unparse(request.target)}` is computed behind other parts of its statement, "
+            "which it would have to be moved past",
+            "Compute the target in a statement of its own first.",
+        )
+
     def _hoistable(self, request: Request) -> bool:
-        """Whether the call runs exactly once, whenever its statement does."""
+        """Whether the call runs exactly once, whenever its statement does, and may run ahead."""
         if request.api in ("threaded", "kept"):
             return False
         if request.ahead is not None:
@@ -513,6 +532,8 @@ class RegionFinder:
         if not any(node is request.call for node in walk(request.stmt)):
             return False  # an inner function asks, of what it computes itself
         if repetitions(request.call, request.stmt, self._parents):
+            return False
+        if acts_before(request.stmt, request.target, self._kinds):
             return False
         return not isinstance(request.stmt, ast.While) and not is_elif_test(
             request.stmt, self._parents

@@ -202,7 +202,8 @@ class Room:
                 return False
             after = index is not None and region.last < index and self._since(made, region)
             named = made.kind is Kind.ELEMENT or (made.kind in _TAKEN and made.path[0] in names)
-            if after and named and not self._is_new(made):
+            named = (named and not self._is_new(made)) or self._may_be_frozen(made)
+            if after and named:
                 return False  # another name, given too late, of what the forward pass used
             if isinstance(watched, ast.Name) or made.path[0] in names:
                 continue
@@ -257,6 +258,11 @@ class Room:
         """Whether what is unpacked was made there, by an op."""
         value = made.value
         return value is not None and self._kinds.make(value) in (Make.TENSOR, Make.LEAF)
+
+    def _may_be_frozen(self, made: Def) -> bool:
+        """Whether it is a variable that is found again, and may have been made not trainable."""
+        found = made.value is not None and self._kinds.make(made.value) is Make.FROZEN
+        return found and self._kinds.effects.finds_frozen
 
     def _was_there(self, path: Path | None, region: Region) -> bool:
         """Whether what the region sets on some ways was there before: then it is read first."""

@@ -69,7 +69,7 @@ LEAF = frozenset(
     }
     | {"truncated_normal_initializer", "random_normal_initializer", "constant_initializer"}
     | {"random_uniform_initializer", "zeros_initializer", "ones_initializer", "get_default_graph"}
-    | {"linspace", "lin_space", "stop_gradient"}
+    | {"stop_gradient"}
 )
 LEAF_PREFIXES = (
     "initializers.",
@@ -85,6 +85,8 @@ MAKERS = (
     *("contrib.layers.l1_", "contrib.layers.l2_", "contrib.layers.variance_scaling_"),
     *("contrib.slim.l1_", "contrib.slim.l2_", "contrib.slim.variance_scaling_"),
 )
+#: What lies between two ends, which may be tensors: a gradient flows to them.
+SPACED = frozenset({"linspace", "lin_space"})
 # Values that are affine in these arguments are not leaves when one of them is a tensor.
 AFFINE = frozenset({"mean", "stddev", "minval", "maxval"})
 #: What of ``tf.train`` makes a learning rate smaller, which may be learned itself.

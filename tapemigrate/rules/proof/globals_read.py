@@ -89,12 +89,13 @@ def objects_called(project: Project, region: Region, view: View) -> list[Def]:
     if isinstance(view.scope, ast.Module):
         return []
     module = project.view(view.unit, view.unit.tree)
-    effects = project.effects(view.unit)
+    # A method may have the name, too.
+    code = {d.path for d in module.flow.defs.values() if d.kind in (Kind.FUNCTION, Kind.CLASS)}
     return [
         Def((name,), Kind.ENTRY, None)
         for name in called_here(region, view)
         if any(d.kind in _GIVEN for d in module.flow.given(name))
-        and not (effects.functions(name) or effects.class_named(name))
+        and (name,) not in code
         and outer_definitions(project, view, (name,)) is None
     ]
 

@@ -42,6 +42,7 @@ from tapemigrate.rules.proof.passed import (
     PLAIN,
     another_name,
     asks_one_object,
+    changed_behind,
     handed_to_itself,
     is_called_in_turn,
     is_output_of_object,
@@ -61,6 +62,7 @@ from tapemigrate.rules.values.parts_apart import is_new_part
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.put_by_calls import put_in_argument
 from tapemigrate.rules.values.traces import Provenance
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.asked_properties import read_by
 from tapemigrate.tape.kinds import Make
@@ -244,6 +246,9 @@ class Independence:
             other = argument_for(site.call, scope, parameter, method)
             if other is not None and self._is_made_elsewhere(view, site, other):
                 return None
+            if other is not None and view.flow.yields:
+                if changed_behind(caller, other, begin(site.call)):
+                    return None  # it runs later, and reads it as it is then
             for _ in range(DEPTH if asked.linear else 0):
                 other = handed_to_itself(caller, scope, other, parameter, method)
             if other is None:
@@ -271,11 +276,17 @@ class Independence:
     def _is_made_elsewhere(self, view: View, site: CallSite, value: ast.expr) -> bool:
         """Whether it is a default that is no plain value, made where the caller does not see it."""
         passed = arguments_of(site.call)
+        if any(value is each for each in passed):
+            return False
         home = self._project.scope_of(view.unit, view.scope)
         here = self._project.scope_of(site.unit, site.call)
-        if any(value is each for each in passed) or (here is home and site.unit is view.unit):
+        around = self._project.view(view.unit, home)
+        assert isinstance(view.scope, ast.FunctionDef | ast.AsyncFunctionDef)
+        if changed_behind(around, value, begin(view.scope)):
+            return True  # ``def f(x, rows=rows)``: into which something is put before the call
+        if here is home and site.unit is view.unit:
             return False
-        return self._project.view(view.unit, home).kinds.make(value) not in PLAIN
+        return around.kinds.make(value) not in PLAIN
 
     def _may_be_behind(self, caller: View, closure: frozenset[Def], given: ast.expr) -> bool:
         """Whether what is passed may be of the graph, and what the closure holds made of it."""

@@ -13,7 +13,7 @@ from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import named_by, with_aliases
 from tapemigrate.rules.values.plain_objects import is_plain_object
-from tapemigrate.source.points import begin
+from tapemigrate.source.points import Point, begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.plain_calls import makes_none
@@ -31,6 +31,17 @@ _CODE = (Kind.FUNCTION, Kind.CLASS, Kind.IMPORT)
 _DEPTH = 3
 # Methods that are handed the texts of a command line, and give what these say.
 _PARSING = frozenset({"parse_args", "parse_known_args"})
+
+
+def changed_behind(view: View, value: ast.expr, place: Point) -> bool:
+    """Whether an object that has a name in a value is changed in the scope, further down."""
+    names = {n.id for n in walk(value) if isinstance(n, ast.Name)}
+    return any(
+        d.path[0] in names and d.begin > place
+        for d in (view.flow.defs.values() if names else ())
+        if len(d.path) > 1 or d.kind in (Kind.MUTATE, Kind.AUGMENT)
+        if d.stmt is not None
+    )
 
 
 def another_name(value: ast.expr, view: View) -> frozenset[Def]:

@@ -316,6 +316,8 @@ class Hazards:
         if name == "Input":
             path = self.unit.names.qualified(node) if isinstance(node, ast.expr) else None
             return path is not None and "keras" in path
+        if name == "initial_value":
+            return isinstance(node, ast.Attribute)
         if name == "NodeDef":
             # ``isinstance(op, tf.NodeDef)``, as functions for ``tf.device`` ask, makes none.
             parent = self.unit.parents.get(node)

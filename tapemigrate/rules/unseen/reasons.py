@@ -72,6 +72,15 @@ BY_NAME = Refusal(
     "be followed",
     "Keep the tensors in variables of your own, and open the tape where they are computed.",
 )
+INITIAL = Refusal(
+    "it reads `initial_value`, the very tensor that a variable was made of, which may have been "
+    "computed where no tape is",
+    "Keep that tensor in a variable of your own, and use it by its name.",
+)
+LIFTED = Refusal(
+    "ops are made under `init_scope`, where no tape records",
+    "Compute them outside of `tf.init_scope()`, under the tape.",
+)
 THREADS = Refusal(
     "the forward pass runs in another thread, where a tape does not record",
     "Run the forward pass in the thread that opens the tape.",
@@ -94,6 +103,9 @@ UNSEEN = {
     "get_operation_by_name": BY_NAME,
     "get_operations": BY_NAME,
     "as_graph_element": BY_NAME,
+    "consumers": BY_NAME,
+    "initial_value": INITIAL,
+    "init_scope": LIFTED,
     "create_op": RAW_OPS,
     "NodeDef": RAW_OPS,
     "exec": RAW_OPS,
