@@ -47,7 +47,7 @@ def names_held(value: ast.expr) -> frozenset[str]:
     path = path_of(value)
     if path is not None:
         return frozenset(path[:1] if len(path) > 1 else ())
-    if not isinstance(value, ast.Call) or _may_hold(value):
+    if not isinstance(value, ast.Call) or names_class(_last_of(value)):
         return frozenset()
     paths = [path_of(part) for each in arguments_of(value) for part in code_held(each, False)]
     return frozenset(path[0] for path in paths if path is not None)
@@ -74,9 +74,12 @@ def _parts(node: ast.expr) -> list[ast.expr | None]:
 
 def _may_hold(call: ast.Call) -> bool:
     """Whether what the call gives is a function that it was handed, or an object that keeps it."""
+    return _last_of(call) in _WRAPPING or names_class(_last_of(call))
+
+
+def _last_of(call: ast.Call) -> str:
     path = path_of(call.func)
-    last = path[-1].lstrip(".") if path is not None else getattr(call.func, "attr", "")
-    return last in _WRAPPING or names_class(last)
+    return path[-1].lstrip(".") if path is not None else getattr(call.func, "attr", "")
 
 
 def paths_called(scope: ast.AST) -> frozenset[Path]:
@@ -90,8 +93,9 @@ def _paths_called(scope: ast.AST) -> frozenset[Path]:
     for node in walk(scope):
         if isinstance(node, ast.Call):
             path = path_of(node.func)
-            if path is not None and path[-1].lstrip(".") not in _OF_DATA:
-                found.update((path, path[:-1]))
+            if path is not None:
+                of_data = len(path) > 1 and path[-1].lstrip(".") in _OF_DATA
+                found.update(() if of_data else (path, path[:-1]))
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             taken.append((_paths_in(node.target), _paths_in(node.iter)))
         elif isinstance(node, ast.Assign):
