@@ -58,11 +58,34 @@ def none(getter, name, *args, **kwargs):
     getter(name, *args, **kwargs)
 
 
+def frozen(getter, name, *args, **kwargs):
+    kwargs["trainable"] = False
+    return getter(name, *args, **kwargs)
+
+
+def created(next_creator, **kwargs):
+    return next_creator(**dict(kwargs, trainable=False))
+
+
+def logged(next_creator, **kwargs):
+    return next_creator(**kwargs)
+
+
+
 {code}
 """
 SCOPE = "with tf.variable_scope('net', {}):\n    Net().slopes(tf.ones([2]))"
 
 
+METHOD = """\
+class Scope(object):
+    def custom_getter(self, getter, name, *args, **kwargs):
+        return tf.tanh(getter(name, *args, **kwargs))
+
+    def build(self):
+        with tf.variable_scope("net", custom_getter=self.custom_getter):
+            Net().slopes(tf.ones([2]))
+"""
 USE = "import tensorflow as tf\nfrom layers import Net\n\nNet().slopes(tf.ones([2]))\n"
 
 
@@ -84,6 +107,15 @@ def applicability(code: str, imports: str = "from layers import Net", use: str =
         SCOPE.format("custom_getter=lambda getter, *a, **k: tf.exp(getter(*a, **k))"),
         SCOPE.format("custom_getter=tools.normed"),
         "tf.get_variable_scope().set_custom_getter(normed)\nNet().slopes(tf.ones([2]))",
+        METHOD,
+        SCOPE.format("custom_getter=frozen"),
+        SCOPE.format("**{'custom_getter': normed}"),
+        "options = {}\noptions['custom_getter'] = normed\n" + SCOPE.format("**options"),
+        "def slopes():\n    return Net().slopes(tf.ones([2]))\n\n\n"
+        "tf.make_template('net', slopes, custom_getter_=normed)()",
+        "with tf.variable_creator_scope(created):\n    Net().slopes(tf.ones([2]))",
+        "def build(getter):\n    with tf.variable_scope('n', custom_getter=getter):\n"
+        "        return Net().slopes(tf.ones([2]))",
     ],
 )
 def test_what_computes(code: str) -> None:
@@ -95,6 +127,7 @@ def test_what_computes(code: str) -> None:
     [
         SCOPE.format("custom_getter=None"),
         SCOPE.format("custom_getter=counted"),
+        "with tf.variable_creator_scope(logged):\n    Net().slopes(tf.ones([2]))",
         SCOPE.format("custom_getter=counted, initializer=normed"),
         SCOPE.format("custom_getter=lambda getter, *a, **k: getter(*a, **k)"),
         "def build(custom_getter):\n    with tf.variable_scope('n', custom_getter=custom_getter):\n"

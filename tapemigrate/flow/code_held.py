@@ -10,12 +10,6 @@ from tapemigrate.source.trees import arguments_of, children, kept, walk
 
 # What these give is the function itself, or calls it.
 _WRAPPING = ("partial", "make_template", "function", "defun", "recompute_grad")
-# What is called so of a tensor, a list or a dict is no function of the file.
-_OF_DATA = frozenset(
-    {"assign", "assign_add", "assign_sub", "eval", "get_shape", "initialized_value", "numpy"}
-    | {"read_value", "set_shape", "append", "extend", "insert", "keys", "values", "items", "get"}
-    | {"pop", "update", "setdefault", "copy", "index", "count", "sort", "reverse", "format"}
-)
 
 
 def code_held(value: ast.expr, called: bool) -> Iterator[ast.expr]:
@@ -33,7 +27,9 @@ def code_held(value: ast.expr, called: bool) -> Iterator[ast.expr]:
             yield node
         elif isinstance(node, ast.Call):
             if called or _may_hold(node):
-                pending += [node.func, *arguments_of(node)]
+                pending += arguments_of(node)
+                # What the methods of a class read, is told where they run.
+                pending += [] if names_class(_last_of(node)) else [node.func]
         else:
             pending += _parts(node)
 
@@ -83,7 +79,10 @@ def _last_of(call: ast.Call) -> str:
 
 
 def paths_called(scope: ast.AST) -> frozenset[Path]:
-    """What is called in a scope, as it is or by a method, or holds what is."""
+    """What is called in a scope, or holds what is.
+
+    Of an object whose methods are called, its class tells what they read.
+    """
     return kept(scope, _paths_called)
 
 
@@ -94,8 +93,7 @@ def _paths_called(scope: ast.AST) -> frozenset[Path]:
         if isinstance(node, ast.Call):
             path = path_of(node.func)
             if path is not None:
-                of_data = len(path) > 1 and path[-1].lstrip(".") in _OF_DATA
-                found.update(() if of_data else (path, path[:-1]))
+                found.add(path)
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             taken.append((_paths_in(node.target), _paths_in(node.iter)))
         elif isinstance(node, ast.Assign):
@@ -107,7 +105,7 @@ def _paths_called(scope: ast.AST) -> frozenset[Path]:
         for targets, values in taken:
             if not found.isdisjoint(targets):
                 # ``for act in acts.values()``
-                found.update(values, (path[:-1] for path in values))
+                found.update(values, (path[:-1] for path in values if len(path) > 1))
     return frozenset(found)
 
 

@@ -276,17 +276,19 @@ class Kinds(CallEffects):
 
     def is_new(self, value: ast.expr) -> bool:
         """Whether the call certainly makes new variables, rather than finding old ones."""
-        if not isinstance(value, ast.Call) or self._effects.reuses_variables:
+        if not isinstance(value, ast.Call):
             return False
-        if self._call(value) in (Make.VARIABLE, Make.FROZEN):
+        if self._makes_variable(value):
             return True
         function = self.called(value)
         if function is None or gives_what_was(function):
             return False
-        return any(
-            isinstance(n, ast.Call) and self._call(n) in (Make.VARIABLE, Make.FROZEN)
-            for n in walk(function)
-        )
+        return any(isinstance(n, ast.Call) and self._makes_variable(n) for n in walk(function))
+
+    def _makes_variable(self, call: ast.Call) -> bool:
+        if self._call(call) not in (Make.VARIABLE, Make.FROZEN):
+            return False
+        return not self._effects.reuses_variables or self.tensorflow(call.func) in ALWAYS_VARIABLE
 
     def gives_tensors(self, call: ast.Call, depth: int = _DEPTH) -> bool:
         """Whether a function of the user's is called that gives nothing but what its ops make."""
