@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.source.trees import arguments_of, children, kept, walk
 
-# What these give is the function itself, or calls it.
-_WRAPPING = ("partial", "make_template", "function", "defun", "recompute_grad")
+# What these give is the function itself, calls it, or holds it as an element.
+_WRAPPING = (
+    *("partial", "make_template", "function", "defun", "recompute_grad"),
+    *("dict", "list", "tuple"),
+)
 
 
 def code_held(value: ast.expr, called: bool) -> Iterator[ast.expr]:
