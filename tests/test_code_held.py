@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tapemigrate.flow.code_held import code_held, names_held, paths_called
+from tapemigrate.flow.code_held import code_held, paths_called, paths_held
 
 
 def expression(text: str) -> ast.expr:
@@ -36,15 +36,17 @@ def test_code(text: str, called: bool, expected: set[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("make(rows, [other])", {"rows", "other"}),
-        ("stack.pop", {"stack"}),
+        ("make(rows, [net.other], self)", {("rows",), ("net", ".other")}),
+        ("stack.pop", {("stack",)}),
+        ("self.rows.pop", {("self", ".rows")}),
+        ("self.policy", set()),
         ("rows", set()),
         ("Net(rows)", set()),
         ("3.0", set()),
     ],
 )
-def test_names(text: str, expected: set[str]) -> None:
-    assert names_held(expression(text)) == expected
+def test_paths(text: str, expected: set[tuple[str, ...]]) -> None:
+    assert paths_held(expression(text)) == expected
 
 
 @pytest.mark.parametrize(

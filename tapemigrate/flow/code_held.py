@@ -37,19 +37,19 @@ def code_held(value: ast.expr, called: bool) -> Iterator[ast.expr]:
             pending += _parts(node)
 
 
-def names_held(value: ast.expr) -> frozenset[str]:
-    """The names of objects that what is called by a name reads as they are when it is called.
+def paths_held(value: ast.expr) -> frozenset[Path]:
+    """The objects that what is called by a name reads as they are when it is called.
 
     They are what a function was handed that made it, and whose method it is: ``pop = rows.pop``.
-    What classes are handed, their objects are known to keep.
+    What classes are handed, their objects are known to keep, and methods of its own object a class.
     """
     path = path_of(value)
     if path is not None:
-        return frozenset(path[:1] if len(path) > 1 else ())
+        return frozenset({path[:-1]} if path[:-1] not in ((), ("self",)) else ())
     if not isinstance(value, ast.Call) or names_class(_last_of(value)):
         return frozenset()
     paths = [path_of(part) for each in arguments_of(value) for part in code_held(each, False)]
-    return frozenset(path[0] for path in paths if path is not None)
+    return frozenset(path for path in paths if path is not None and path != ("self",))
 
 
 def _parts(node: ast.expr) -> list[ast.expr | None]:

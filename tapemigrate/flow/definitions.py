@@ -45,7 +45,7 @@ class Def:
     at its path until it changed in place. ``code`` are the outer names that it reads when called,
     ``parts`` the attributes of these, ``alters`` those that it may give something then, or whose
     objects it may change, and ``hands`` those that it hands to what is out of sight. ``held`` are
-    the names of objects that it may have kept and reads when called, as they are then. ``kept`` are
+    the paths of objects that it may have kept and reads when called, as they are then. ``kept`` are
     the paths that functions may change which it was handed, and may run later. ``order`` counts the
     definitions of the scope.
     """
@@ -61,7 +61,7 @@ class Def:
     parts: frozenset[Path] = frozenset()
     alters: frozenset[str] = frozenset()
     hands: frozenset[str] = frozenset()
-    held: frozenset[str] = frozenset()
+    held: frozenset[Path] = frozenset()
     kept: frozenset[Path] = frozenset()
     order: int = 0
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Set
 from itertools import chain, compress
 from operator import is_, not_
 
-from tapemigrate.flow.code_held import code_held, names_held
+from tapemigrate.flow.code_held import code_held, paths_held
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Kind, Use, Uses, united
 from tapemigrate.flow.objects import Objects, calls_one_of, is_object, repeats
 from tapemigrate.flow.paths import Path, other_name, path_of
@@ -127,7 +127,7 @@ class States:
             if kind is Kind.AUGMENT:
                 self._hold(made, [node])
             if called:
-                made.held = united(made.held, names_held(value))
+                made.held = united(made.held, paths_held(value))
         if value is not None and self.kept:
             self._keep(made, uses, value)
         if kind is Kind.ASSIGN and value is not None and (other := path_of(value)) is not None:
@@ -191,7 +191,7 @@ class States:
         for value in values:
             self._hold(made, code_held(value, True))
             path = path_of(value)
-            made.held = united(made.held, names_held(value) if path is None else {path[0]})
+            made.held = united(made.held, paths_held(value) if path is None else {path})
 
     def _hold(self, made: Def, functions: Iterable[ast.AST]) -> None:
         for each in functions:
@@ -310,7 +310,7 @@ class States:
         names: set[str] = set()
         parts: set[Path] = set()
         fresh: set[str] = set()
-        held: set[str] = set()
+        held: set[Path] = set()
         for use in found:
             if use.made.code:
                 fresh |= use.made.code
@@ -325,9 +325,10 @@ class States:
             fresh = set().union(*(u.made.code for u in uses)) - names if uses else set()
             parts = parts.union(*(u.made.parts for u in uses)) if uses else parts
             held = held.union(*(u.made.held for u in uses)) if uses else held
-        for name in held:
-            # Of another value that the name was given since, it knows nothing.
-            found |= {u for u in self.whole(state, (name,)) if _is_change(u.made)}
+        for path in held:
+            # Of another value that the path was given since, it knows nothing.
+            for known in (path, *self.below.get(path, ())):
+                found |= {u for u in state.get(known, NONE) if _is_change(u.made, path)}
         for path in parts:  # those that are not set here are not among the others
             if path[0] in names:
                 found |= self.lookup(state, path)
@@ -400,9 +401,12 @@ def _is_set_after(uses: Uses, changed: Uses) -> bool:
     )
 
 
-def _is_change(made: Def) -> bool:
-    """Whether it changes the object that has the name: ``rows.append(h)``, ``net.h = h``."""
-    return len(made.path) > 1 or made.kind in (Kind.MUTATE, Kind.AUGMENT)
+def _is_change(made: Def, path: Path) -> bool:
+    """Whether it changes the object that has the path: ``rows.append(h)``, ``net.h = h``."""
+    if made.kind is Kind.AUGMENT:
+        # Of a number or a tensor, it gives the name another value.
+        return isinstance(made.value, ast.List | ast.ListComp)
+    return len(made.path) > len(path) or made.kind is Kind.MUTATE
 
 
 def _is_name_of(made: Def, path: Path) -> bool:
