@@ -23,6 +23,7 @@ from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere, filled_by_call
 from tapemigrate.rules.indexes import set_attributes
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.kept_results import above
 from tapemigrate.rules.values.attributes import contents, inherited_values
 from tapemigrate.rules.values.variable_lists import listed_as
 from tapemigrate.source.points import begin
@@ -123,15 +124,23 @@ def is_fixed(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
     Without that, an object that keeps a target is not copied or pickled: a tensor of a graph can be
     neither.
     """
-    if any(kept(each, _decides) for each in project.family(unit, cls)):
+    family = [*project.family(unit, cls), *(each for _, each in above(project, unit, cls))]
+    if any(kept(each, _decides) for each in family):
         return True
-    return any(isinstance(n.func, ast.Name) and n.func.id == "vars" for n in unit.nodes(ast.Call))
+    return any(map(_lists_attributes, unit.nodes(ast.Call)))
+
+
+def _lists_attributes(call: ast.Call) -> bool:
+    """``vars(net)``, ``dir(net)``, ``inspect.getmembers(net)``: a tape would be among them."""
+    name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    return name in ("vars", "getmembers") or (name == "dir" and bool(call.args))
 
 
 def _decides(cls: ast.AST) -> bool:
     return any(
         getattr(node, "id", getattr(node, "name", None)) in _DECIDING
         or (isinstance(node, ast.Attribute) and node.attr == "__dict__")
+        or (isinstance(node, ast.Call) and _lists_attributes(node))
         for node in walk(cls)
     )
 
