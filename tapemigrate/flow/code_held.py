@@ -56,9 +56,7 @@ def _parts(node: ast.expr) -> list[ast.expr | None]:
     match node:
         case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
             return [*parts]
-        case ast.BoolOp(values=parts):
-            return [*parts]
-        case ast.Dict(keys=_, values=parts):
+        case ast.BoolOp(values=parts) | ast.Dict(values=parts):
             return [*parts]
         case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, right=other):
             return [one, other]

@@ -28,7 +28,7 @@ def number_among(request: Request, flow: Flow, kinds: Kinds) -> Refusal | None:
         return Refusal(
             f"`{text}` may be a number, which `tf.gradients` makes a tensor of, and a tape takes "
             "for no target",
-            f"Begin it as a tensor: `{text} = tf.constant(0.0)`.",
+            f"Make a tensor of it: `tf.convert_to_tensor({text})`.",
         )
     return None
 

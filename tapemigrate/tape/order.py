@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.source.points import begin, end
+from tapemigrate.source.points import AHEAD, begin, end
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.call_effects import is_session
 from tapemigrate.tape.kinds import Kinds, Make
@@ -37,7 +37,8 @@ def _is_entered_late(stmt: ast.With | ast.AsyncWith, target: ast.expr) -> bool:
 def _ahead(root: ast.AST, target: ast.expr) -> Iterator[ast.AST]:
     """What stands in the statement and has run when the target does."""
     # A list of targets may be put together of what stands there.
-    start = min(begin(n) for n in walk(target) if isinstance(n, ast.expr) and hasattr(n, "lineno"))
+    parts = (n for n in walk(target) if isinstance(n, ast.expr) and hasattr(n, "lineno"))
+    start = min(map(begin, parts), default=AHEAD)
     pending: list[ast.AST] = [root]
     while pending:
         node = pending.pop()

@@ -274,7 +274,10 @@ class Independence:
         return None
 
     def _is_made_elsewhere(self, view: View, site: CallSite, value: ast.expr) -> bool:
-        """Whether it is a default that is no plain value, made where the caller does not see it."""
+        """Whether it is a default that the caller does not see as it is at the call.
+
+        It is no plain value, and made elsewhere, or something is put into it after it was made.
+        """
         passed = arguments_of(site.call)
         if any(value is each for each in passed):
             return False
