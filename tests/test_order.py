@@ -1,0 +1,63 @@
+"""Targets behind other parts of their statement: moved, left where they are, or told."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import SourceFile
+
+PROGRAM = """\
+import numpy as np
+import tensorflow as tf
+
+VALUES = [1.0, 2.0, 3.0]
+
+
+def drawn(x):
+    return x * x * VALUES.pop()
+
+
+def run(x, sess):
+{body}
+    return z
+"""
+
+
+def fixed(body: str) -> str:
+    text = PROGRAM.format(body="".join(f"    {line}\n" for line in body.splitlines()))
+    result = analyse({"a.py": SourceFile("a.py", text)}, Settings(unsafe_fixes=True), rewrite=True)
+    return result.rewritten.get("a.py", "")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "z = tf.exp(x) + tf.gradients(drawn(x), x)[0]",
+        "z = VALUES.pop() + tf.gradients(x * x, x)[0]",
+        "z = tf.gradients(drawn(x), x)[0] + VALUES.pop()",
+        "z = (lambda: VALUES.pop(), tf.gradients(drawn(x), x)[0])",
+    ],
+)
+def test_what_may_be_moved(body: str) -> None:
+    assert ".gradient(target, x)" in fixed(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "z = VALUES.pop() + tf.gradients(drawn(x), x)[0]",
+        "z = np.random.rand() + tf.gradients(drawn(x), x)[0]",
+        "z = sess.run(x) + tf.gradients(drawn(x), x)[0]",
+        "z = [tf.assign(x, x), tf.gradients(drawn(x), x)[0]]",
+        "with tf.name_scope('a'), tf.control_dependencies(tf.gradients(drawn(x), x)):\n"
+        "    z = tf.identity(x)",
+    ],
+)
+def test_what_stays_where_it_is(body: str) -> None:
+    assert ".gradient(drawn(x), " in fixed(body)
+
+
+def test_arguments_of_the_call() -> None:
+    assert fixed("z = tf.gradients(grad_ys=VALUES.pop(), xs=x, ys=drawn(x))[0]") == ""
