@@ -9,6 +9,7 @@ from tapemigrate.settings import Settings
 from tapemigrate.source.decoding import SourceFile
 
 PROGRAM = """\
+import numpy as np
 import tensorflow as tf
 
 
@@ -22,7 +23,15 @@ def norm(x):
     return tf.nn.l2_loss(x)
 
 
-def slope(x, rate, terms):
+def both(x):
+    return tf.nn.l2_loss(x), 0.0
+
+
+def two(x):
+    return tf.nn.l2_loss(x), tf.reduce_sum(x)
+
+
+def slope(x, rate, terms, extra=0.0, other=None):
     loss = tf.reduce_sum(x ** 3)
 {body}
 """
@@ -41,6 +50,11 @@ def message(body: str) -> str:
         "return tf.gradients([loss, penalty(x, rate)], x)",
         "more = 0.0 if rate else tf.nn.l2_loss(x)\nreturn tf.gradients([loss, more], x)",
         "more = 0.0\nif rate:\n    more += tf.nn.l2_loss(x)\nreturn tf.gradients([loss, more], x)",
+        "losses = [loss, 0.0]\nreturn tf.gradients(losses, x)",
+        "losses = [loss]\nlosses.append(0.0)\nreturn tf.gradients(losses, x)",
+        "main, more = both(x)\nreturn tf.gradients([main, more], x)",
+        "return tf.gradients([loss, np.float32(0.5)], x)",
+        "return tf.gradients([loss, extra], x)",
     ],
 )
 def test_numbers(body: str) -> None:
@@ -51,6 +65,10 @@ def test_numbers(body: str) -> None:
     "body",
     [
         "return tf.gradients([loss, norm(x)], x)",
+        "losses = [loss]\nlosses.append(norm(x))\nreturn tf.gradients(losses, x)",
+        "main, more = two(x)\nreturn tf.gradients([main, more], x)",
+        "main, more = both(x)\nreturn tf.gradients([loss, main], x)",
+        "return tf.gradients([loss, other], x)",
         "more = loss + 0.0\nreturn tf.gradients([loss, more], x)",
         "more = 0.0\nfor each in terms:\n    more += each(x)\nreturn tf.gradients([loss, more], x)",
         "more = True\nreturn tf.gradients(loss, x)",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
+from tapemigrate.flow.functions import Function, named_defaults
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.request import Refusal, Request
 
 
@@ -20,8 +22,7 @@ def number_among(request: Request, flow: Flow, kinds: Kinds) -> Refusal | None:
     target = request.target
     if request.api in ("kept", "threaded"):
         return None  # it is no target here, but what one is made of elsewhere
-    listed = target.elts if isinstance(target, ast.List | ast.Tuple) else [target]
-    for each in listed:
+    for each in _listed(target, flow):
         if not _may_be_number(each, flow, kinds):
             continue
         text = ast.unparse(each)
@@ -33,6 +34,33 @@ def number_among(request: Request, flow: Flow, kinds: Kinds) -> Refusal | None:
     return None
 
 
+def _listed(target: ast.expr, flow: Flow) -> Iterator[ast.expr]:
+    """The targets, also those in a list that has a name, and what is put into it by ``append``."""
+    if isinstance(target, ast.List | ast.Tuple):
+        for each in target.elts:
+            yield from _listed(each, flow)
+        return
+    yield target
+    path = path_of(target)
+    seen: set[Def] = set()
+    pending = [use.made for use in flow.reads.get(target, frozenset())]
+    while pending:
+        made = pending.pop()
+        if made in seen or made.path != path:
+            continue
+        seen.add(made)
+        if made.kind is Kind.MUTATE:
+            pending += [use.made for use in made.before]
+            yield from _appended(made.value)
+        elif made.kind is Kind.ASSIGN and isinstance(made.value, ast.List | ast.Tuple):
+            yield from made.value.elts
+
+
+def _appended(value: ast.expr | None) -> Iterator[ast.expr]:
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        yield from value.args if value.func.attr == "append" else ()
+
+
 def _may_be_number(target: ast.expr, flow: Flow, kinds: Kinds) -> bool:
     if _gives_number(target, kinds):
         return True
@@ -40,17 +68,41 @@ def _may_be_number(target: ast.expr, flow: Flow, kinds: Kinds) -> bool:
     made = [d for d in origins(flow.reads.get(target, frozenset())) if d.path == path]
     if any(d.loops for d in made):
         return False  # a sum that a loop adds to: it has a round
-    values = (d.value for d in made if d.kind is Kind.ASSIGN and d.value is not None)
-    return any(_gives_number(value, kinds) for value in values)
+    args = flow.scope.args if isinstance(flow.scope, Function) else None
+    usual = named_defaults(args) if args is not None else {}
+    if any(d.kind is Kind.PARAM and _is_number(usual.get(d.path[0], target)) for d in made):
+        return True
+    return any(_is_given_number(each, kinds) for each in made)
+
+
+def _is_given_number(made: Def, kinds: Kinds) -> bool:
+    """Whether a name is given one, also as a part of what a function gives."""
+    if made.value is None:
+        return False
+    if made.kind is Kind.ELEMENT and isinstance(made.stmt, ast.Assign):
+        (target, *_) = made.stmt.targets
+        elements = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+        places = [n for n, each in enumerate(elements) if path_of(each) == made.path]
+        ends = _ends(made.value, kinds)
+        given = [e.elts for e in ends if isinstance(e, ast.Tuple) and len(e.elts) == len(elements)]
+        return any(_is_number(each[n]) for each in given for n in places)
+    return made.kind is Kind.ASSIGN and _gives_number(made.value, kinds)
 
 
 def _gives_number(value: ast.expr, kinds: Kinds) -> bool:
     """Whether it is one that is written out, on some way, or a function of the file gives it."""
+    if isinstance(value, ast.Call) and kinds.make(value) is Make.PYTHON:
+        return True  # ``np.float32(0)``
+    return _is_number(value) or any(_is_number(end) for end in _ends(value, kinds))
+
+
+def _ends(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
+    """What a function of the file may give that is called here, as written after ``return``."""
     function = kinds.called(value) if isinstance(value, ast.Call) else None
-    if function is not None and not function.decorator_list:
-        ends = [n.value for n in walk(function) if isinstance(n, ast.Return)]
-        return any(end is not None and _is_number(end) for end in ends)
-    return _is_number(value)
+    if function is None or function.decorator_list:
+        return []
+    ends = [n.value for n in walk(function) if isinstance(n, ast.Return)]
+    return [end for end in ends if end is not None]
 
 
 def _is_number(value: ast.expr) -> bool:
