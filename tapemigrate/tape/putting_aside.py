@@ -10,7 +10,7 @@ from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.hooks import decorator_itself
-from tapemigrate.source.points import begin
+from tapemigrate.source.points import AHEAD, Point, begin
 from tapemigrate.source.trees import declarations
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.leaf import Sources
@@ -46,8 +46,21 @@ class PuttingAside:
         key = (cut, variables, self._flow.version)
         if key not in self._putting:
             self._putting[key] = self._putting_aside(cut, variables)
-        last = max(map(begin, reading))
-        yield from (stmt for stmt in self._putting[key] if begin(stmt) < last)
+        first, last = self._made_at(sources), max(map(begin, reading))
+        yield from (stmt for stmt in self._putting[key] if first <= begin(stmt) < last)
+
+    def _made_at(self, sources: Sources) -> Point:
+        """Where the first of the sources is made, before which nothing can have used it."""
+        made = [d for leaf in sources.leaves for d in leaf.defs]
+        if not made or any(not leaf.defs for leaf in sources.leaves):
+            return AHEAD
+        return min(d.begin for d in made) if all(map(self._is_new_variable, made)) else AHEAD
+
+    def _is_new_variable(self, made: Def) -> bool:
+        value = made.value
+        if made.kind is not Kind.ASSIGN or made.loops or not isinstance(value, ast.Call):
+            return False
+        return self._kinds.tensorflow(value.func) is not None and self._kinds.is_new(value)
 
     def read_by(self, stmt: ast.stmt) -> set[Use]:
         """What a statement reads, or the function that it defines."""

@@ -1,0 +1,65 @@
+"""Where a tape opens, for what ran before the variables were made that it differentiates by."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import SourceFile
+
+PROGRAM = """\
+class Number(object):
+    def __init__(self, value):
+        self.value = value
+
+    def __str__(self):
+        return str(self.value)
+
+
+class Sum(object):
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+    def evaluate(self):
+        self.value = self.a.evaluate() + self.b.evaluate()
+
+
+x = Number(2)
+f = Sum(x, x)
+result = f.evaluate()
+import tensorflow as tf
+
+{making}
+f = x * x * y + y + 2
+g = tf.gradients(f, {sources})
+"""
+
+
+def message(making: str, sources: str) -> str:
+    text = PROGRAM.format(making=making, sources=sources)
+    (found,) = analyse({"a.py": SourceFile("a.py", text)}, Settings(), rewrite=False).diagnostics
+    return found.message
+
+
+@pytest.mark.parametrize(
+    "making",
+    [
+        "x = tf.Variable(3.)\ny = tf.Variable(4.)",
+        'x = tf.get_variable("x", [])\ny = tf.Variable(4.)',
+    ],
+)
+def test_older_than_the_variables(making: str) -> None:
+    assert "a tape round line 25 gives" in message(making, "[x, y]")
+
+
+@pytest.mark.parametrize(
+    ("making", "sources"),
+    [
+        ("x = tf.Variable(3.)\ny = tf.Variable(4.)", "tf.trainable_variables()"),
+        ('x = tf.get_variable("x", [])\ntf.get_variable_scope().reuse_variables()\ny = x', "[x]"),
+    ],
+)
+def test_maybe_not_older(making: str, sources: str) -> None:
+    assert "`tf` is not imported yet" in message(making, sources)
