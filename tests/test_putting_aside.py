@@ -63,3 +63,37 @@ def test_older_than_the_variables(making: str) -> None:
 )
 def test_maybe_not_older(making: str, sources: str) -> None:
     assert "`tf` is not imported yet" in message(making, sources)
+
+
+KEPT = """\
+import locale
+{first}
+
+import tensorflow as tf
+
+KEPT = []
+
+
+def net(x):
+    rate = tf.get_variable("rate", [2])
+    KEPT.append(tf.tanh(x * rate))
+    return tf.add_n(KEPT)
+
+
+x = tf.placeholder(tf.float32, [None, 2])
+y = net(x)
+g = tf.gradients(y, tf.trainable_variables())
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        ('locale.setlocale(locale.LC_ALL, "")', "a tape round line"),
+        ("from helpers import start\n\nstart()", "`tf` is not imported yet"),
+    ],
+)
+def test_libraries_without_tensors(first: str, expected: str) -> None:
+    text = KEPT.format(first=first)
+    (found,) = analyse({"a.py": SourceFile("a.py", text)}, Settings(), rewrite=False).diagnostics
+    assert expected in found.message

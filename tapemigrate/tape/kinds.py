@@ -49,6 +49,7 @@ from tapemigrate.tape.symbols import (
     gives_back,
     short,
 )
+from tapemigrate.tape.texts import is_text
 
 
 class Make(Enum):
@@ -155,6 +156,8 @@ class Kinds(CallEffects):
         return self.alike is not None and self.alike(name)
 
     def _arithmetic(self, node: ast.expr) -> Make:
+        if is_text(node):
+            return Make.PYTHON
         parts: list[ast.expr] = []
         while isinstance(node, ast.BinOp):
             parts.append(node.right)

@@ -11,12 +11,13 @@ from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.functions import NamedFunction, calls_first
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import Backward, backward, origins
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.deferred import Deferred
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.operands import Operands, values_in
 from tapemigrate.tape.symbols import gives_no_tensors
 from tapemigrate.tape.syntax import is_plain, only_iterates, runs_code
+from tapemigrate.tape.texts import is_text
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VALUES = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.MUTATE)
@@ -165,11 +166,24 @@ class Ops:
             return value is not None and self._deferred.enters(value)
         if self.is_barren(made) or self.make(made) in (Make.VARIABLE, Make.FROZEN, Make.VARIABLES):
             return False
+        if made.kind is Kind.MUTATE and isinstance(value, ast.Call) and self._is_apart(value):
+            return False
         if made.kind is Kind.ASSIGN and value is not None and is_plain(value):
             return self.computes_parts(value)
         if made.kind is Kind.ASSIGN and isinstance(value, ast.Lambda):
             return runs_code(value)
         return True
+
+    def _is_apart(self, call: ast.Call) -> bool:
+        """Whether a library without tensors is called, and handed nothing that is the user's:
+        ``locale.setlocale(locale.LC_ALL, "")``.
+        """
+        known = [self._kinds.name(node) for node in (call.func, *arguments_of(call))]
+        made = [self._kinds.make(node) is Make.PYTHON for node in arguments_of(call)]
+        return all(
+            number or (name is not None and gives_no_tensors(name))
+            for name, number in zip(known, [False, *made], strict=True)
+        )
 
     def is_number(self, made: Def) -> bool:
         """Whether it certainly is a number, or another value without tensors."""
@@ -257,6 +271,8 @@ class Ops:
         while todo:
             made = todo.pop()
             changed = made.kind in (Kind.AUGMENT, Kind.MUTATE)
+            if made.kind is Kind.AUGMENT and made.value is not None and is_text(made.value):
+                continue  # and so was what it is added to
             before = {u.made for u in made.before} if changed else set()
             if self.make(made) is not Make.PYTHON or made.kind not in _VALUES:
                 return False

@@ -121,7 +121,7 @@ RUN_WHEN_CALLED = ("__call__", "call", "_build")
 _HANDS_ON = frozenset(
     {"asyncio", "builtins", "collections", "concurrent", "contextlib", "copy", "dataclasses"}
     | {"enum", "functools", "importlib", "inspect", "itertools", "multiprocessing", "operator"}
-    | {"contextvars", "heapq", "queue", "threading", "types", "typing", "weakref"}
+    | {"contextvars", "heapq", "queue", "runpy", "threading", "types", "typing", "weakref"}
 )
 # Libraries that give numbers, texts and objects of their own.
 _NO_TENSORS = sys.stdlib_module_names - _HANDS_ON | frozenset(

@@ -14,7 +14,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import kinds_of, reads
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.computed import Computed
-from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.source.trees import arguments_of, children
 from tapemigrate.tape.kinds import INDEPENDENT
 
 # Through how many methods it is looked whether constructors alone call them.
@@ -67,9 +67,15 @@ def _is_constructor(project: Project, method: str, depth: int = _DEPTH) -> bool:
 def _is_op(unit: Unit, value: ast.expr) -> bool:
     """Whether arithmetic is done with what is unknown."""
     kinds = unit.once(kinds_of)
-    return any(
-        isinstance(node, ast.BinOp) and kinds.make(node) not in INDEPENDENT for node in walk(value)
-    )
+    pending: list[ast.AST] = [value]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.expr) and kinds.make(node) in INDEPENDENT:
+            continue  # ``open(folder + name)``
+        if isinstance(node, ast.BinOp):
+            return True
+        pending += children(node)
+    return False
 
 
 def _set_later(unit: Unit) -> dict[str, list[tuple[str, ast.expr | None]]]:
