@@ -282,8 +282,10 @@ def _changing() -> frozenset[str]:
     from tapemigrate.rules.unseen.reasons import OVERRIDE
     from tapemigrate.rules.unseen.rewired import REWIRING_FILES
     from tapemigrate.rules.unseen.turned_off import SWITCHES
+    from tapemigrate.rules.unseen.variable_settings import WORDS
 
-    return frozenset(FOREIGN + word for word in (OVERRIDE, *SWITCHES, *REWIRING_FILES))
+    words = (OVERRIDE, *SWITCHES, *REWIRING_FILES, *WORDS)
+    return frozenset(FOREIGN + word for word in words)
 
 
 def _text(path: str) -> Text:

@@ -35,6 +35,7 @@ from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.opened import may_be_open
 from tapemigrate.rules.unseen.other_code import runs_other_code
 from tapemigrate.rules.unseen.turned_off import turned_off
+from tapemigrate.rules.unseen.variable_settings import set_elsewhere
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
@@ -113,6 +114,7 @@ class Places:
         seeded: dict[Request, list[str]] = defaultdict(list)
         for request in requests:
             refusal = turned_off(self._project, self._view.unit)
+            refusal = refusal or set_elsewhere(self._project, self._view.unit)
             refusal = refusal or self._danger.refuse(request)
             refusal = refusal or self._danger.looked_up(named(request))
             refusal = refusal or imported.refuse(self._danger, self._view, request)

@@ -25,7 +25,6 @@ from tapemigrate.rules.unseen.objects import (
 from tapemigrate.rules.unseen.own_graphs import outside_own_graphs
 from tapemigrate.rules.unseen.reasons import (
     BY_NAME,
-    CACHING,
     CHANGED,
     DEFUN,
     HUB,
@@ -47,6 +46,7 @@ from tapemigrate.rules.unseen.reasons import (
 )
 from tapemigrate.rules.unseen.registered import asking_for_more
 from tapemigrate.rules.unseen.rewired import rewires
+from tapemigrate.rules.unseen.variable_settings import set_by
 from tapemigrate.rules.unseen.whole_file import done_by, overriding, told_by
 from tapemigrate.rules.unseen.words import is_defun, last_of, may_hold
 from tapemigrate.source.trees import arguments_of, kept, walk
@@ -260,8 +260,8 @@ class Hazards:
         """Why a tape would miss what ``node`` runs, wherever the tape opens."""
         if isinstance(node, ast.FunctionDef):
             return DEFUN if any(map(is_defun, node.decorator_list)) else None
-        if isinstance(node, ast.keyword):
-            return CACHING if _caches(node) else None
+        if isinstance(node, ast.keyword | ast.arguments | ast.Dict | ast.Assign):
+            return set_by(node)
         if isinstance(node, ast.Call):
             if is_defun(node):
                 return DEFUN
@@ -512,10 +512,3 @@ def _may_use_libraries(unit: Unit) -> bool:
 def _may_make_ops(unit: Unit) -> bool:
     """Whether a call may be one for which ``_call`` gives ``RAW_OPS``."""
     return may_hold(unit, MAKING_OPS)
-
-
-def _caches(node: ast.keyword) -> bool:
-    """Whether variables are made with copies; what hands on what it is handed may have none."""
-    if node.arg != "caching_device" or last_of(node.value) == "caching_device":
-        return False
-    return not (isinstance(node.value, ast.Constant) and node.value.value is None)

@@ -128,6 +128,10 @@ CACHING = Refusal(
     "it makes variables with `caching_device`, whose cached copies a tape does not see",
     "Drop `caching_device`; a tape then watches the variables themselves.",
 )
+REFERENCES = Refusal(
+    "it makes reference variables (`use_resource=False`), which no tape can watch",
+    "Drop `use_resource=False`: TensorFlow 2 makes resource variables.",
+)
 # What makes a function that holds it dangerous for the files that import that function.
 SPREADING = {
     "gradient_override_map": Refusal(
@@ -138,6 +142,7 @@ SPREADING = {
     **dict.fromkeys(IMPORTING, IMPORTED),
     **dict.fromkeys(LOOKING_UP, BY_NAME),
     "set_caching_device": CACHING,
+    "set_use_resource": REFERENCES,
 }
 OVERRIDE = "gradient_override_map"
 #: What is said of a function that is called where a ``with`` statement does such a thing.
@@ -158,6 +163,7 @@ MARKS = (
     | {
         *("create_op", "NodeDef", "Operation", "Defun", HUB, "saved_model"),
         *("graph_replace", "copy_with_input_replacements", "caching_device"),
+        "use_resource",
         *ASKING,
     }
 )
@@ -175,6 +181,7 @@ TAINTING = (
 )
 BY_HAND = (
     *(*MAKING_OPS, *SPREADING, *CHANGED, *IN_LIBRARIES, *REWIRING_WORDS, "Defun", "caching_device"),
+    "use_resource",
     *(word for word, why in UNSEEN.items() if why is RAW_OPS),
 )
 PATCHED = ("gradients", "hessians", "tensorflow.gradients", "tensorflow.compat.v1.gradients")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.reasons import (
+    CACHING,
     CHANGED,
     IMPORTING,
     IMPORTS,
@@ -19,6 +20,8 @@ from tapemigrate.rules.unseen.reasons import (
     WHOLE_FILE,
 )
 from tapemigrate.rules.unseen.rewired import REWIRING, rewires
+from tapemigrate.rules.unseen.variable_settings import WORDS as SETTING_WORDS
+from tapemigrate.rules.unseen.variable_settings import set_by
 from tapemigrate.rules.unseen.words import is_defun, last_of, may_hold
 from tapemigrate.tape.request import Refusal
 from tapemigrate.tape.symbols import short
@@ -32,11 +35,14 @@ _TELLING: frozenset[type[ast.AST]] = frozenset(
         ast.Name,
         ast.Subscript,
         ast.Call,
-        ast.keyword,
         ast.Expr,
         ast.FunctionDef,
     }
 )
+
+
+# Of these, settings of variables.
+_SETTING: frozenset[type[ast.AST]] = frozenset({ast.keyword, ast.Dict, ast.Assign, ast.arguments})
 
 
 @dataclass(slots=True)
@@ -55,7 +61,9 @@ class Told:
 def told_by(unit: Unit) -> Told:
     """What the nodes of ``unit`` tell, each by itself."""
     found = Told()
-    telling = _TELLING | ({ast.Constant} if OP_TYPE in unit.text else set())
+    setting = may_hold(unit, SETTING_WORDS)
+    telling = _TELLING | (_SETTING if setting else frozenset())
+    telling |= {ast.Constant} if OP_TYPE in unit.text else set()
     for node in unit.parents:
         cls = node.__class__
         if cls not in telling or (cls in _NAMES and last_of(node) not in _TOLD):
@@ -70,13 +78,9 @@ def told_by(unit: Unit) -> Told:
             found.whole = found.whole or rewired
         elif isinstance(node, ast.Attribute) and node.attr in WHOLE_FILE:
             found.whole = found.whole or WHOLE_FILE[node.attr]
-        elif isinstance(node, ast.keyword):
-            value = node.value
-            constant = value.value if isinstance(value, ast.Constant) else value
-            if node.arg == "caching_device" and constant is not None:
-                found.whole = found.whole or WHOLE_FILE["caching_device"]
-            if node.arg == "use_resource" and constant is False:
-                found.whole = found.whole or WHOLE_FILE["use_resource"]
+        elif (why := set_by(node) if setting else None) is not None:
+            name = "caching_device" if why is CACHING else "use_resource"
+            found.whole = found.whole or WHOLE_FILE[name]
         elif isinstance(node, ast.FunctionDef):
             found.defuns |= any(map(is_defun, node.decorator_list))
         elif isinstance(node, ast.Call):
