@@ -29,6 +29,10 @@ _SIGNS = frozenset(
     | {"get_variable", "global_variables_initializer", "int32", "keras", "layers", "matmul"}
     | {"name_scope", "nn", "placeholder", "reduce_mean", "reduce_sum", "stop_gradient", "train"}
     | {"trainable_variables", "variable_scope", "zeros_like", "ones_like", "disable_v2_behavior"}
+    | {"ConfigProto", "GraphKeys", "Tensor", "assign", "contrib", "control_dependencies", "losses"}
+    | {"clip_by_value", "expand_dims", "gather", "get_collection", "global_variables", "one_hot"}
+    | {"ones", "random_normal", "random_uniform", "reduce_min", "reshape", "sigmoid", "sqrt"}
+    | {"squeeze", "stack", "tanh", "tile", "transpose", "while_loop", "zeros"}
 )
 
 

@@ -141,7 +141,10 @@ class Room:
         """The name by which TensorFlow is imported in this scope, if only further down."""
         if self._imports is None:
             self._imports = Imports(self._flow)
-        return self._imports.missing_at(begin(self._first(region)))
+        func = region.request.call.func
+        path = path_of(func) if self._kinds.tensorflow(func) is not None else None
+        used = path[0] if path is not None else ""
+        return self._imports.missing_at(begin(self._first(region)), used)
 
     def _bound_later(self, request: Request) -> str:
         """A name that the call reads, and that gets another value after its statement."""
