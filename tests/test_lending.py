@@ -75,3 +75,21 @@ def test_what_may_run_in_its_place_takes_no_tape(tmp_path: Path, other: str, rea
     (message,) = [d.message for d in found if d.code == "TM101"]
     assert reason in message
     assert (tmp_path / "net.py").read_text() == NET
+
+
+@pytest.mark.parametrize(
+    ("given", "lent"),
+    [
+        ("tf.tanh(x)", True),
+        ("tf.placeholder(tf.float32, [None, 2])", True),
+        ("tf.convert_to_tensor(x)", False),
+        ("KEPT.setdefault('x', tf.tanh(x))", False),
+    ],
+)
+def test_a_function_of_ones_own_makes_it(tmp_path: Path, given: str, lent: bool) -> None:
+    own = f"import tensorflow as tf\n\nKEPT = {{}}\n\n\ndef make(x):\n    return {given}\n"
+    text = NET.replace("import tensorflow as tf\n", own).replace("= tf.tanh(x)", "= make(x)")
+    (tmp_path / "net.py").write_text(text)
+    write(run([str(tmp_path)], lambda path: Settings(), mode="fix", jobs=1).results)
+    watched = "        features = make(x)\n        tape.watch(features)\n"
+    assert (watched in (tmp_path / "net.py").read_text()) is lent

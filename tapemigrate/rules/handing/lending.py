@@ -295,7 +295,8 @@ def _watched(region: Region, view: View) -> set[tuple[ast.stmt, str]] | str:
         value = made.value
         if value is None or may_give_back(value, view.kinds):
             return f"`{leaf.watch}` may have been there before"
-        if view.kinds.make(value) not in (Make.TENSOR, Make.LEAF):
+        own = isinstance(value, ast.Call) and view.kinds.gives_tensors(value)
+        if not own and view.kinds.make(value) not in (Make.TENSOR, Make.LEAF):
             return f"whether `{leaf.watch}` is made there cannot be told"
         found.add((made.stmt, leaf.watch))
     return found
