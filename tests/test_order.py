@@ -19,6 +19,14 @@ def drawn(x):
     return x * x * VALUES.pop()
 
 
+def noise(x):
+    return tf.random_normal([2])
+
+
+def blurred(x):
+    return tf.nn.dropout(x * x, 0.5)
+
+
 def run(x, sess):
 {body}
     return z
@@ -38,6 +46,9 @@ def fixed(body: str) -> str:
         "z = VALUES.pop() + tf.gradients(x * x, x)[0]",
         "z = tf.gradients(drawn(x), x)[0] + VALUES.pop()",
         "z = (lambda: VALUES.pop(), tf.gradients(drawn(x), x)[0])",
+        "z = tf.random_normal([2]) + tf.gradients(tf.tanh(x), x)[0]",
+        "z = tf.gradients(blurred(x), x)[0] + tf.random_normal([2])",
+        "z = tf.tanh(x) + tf.gradients(blurred(x), x)[0]",
     ],
 )
 def test_what_may_be_moved(body: str) -> None:
@@ -61,3 +72,8 @@ def test_what_stays_where_it_is(body: str) -> None:
 
 def test_arguments_of_the_call() -> None:
     assert fixed("z = tf.gradients(grad_ys=VALUES.pop(), xs=x, ys=drawn(x))[0]") == ""
+
+
+@pytest.mark.parametrize("ahead", ["tf.random_normal([2])", "noise(x)", "tf.nn.dropout(x, 0.5)"])
+def test_ops_that_get_their_seeds_in_turn(ahead: str) -> None:
+    assert ".gradient(blurred(x), x)" in fixed(f"z = {ahead} + tf.gradients(blurred(x), x)[0]")

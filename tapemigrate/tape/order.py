@@ -14,6 +14,11 @@ _COMPUTING = (Make.TENSOR, Make.LEAF, Make.PYTHON)
 # Modules whose functions draw from a stream of numbers.
 _DRAWING = ("numpy.random.", "random.")
 _ASSIGNING = ("assign", "scatter_")
+# Ops that get their seeds in the order in which they are made: see
+# https://www.tensorflow.org/api_docs/python/tf/random/set_seed
+_SEEDED = ("random", "dropout", "truncated_normal", "multinomial", "shuffle", "sample")
+# Through how many functions it is looked whether they make such ops.
+_DEPTH = 3
 
 
 def acts_before(root: ast.AST, target: ast.expr, kinds: Kinds) -> bool:
@@ -64,4 +69,16 @@ def _acts(node: ast.AST, kinds: Kinds) -> bool:
         return True
     if isinstance(node.func, ast.Attribute) and is_session(node.func):
         return True
+    if _is_seeded(node, kinds, _DEPTH):
+        return True
     return kinds.make(node) not in _COMPUTING and not kinds.only_computes(node)
+
+
+def _is_seeded(call: ast.Call, kinds: Kinds, depth: int) -> bool:
+    """Whether the call makes random ops, itself or by functions of the file."""
+    name = kinds.tensorflow(call.func)
+    if name is not None:
+        return any(word in name for word in _SEEDED)
+    function = kinds.called(call) if depth else None
+    inside = (n for n in walk(function) if isinstance(n, ast.Call)) if function is not None else ()
+    return any(_is_seeded(each, kinds, depth - 1) for each in inside)

@@ -85,7 +85,8 @@ def repetitions(node: ast.AST, stmt: ast.stmt, parents: dict[ast.AST, ast.AST]) 
         if isinstance(parent, _CONDITIONAL):
             found.append(parent)
         node = parent
-    return found
+    # Its test runs once a round, and its body has statements of its own.
+    return [*found, stmt] if isinstance(stmt, ast.While) else found
 
 
 def prefix_of_longer(made: Def, found: frozenset[Def]) -> bool:

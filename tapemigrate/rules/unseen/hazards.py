@@ -14,6 +14,7 @@ from tapemigrate.rules.unseen.collected import Collected
 from tapemigrate.rules.unseen.given import Handed
 from tapemigrate.rules.unseen.imports import references
 from tapemigrate.rules.unseen.methods import may_be_of
+from tapemigrate.rules.unseen.names_of_gradients import goes_by_names
 from tapemigrate.rules.unseen.objects import (
     given_by,
     is_called,
@@ -140,7 +141,12 @@ class Hazards:
         return None
 
     def looked_up(self, named: bool) -> Refusal | None:
-        """Why a call that names its ops cannot lose that name."""
+        """Why a call cannot lose the names of its ops: it gives them, or the file goes by them."""
+        if self.unit.once(goes_by_names):
+            return Refusal(
+                "the file finds the ops of gradients by their names, and a tape names its own",
+                "Keep the gradient in a variable instead of looking it up.",
+            )
         if (
             named
             and may_hold(self.unit, LOOKING_UP)
