@@ -323,12 +323,12 @@ class Layer:
 
 def label(layers):
     for i, layer in enumerate(layers):
-        layer.{0} = "layer%d" % i
+        layer.{0} = "layer" * i
 
 
 def forward(layers, x):
     for layer in layers:
-        if layer.{0} == "layer1":
+        if layer.{0} == "layer":
             x = layer.fprop(x)
     return x
 

@@ -26,6 +26,7 @@ class SourceEvidence:
     ``holds_variables``: whether an attribute is made of variables that the class makes.
     ``kept_values``: what is given for an attribute or an optional parameter.
     ``listed``: the lists of variables that a call or an attribute gives.
+    ``elements``: of what a call gives, the lists of which each element is a variable.
     ``gives_variable``: whether a call gives one that is trainable.
     ``unpacks``: whether what is unpacked from a call is a trainable variable, or a list of such.
     ``set_anew``: whether calls may give an attribute another value.
@@ -44,6 +45,7 @@ class SourceEvidence:
     holds_variables: Callable[[Path], bool]
     kept_values: Callable[[Path], frozenset[Make]]
     listed: Callable[[ast.expr], Make]
+    elements: Callable[[ast.expr], Make]
     gives_variable: Callable[[ast.expr], bool]
     unpacks: Callable[[Def], Make]
     set_anew: SetAnew

@@ -438,6 +438,10 @@ class SourceReader:
     def _taken(self, made: Def, value: ast.expr, text: str, depth: int) -> Sources:
         """What is taken out of ``value``, one by one."""
         defs = frozenset({made})
+        if listing := self._lists_of_variables(value):
+            new = all(d.value is not None and self._kinds.is_new(d.value) for d in listing)
+            found = self._made.variables(Make.VARIABLE, defs | listing, text)
+            return replace(found, leaves=[replace(x, fresh=new) for x in found.leaves])
         base = self.read(value, depth + 1)
         if not base.refusal and base.leaves and base.single is not True:
             leaves = [replace(renamed(x), defs=x.defs | defs) for x in base.leaves]
@@ -464,6 +468,20 @@ class SourceReader:
             return Sources(refusal=UNWATCHABLE.format(text))
         leaf = Leaf(defs, text, outside=False, many=None)
         return Sources([leaf], None if base.nested else True)
+
+    def _lists_of_variables(self, value: ast.expr) -> frozenset[Def]:
+        """The calls of this scope that gave it, if they give nothing but lists of variables."""
+        path = path_of(value)
+        uses = self._flow.reads.get(value, frozenset()) if path is not None else frozenset()
+        made = frozenset(use.made for use in uses)
+        known = all(
+            each.kind is Kind.ASSIGN
+            and each.path == path
+            and isinstance(each.value, ast.Call)
+            and self._evidence.elements(each.value) is Make.VARIABLES
+            for each in made
+        )
+        return made if known else frozenset()
 
 
 def _drops_any(call: ast.Call) -> bool:

@@ -66,6 +66,7 @@ def _reader_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fal
         holds_variables=lambda path: _holds_variables(project, tracer, view, path),
         kept_values=lambda path: kept_values(project, view, path),
         listed=lambda node: given_list(project, view, node),
+        elements=lambda node: given_list(project, view, node, taken=True),
         gives_variable=lambda node: is_one_variable(project, view, node),
         unpacks=lambda made: unpacked(project, view, made),
         set_anew=lambda attribute, calls: may_be_set_anew(project, view, attribute, calls),

@@ -29,10 +29,13 @@ _DEPTH = 3
 _LISTS = {Make.VARIABLE: Make.VARIABLES, Make.FROZEN: Make.ANY_VARIABLES}
 
 
-def given_list(project: Project, view: View, node: ast.expr, depth: int = _DEPTH) -> Make:
+def given_list(
+    project: Project, view: View, node: ast.expr, depth: int = _DEPTH, taken: bool = False
+) -> Make:
     """What ``node``, in the scope of ``view``, gives, if that is certainly a list of variables.
 
-    Else it is unknown. It is a call, or an attribute of an object.
+    Else it is unknown. It is a call, or an attribute of an object. ``taken``: for what is taken out
+    of it, one by one.
     """
     if not depth:
         return Make.UNKNOWN
@@ -41,8 +44,12 @@ def given_list(project: Project, view: View, node: ast.expr, depth: int = _DEPTH
     if not isinstance(node, ast.Call) or (found := _given_by(project, view, node)) is None:
         return Make.UNKNOWN
     inner, ends = found
-    if view.kinds.is_new(node) and any(_is_filled(inner, end) for end in ends):
+    if not taken and view.kinds.is_new(node) and any(_is_filled(inner, end) for end in ends):
         return Make.UNKNOWN  # new ones are more than that
+    if taken and all(
+        isinstance(end, ast.ListComp) and is_one_variable(project, inner, end.elt) for end in ends
+    ):
+        return Make.VARIABLES
     return _either(_list(project, inner, end, depth) for end in ends)
 
 
