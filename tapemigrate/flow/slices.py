@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tapemigrate.flow.definitions import NONE, Def, Kind, Use, Uses
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,20 @@ def origins(uses: Iterable[Use]) -> frozenset[Def]:
         else:
             found.add(current)
     return frozenset(found)
+
+
+def of_path(uses: Iterable[Use], path: Path | None) -> Iterator[Def]:
+    """The definitions of a path, and the changes that are made to it in place, the last first."""
+    seen: set[Def] = set()
+    stack = [u.made for u in uses]
+    while stack:
+        current = stack.pop()
+        if current in seen or current.path != path:
+            continue
+        seen.add(current)
+        yield current
+        if current.kind is Kind.MUTATE:
+            stack += [u.made for u in current.before]
 
 
 def meant(uses: Iterable[Use], reads: Mapping[ast.AST, Uses]) -> frozenset[Def]:

@@ -9,7 +9,7 @@ from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.functions import Function, named_defaults
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.slices import of_path, origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.request import Refusal, Request
@@ -41,16 +41,8 @@ def _listed(target: ast.expr, flow: Flow) -> Iterator[ast.expr]:
             yield from _listed(each, flow)
         return
     yield target
-    path = path_of(target)
-    seen: set[Def] = set()
-    pending = [use.made for use in flow.reads.get(target, frozenset())]
-    while pending:
-        made = pending.pop()
-        if made in seen or made.path != path:
-            continue
-        seen.add(made)
+    for made in of_path(flow.reads.get(target, frozenset()), path_of(target)):
         if made.kind is Kind.MUTATE:
-            pending += [use.made for use in made.before]
             yield from _appended(made.value)
         elif made.kind is Kind.ASSIGN and isinstance(made.value, ast.List | ast.Tuple):
             yield from made.value.elts

@@ -7,6 +7,7 @@ import ast
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.slices import of_path
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import calls_in, kept, walk
@@ -30,18 +31,7 @@ def is_function(view: View, value: ast.expr) -> bool:
     path = path_of(value)
     if path is None:
         return False
-    pending, seen = [use.made for use in view.flow.uses_in(value)], set[Def]()
-    kinds: set[Kind] = set()
-    while pending:
-        made = pending.pop()
-        if made in seen or made.path != path:
-            continue
-        seen.add(made)
-        if made.kind is Kind.MUTATE:
-            pending += [use.made for use in made.before]
-        else:
-            kinds.add(made.kind)
-    return Kind.FUNCTION in kinds
+    return any(d.kind is Kind.FUNCTION for d in of_path(view.flow.uses_in(value), path))
 
 
 def _is_called_in(function: NamedFunction, name: str, kinds: Kinds, depth: int) -> bool:
