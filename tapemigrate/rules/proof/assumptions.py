@@ -51,6 +51,7 @@ from tapemigrate.rules.proof.own_graph import begins_here
 from tapemigrate.rules.proof.parts_held import PartsHeld
 from tapemigrate.rules.proof.results_of_parts import each_of_parts, results_of_parts
 from tapemigrate.rules.proof.steps import Steps
+from tapemigrate.rules.proof.traced_parameters import are_traced, is_traced_source
 from tapemigrate.rules.proof.verdicts import (
     NOTHING_PASSED,
     kept_together,
@@ -253,6 +254,8 @@ class Judge:
             if self._is_itself(root, region):
                 continue
             others = [own for x in hidden if (own := self._as_passed(root, x, region)) is not None]
+            if are_traced(self._project, self._view, [root]):
+                others = [x for x in others if not self._is_traced(x)]
             if not others or root in counted:
                 continue
             verdict = self._value.of(root, others)
@@ -272,6 +275,9 @@ class Judge:
             if (refusal := told.take(verdict)) is not None:
                 return refusal
         return None
+
+    def _is_traced(self, leaf: Leaf) -> bool:
+        return is_traced_source(self._project, self._view, leaf)
 
     def _of_code(self, region: Region, hidden: list[Leaf], told: _Told) -> Refusal | None:
         """What functions and objects that the region calls by name read, or were made with."""
@@ -315,6 +321,8 @@ class Judge:
         """Whether one source was made of another."""
         for one, other in permutations(sources, 2):
             made_elsewhere = () if other.variables else other.defs - one.defs
+            if self._is_traced(one) and self._is_traced(other):
+                continue
             for made in sorted(made_elsewhere, key=lambda d: d.path):
                 verdict = self._value.of(made, [one]) if made.kind in OUTSIDE else None
                 if isinstance(verdict, str) and one.variables:

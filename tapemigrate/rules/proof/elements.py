@@ -33,6 +33,7 @@ from tapemigrate.rules.proof.source_lists import (
     put_into,
     unpacked_together,
 )
+from tapemigrate.rules.proof.traced_parameters import are_traced
 from tapemigrate.rules.values.attributes import contents
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.imported_functions import function_as_written
@@ -111,7 +112,10 @@ class Elements:
             single = by_values or any(map(self._gives_one, own))
             if region.sources.single is not True and not self._is_of_a_round(leaf, region):
                 single = single or any(is_gone_through(self._project, self._view, d) for d in own)
-            verdicts = {d: self._is_list_of_others(d, single) for d in sorted(own, key=_path)}
+            verdicts = {
+                d: are_traced(self._project, self._view, [d]) or self._is_list_of_others(d, single)
+                for d in sorted(own, key=_path)
+            }
             apart = list(verdicts.values())
             if False in apart or any(self._is_chain(d) for d in own):
                 return Refusal(_MADE_OF_ANOTHER.format(leaf.watch), SOURCE)
