@@ -102,14 +102,18 @@ def test_of_a_file_that_calls_nothing_of_it() -> None:
     assert not is_left(nets=nets(), main=main("", SCOPED.format("use_resource=True")), other=other)
 
 
+@pytest.mark.parametrize("how", ["an argument", "a scope"])
 @pytest.mark.parametrize(("value", "left"), [("False", True), ("True", False)])
-def test_of_what_is_called(value: str, left: bool) -> None:
+def test_of_what_is_called(how: str, value: str, left: bool) -> None:
+    setting = f"tf.get_variable_scope().set_use_resource({value})" if how == "a scope" else "pass"
+    given = f", use_resource={value}" if how == "an argument" else ""
     layers = f"""\
 import tensorflow as tf
 
 
 def dense(x):
-    w = tf.get_variable("w", [3, 2], use_resource={value})
+    {setting}
+    w = tf.get_variable("w", [3, 2]{given})
     return tf.tanh(tf.matmul(x, w))
 """
     calling = """\

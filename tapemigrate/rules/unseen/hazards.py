@@ -269,6 +269,8 @@ class Hazards:
         if isinstance(node, ast.keyword | ast.arguments | ast.Dict | ast.Assign):
             return set_by(node)
         if isinstance(node, ast.Call):
+            if (why := set_by(node)) is not None:
+                return why
             if is_defun(node):
                 return DEFUN
             if not self.unit.once(_may_make_ops):

@@ -142,7 +142,6 @@ SPREADING = {
     **dict.fromkeys(IMPORTING, IMPORTED),
     **dict.fromkeys(LOOKING_UP, BY_NAME),
     "set_caching_device": CACHING,
-    "set_use_resource": REFERENCES,
 }
 OVERRIDE = "gradient_override_map"
 #: What is said of a function that is called where a ``with`` statement does such a thing.
@@ -163,7 +162,7 @@ MARKS = (
     | {
         *("create_op", "NodeDef", "Operation", "Defun", HUB, "saved_model"),
         *("graph_replace", "copy_with_input_replacements", "caching_device"),
-        "use_resource",
+        *("use_resource", "set_use_resource"),
         *ASKING,
     }
 )
