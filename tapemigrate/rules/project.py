@@ -17,6 +17,7 @@ from tapemigrate.flow.functions import Scope, is_static
 from tapemigrate.flow.members import HOOKS
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.touched import NO_PARTS
+from tapemigrate.rules.callgraph.import_reach import ImportReach
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import (
     bound_names,
@@ -158,6 +159,11 @@ class Project:
         self._assigned: dict[
             str, list[tuple[Unit, ast.Attribute, ast.expr, ast.ClassDef | None]]
         ] = {}
+
+    @property
+    def imports(self) -> ImportReach:
+        """Which file imports which."""
+        return self._said.imports
 
     def forget(self) -> None:
         """Drops what knows the project: no circle may keep all of it alive."""

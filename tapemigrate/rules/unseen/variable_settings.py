@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tapemigrate.flow.functions import named_defaults
-from tapemigrate.rules.callgraph.import_reach import ImportReach
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.unseen.reasons import CACHING, REFERENCES
@@ -83,10 +82,9 @@ class _OnScopes:
             for unit in project.units.having(*WORDS)
             for why in filter(None, (_first(unit),))
         }
-        imports = ImportReach(dict(project.units.files())) if told else None
         self._why: dict[str, tuple[str, Refusal]] = {}
         for home, why in sorted(told.items()):
-            for filename in imports.imported([home]) - {home} if imports is not None else ():
+            for filename in project.imports.imported([home]) - {home}:
                 self._why.setdefault(filename, (home, why))
 
     def refuse(self, unit: Unit) -> Refusal | None:
