@@ -412,7 +412,12 @@ class Elements:
         if any(u.made.kind is Kind.MUTATE for u in uses) or len(uses) != 1:
             return None
         made_by = next(iter(uses)).made
-        return self._made(made_by, view, depth - 1) if made_by.path == path else None
+        if made_by.path != path:
+            return None
+        parts = self._made(made_by, view, depth - 1)
+        if parts == [] and made_by.kind is Kind.PARAM:
+            return [_Part(view, node, several=True)]  # whatever they are, they are in it
+        return parts
 
     def _display(self, elts: list[ast.expr], view: View, depth: int) -> list[_Part] | None:
         return self._joined(
