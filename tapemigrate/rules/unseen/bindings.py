@@ -11,6 +11,12 @@ from tapemigrate.rules.finding import Unit
 
 # They give on what they are handed, or one after the other of its elements.
 _GIVING_ON = frozenset({"zip", "enumerate", "list", "tuple", "set", "reversed", "iter", "next"})
+# Most of what is asked about is none of these.
+_OF_PARTS: frozenset[type[ast.AST]] = frozenset(
+    {ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.ListComp, ast.SetComp}
+    | {ast.GeneratorExp, ast.DictComp, ast.NamedExpr, ast.Starred, ast.Subscript, ast.Await}
+    | {ast.Call}
+)
 
 
 def last_name(node: ast.expr) -> str:
@@ -35,22 +41,28 @@ def is_shared(unit: Unit, name: ast.Name) -> bool:
     return outermost is None or name.id in free_names(outermost)
 
 
+def bound_parts(unit: Unit) -> tuple[tuple[str, ast.expr], ...]:
+    """The last names of what is given a value in the file, each with every part of that value."""
+    return unit.once(_bound_parts)
+
+
 def with_second_names(unit: Unit, names: Collection[str]) -> frozenset[str]:
     """``names`` of the file with those that are given what goes by one of them."""
-    found = frozenset(names)
-    while True:
-        more = {
-            name
-            for name, value in bound(unit)
-            if name not in found and any(last_name(part) in found for part in parts(value))
-        }
-        if not more:
-            return found
+    second = unit.once(_second_names)
+    found = set(names)
+    pending = list(found)
+    while pending:
+        more = second.get(pending.pop(), set()) - found
         found |= more
+        pending += more
+    return frozenset(found)
 
 
 def parts(value: ast.expr) -> Iterator[ast.expr]:
     """The calls, names and attributes of which ``value``, or an element of it, may be one."""
+    if value.__class__ not in _OF_PARTS:
+        yield value
+        return
     match value:
         case ast.IfExp(body=body, orelse=orelse):
             inner = [body, orelse]
@@ -91,6 +103,18 @@ def _bound(unit: Unit) -> tuple[tuple[str, ast.expr], ...]:
     functions += unit.nodes(ast.Lambda)
     by_default = [pair for each in functions for pair in named_defaults(each.args).items()]
     return *by_default, *((name, value) for target, value in given for name in _names(target))
+
+
+def _bound_parts(unit: Unit) -> tuple[tuple[str, ast.expr], ...]:
+    return tuple((name, part) for name, value in bound(unit) for part in parts(value))
+
+
+def _second_names(unit: Unit) -> dict[str, set[str]]:
+    """By the last names of what is given: the names that it is given."""
+    found: dict[str, set[str]] = {}
+    for name, part in bound_parts(unit):
+        found.setdefault(last_name(part), set()).add(name)
+    return found
 
 
 def _names(target: ast.expr) -> Iterator[str]:

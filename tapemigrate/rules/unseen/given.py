@@ -15,7 +15,7 @@ from tapemigrate.rules.callgraph.imported import leads_to
 from tapemigrate.rules.callgraph.places import is_module, split_path
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.unseen.bindings import bound, last_name, parts, with_second_names
+from tapemigrate.rules.unseen.bindings import bound_parts, last_name, parts, with_second_names
 from tapemigrate.source.trees import arguments_of
 from tapemigrate.tape.request import Refusal
 
@@ -163,8 +163,8 @@ def names_for(unit: Unit, given: Given) -> dict[str, Refusal]:
         before = len(names)
         further = handed_by(unit.nodes(ast.Call), taking, partial(_named, names))
         more = {parameter: refusal for (_, parameter), refusal in further}
-        for name, value in bound(unit):
-            if (refusal := _of_parts(partial(_named, names), value)) is not None:
+        for name, part in bound_parts(unit):
+            if (refusal := _named(names, part)) is not None:
                 more[name] = refusal
         names = more | names
     return names
@@ -243,12 +243,11 @@ def objects(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
     """The last names of what such functions and classes make in the file, and of those."""
     making = makers(user, refuses)
     found: dict[str, Refusal] = {}
-    for name, value in bound(user):
-        for made in parts(value):
-            if not isinstance(made, ast.Call):
-                continue
-            if (refusal := _of_maker(made, refuses, making)) is not None:
-                found[name] = refusal
+    for name, made in bound_parts(user):
+        if not isinstance(made, ast.Call):
+            continue
+        if (refusal := _of_maker(made, refuses, making)) is not None:
+            found[name] = refusal
     for name in with_second_names(user, found) - found.keys() if found else ():
         found[name] = next(iter(found.values()))
     return making | found
@@ -256,5 +255,5 @@ def objects(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
 
 def makers(user: Unit, refuses: Refuses) -> dict[str, Refusal]:
     """Second names of such functions and classes: ``nets`` of ``nets = {"small": Small}``."""
-    named = [(name, r) for name, value in bound(user) if (r := _of_parts(refuses, value))]
+    named = [(name, r) for name, part in bound_parts(user) if (r := refuses(part))]
     return dict.fromkeys(with_second_names(user, dict(named)), named[0][1]) if named else {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.unseen.bindings import bound, last_name, parts
+from tapemigrate.rules.unseen.bindings import bound_parts, last_name, parts
 from tapemigrate.rules.unseen.collected import Collected
 from tapemigrate.rules.unseen.given import Handed
 from tapemigrate.rules.unseen.imports import references
@@ -465,8 +465,8 @@ def _names_in(node: ast.AST) -> frozenset[str]:
 def _second_names(found: Hazards) -> dict[str, Refusal]:
     """The names that such functions and classes are given: ``OPS = {"flip": flip}``."""
     more: dict[str, Refusal] = {}
-    for name, value in bound(found.unit):
-        for part in _functions_in(value) if name not in found.tainted else ():
+    for name, each in bound_parts(found.unit):
+        for part in _functions_in(each) if name not in found.tainted else ():
             refusal = found.tainted.get(last_of(part) or "")
             if refusal is None and found.foreign is not None:
                 refusal = found.foreign(part)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterator
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.unseen.bindings import bound, last_name, parts, with_second_names
+from tapemigrate.rules.unseen.bindings import bound_parts, last_name, parts, with_second_names
 from tapemigrate.rules.unseen.given import handed_by, takers
 from tapemigrate.source.trees import arguments_of
 
@@ -33,7 +33,7 @@ def standing_for(
     }
     if not classes:
         return frozenset()
-    made = {name for name, value in bound(unit) if _makes(value, classes)}
+    made = {name for name, part in bound_parts(unit) if _is_made(part, classes)}
     names = set(with_second_names(unit, made))
     given = (each for call in unit.nodes(ast.Call) for each in arguments_of(call))
     if any(_makes(each, classes) or _goes_by(each, names) for each in given):
@@ -47,10 +47,13 @@ def given_by(unit: Unit, makes: Callable[[ast.expr], bool]) -> frozenset[str]:
     So go what keeps it, and the parameters of the file's functions that are handed it.
     """
 
-    def made_by(value: ast.expr) -> bool:
-        return any(isinstance(part, ast.Call) and makes(part.func) for part in parts(value))
+    def is_made(part: ast.expr) -> bool:
+        return isinstance(part, ast.Call) and makes(part.func)
 
-    names = with_second_names(unit, {name for name, value in bound(unit) if made_by(value)})
+    def made_by(value: ast.expr) -> bool:
+        return any(map(is_made, parts(value)))
+
+    names = with_second_names(unit, {name for name, part in bound_parts(unit) if is_made(part)})
     calls, taking = unit.nodes(ast.Call), unit.once(takers)
 
     def is_one(value: ast.expr) -> bool | None:
@@ -97,9 +100,11 @@ def _functions(unit: Unit) -> Iterator[NamedFunction]:
 
 
 def _makes(value: ast.expr, classes: Container[str]) -> bool:
-    return any(
-        isinstance(part, ast.Call) and last_name(part.func) in classes for part in parts(value)
-    )
+    return any(_is_made(part, classes) for part in parts(value))
+
+
+def _is_made(part: ast.expr, classes: Container[str]) -> bool:
+    return isinstance(part, ast.Call) and last_name(part.func) in classes
 
 
 def _goes_by(value: ast.expr, names: Container[str]) -> bool:
