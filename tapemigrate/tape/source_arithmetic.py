@@ -12,6 +12,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Sources, assuming
+from tapemigrate.tape.syntax import PARAMETERS_BY_NAME
 
 #: What makes a list, a dict or a set by itself.
 DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp)
@@ -66,7 +67,7 @@ class SourceArithmetic:
         found = Sources(single=False, listed=True)
         for side in (node.left, node.right):
             part = self._read(side, depth + 1)
-            if part.single or (part.single is None and depth):
+            if part.single or (part.single is None and depth and not _is_called_variables(side)):
                 return None
             if part.single is None:
                 part.leaves = [assuming(x, f"`{ast.unparse(side)}` is a list") for x in part.leaves]
@@ -121,6 +122,12 @@ class SourceArithmetic:
         return self._kinds.make(node) is Make.PYTHON and not any(
             isinstance(n, ast.Constant) and isinstance(n.value, float) for n in walk(node)
         )
+
+
+def _is_called_variables(node: ast.expr) -> bool:
+    """``d_vars``: nobody calls one tensor so."""
+    path = path_of(node)
+    return path is not None and PARAMETERS_BY_NAME.search(path[-1].lstrip(".")) is not None
 
 
 def lineage(made: Def) -> set[Def]:
