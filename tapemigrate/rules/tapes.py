@@ -13,6 +13,7 @@ from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.functions import Scope
 from tapemigrate.rules import arguments
 from tapemigrate.rules.callgraph.places import place_of
+from tapemigrate.rules.callgraph.stars import words_beside_stars
 from tapemigrate.rules.calls import Calls, collect, refused, trouble
 from tapemigrate.rules.conditions import right_if
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
@@ -203,6 +204,8 @@ class Tapes:
         names = self._names.get(view.scope)
         if names is None:
             names = view.unit.names.bound_names(view.scope) | _nested_names(view.scope)
+            if isinstance(view.scope, ast.Module):
+                names |= words_beside_stars(self.project, view.unit)
             self._names[view.scope] = names
         return names
 

@@ -123,6 +123,10 @@ def with_others(
             running_such = [*marked.get(member, ()), *reached.get(member, ())]
             context.update(dict.fromkeys(modules.with_used(running_such)))
             context.update(dict.fromkeys(choice.changing(member) if member in links else ()))
+            # A new name of the module is one of theirs, too.
+            context.update(
+                dict.fromkeys(modules.bringing_all_of(member) if member in links else ())
+            )
             # Of what only calls functions that have gradient calls, its links tell nothing.
             using = list(modules.meant(member, here.givers))
             context.update(dict.fromkeys(using))

@@ -39,6 +39,7 @@ _LOADED = late(
     rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(?:\w+\.)?(?:import_module|__import__)"
     rb"\([ \t]*[\"']([\w.]+)[\"'][^()\n]*\)(?:\.(\w+))?"
 )
+_STAR = late(rb"\bimport[ \t(]*\*")
 # A class that a function makes, and extends another.
 _INNER_CLASS = late(rb"(?m)^[ \t]+class[ \t]+\w+[ \t]*\([ \t]*\w")
 _LIBRARY = sys.stdlib_module_names
@@ -160,6 +161,22 @@ class Modules:
                     found += [each for each in self._files(path, module) if each not in found]
             if any(word in _data(path) for path in found[1:] for word in words):
                 yield from found[1:]
+
+    def bringing_all_of(self, home: str) -> Iterator[str]:
+        """The files that import all names of a module, by others too, and what else they do so."""
+        users = [home]
+        for path in users if self._starring else ():  # which grows meanwhile
+            for user in self._projects.using(path, self._starring):
+                brought = {p for m in self._table(user).wholesale for p in self._files(user, m)}
+                if user not in users and path in brought:
+                    users.append(user)
+                    yield from (user, *sorted(brought))
+
+    @cached_property
+    def _starring(self) -> list[str]:
+        """The files that import all names of some module."""
+        modules = (path for path in self._everything if not is_notebook(path))
+        return [path for path in modules if _STAR.search(_data(path))]
 
     def holding(self, path: str) -> Iterator[str]:
         """The package of a module, where it may hand on that as a whole, or loads what it has."""

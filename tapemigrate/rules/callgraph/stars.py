@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import bound_names, left_to_stars, names_bound
 from tapemigrate.rules.project import Project
 from tapemigrate.source.points import Point, begin
 from tapemigrate.source.trees import top_level
+
+_STAR = late(r"\bimport[ \t(]*\*")
+_WORD = late(r"\w+")
 
 
 def own_stars(unit: Unit) -> list[str]:
@@ -63,6 +67,18 @@ def _hands_on(home: Unit, name: str) -> bool:
     """Whether a star import of the file would bring the name, if the file has it."""
     listed = home.once(_listed)
     return not name.startswith("_") if listed is None else name in listed
+
+
+def words_beside_stars(project: Project, unit: Unit) -> frozenset[str]:
+    """The words of the files to which a star import may bring a new name of ``unit``.
+
+    And of what else these import: one of the same name may be meant there.
+    """
+    beside = project.imports.around([unit.filename]) - {unit.filename}
+    texts = [file.text for name, file in project.units.files() if name in beside]
+    if not any(_STAR.search(text) for text in texts):
+        return frozenset()
+    return frozenset(word for text in texts for word in _WORD.findall(text))
 
 
 # What a file tells by itself; see ``Unit.once``.

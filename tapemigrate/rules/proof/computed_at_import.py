@@ -6,6 +6,7 @@ import ast
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction, free_names
+from tapemigrate.rules.callgraph.instances import instances_of
 from tapemigrate.rules.callgraph.names_read import Read, read_in
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
@@ -57,8 +58,11 @@ def computes_as_decorator(
 def is_made_of_results(project: Project, results: KeptResults, top: View, value: ast.expr) -> bool:
     """Whether a value at the top of a file is, holds or was made with what variables gave."""
     unit = top.unit
-    calls = (node for node in walk(value) if isinstance(node, ast.Call))
+    calls = [node for node in walk(value) if isinstance(node, ast.Call)]
     if any(results.is_result(top, each) for each in (value, *calls)):
+        return True
+    objects = (c for each in calls for c in instances_of(project, top, each).classes)
+    if any(keeps(results, home, cls, (), True) for home, cls in objects):
         return True
     cls = project.effects(unit).class_named(value.id) if isinstance(value, ast.Name) else None
     if cls is not None and results.read_by(unit, cls, "__call__"):
@@ -76,3 +80,20 @@ def _leads_to_variables(project: Project, read: Read) -> bool:
     functions = project.effects(home).functions(read.name)
     names = {read.name}.union(*map(free_names, functions))
     return any(names_variables(project, home, name) for name in names)
+
+
+def keeps(
+    results: KeptResults, unit: Unit, cls: ast.ClassDef, parts: tuple[str, ...], element: bool
+) -> bool:
+    """Whether an object of the class has, or a method of it reads, what variables computed.
+
+    Of an ``element`` of a list it is not known which method is called.
+    """
+    names = {parts[0] if parts else "__call__"}
+    if element:
+        methods = (each for each in cls.body if isinstance(each, NamedFunction))
+        names |= {method.name for method in methods if method.name != "__init__"}
+    return any(
+        results.is_kept_by(unit, cls, name) or bool(results.read_by(unit, cls, name))
+        for name in sorted(names)
+    )

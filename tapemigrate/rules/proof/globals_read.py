@@ -14,10 +14,11 @@ from typing import NamedTuple
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, free_names, shared_names
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.imported_values import parts_computed
 from tapemigrate.rules.values.captured import captured_functions
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.kinds import Make
@@ -44,8 +45,12 @@ def globals_read(project: Project, region: Region, view: View) -> list[Def]:
     if names:
         own = view.flow.own_names - given_late(region, view) - outside
         names = [name for name in names if name not in own]
+    paths: list[Path] = [(name,) for name in names]
+    if imported:
+        here = {d.path for d in region.roots}
+        paths += sorted(parts_computed(project, view.unit, nodes) - here)
     cut = {d.path for leaf in region.sources.leaves for d in leaf.defs}
-    return [Def((name,), Kind.ENTRY, None) for name in names if (name,) not in cut]
+    return [Def(path, Kind.ENTRY, None) for path in paths if path not in cut]
 
 
 def read_outside(project: Project, region: Region, view: View) -> frozenset[str]:

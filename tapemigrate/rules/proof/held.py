@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.paths import is_super, path_of
@@ -16,6 +16,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.shared_state import shared_state
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.tape.symbols import RUN_WHEN_CALLED
 
 # Through how many callers a function is followed.
 _DEPTH = 4
@@ -31,23 +32,29 @@ def own_methods(project: Project, view: View, nodes: Iterable[ast.AST]) -> list[
     """The methods of the class that run where ``nodes`` do, through each other too."""
     found: dict[ast.AST, None] = {}
     pending = list(nodes) if view.cls is not None else []
-    while pending and view.cls is not None:
+    while pending:
         for node in walk(pending.pop()):
-            if not isinstance(node, ast.Attribute):
-                continue
-            if means_above(view, node):
-                above = project.effects(view.unit).methods_above(view.cls, node.attr)
-                new = [m for m in above if m not in found and m is not view.scope]
-                found |= dict.fromkeys(new)
-                pending += new
-            if not isinstance(node.value, ast.Name):
-                continue
-            method = project.effects(view.unit).method(view.cls, node.attr)
-            own = node.value.id in ("self", "cls", view.kinds.self_name)
-            if own and method is not None and method not in found and method is not view.scope:
-                found[method] = None
-                pending.append(method)
+            meant = _methods_meant(project, view, node)
+            new = [m for m in meant if m not in found and m is not view.scope]
+            found |= dict.fromkeys(new)
+            pending += new
     return list(found)
+
+
+def _methods_meant(project: Project, view: View, node: ast.AST) -> Iterator[ast.AST]:
+    """The methods that ``self.forward``, ``super().forward``, or a call ``self(x)``, means."""
+    assert view.cls is not None
+    effects = project.effects(view.unit)
+    owner, names = None, tuple[str, ...]()
+    if isinstance(node, ast.Attribute):
+        owner, names = node.value, (node.attr,)
+        if means_above(view, node):
+            yield from effects.methods_above(view.cls, node.attr)
+    elif isinstance(node, ast.Call):
+        owner, names = node.func, RUN_WHEN_CALLED
+    if isinstance(owner, ast.Name) and owner.id in ("self", "cls", view.kinds.self_name):
+        methods = (effects.method(view.cls, name) for name in names)
+        yield from (method for method in methods if method is not None)
 
 
 def means_above(view: View, node: ast.Attribute) -> bool:

@@ -20,10 +20,12 @@ from tapemigrate.rules.proof.computed_at_import import (
     computes_as_decorator,
     is_computed_as_made,
     is_made_of_results,
+    keeps,
 )
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.verdicts import wrong
+from tapemigrate.source.points import begin
 from tapemigrate.source.trees import top_level, walk
 from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
@@ -47,6 +49,9 @@ def imported_results(
         if computes_as_decorator(project, results, view.unit, decorator):
             how = "computed as its function was decorated"
             return wrong(ast.unparse(decorator), how, "the variables")
+    for value in _made_with(project, view, region, roots):
+        if is_made_of_results(project, results, project.view(view.unit, view.unit.tree), value):
+            return wrong(ast.unparse(value), "computed as the module was loaded", "the variables")
     read = (each for root in roots for each in imported_in(project, view.unit, root))
     pending = list(dict.fromkeys([*read, *_classes_of(project, view, region)]))
     met = set(pending)
@@ -66,6 +71,26 @@ def imported_results(
 def _decorates(unit: Unit, root: ast.expr) -> bool:
     above = unit.parents.get(root)
     return isinstance(above, NamedFunction) and root in above.decorator_list
+
+
+def _made_with(
+    project: Project, view: View, region: Region, roots: list[ast.AST]
+) -> Iterator[ast.expr]:
+    """What was made with classes and functions of the module, before the region began.
+
+    ``layer = Dense(2, 3)`` in a class, ``def forward(x, layer=Dense(2, 3))``.
+    """
+    parents, module = view.unit.parents, view.unit.tree
+    start = begin(region.block.body[region.first])
+    for root in (each for each in roots if isinstance(each, ast.expr)):
+        if view.scope is module and begin(root) >= start:
+            continue
+        above = parents.get(root)
+        while isinstance(above, ast.expr | ast.keyword | ast.Assign | ast.AnnAssign):
+            above = parents.get(above)
+        if isinstance(above, ast.arguments | ast.ClassDef):
+            if project.scope_of(view.unit, root) is module:
+                yield root
 
 
 def _classes_of(project: Project, view: View, region: Region) -> Iterator[Read]:
@@ -102,7 +127,7 @@ def _told(project: Project, results: KeptResults, read: Read) -> _Told:
         objects = False
         for each in (n for n in walk(value) if isinstance(n, ast.Call)):
             for home, cls in instances_of(project, top, each).classes:
-                if _keeps(results, home, cls, parts, filled or each is not value):
+                if keeps(results, home, cls, parts, filled or each is not value):
                     return _Told(True, ())
                 further[Read(home.filename, cls.name, ())] = None
                 objects |= each is value  # of which the parts count that are read
@@ -120,23 +145,6 @@ def _given(top: View, name: str) -> Iterator[ast.expr]:
             put = [made.stmt.value]  # ``NETS["a"] = Net()``
         values = put if made.kind is Kind.MUTATE else [made.value]
         yield from (value for value in values if value is not None)
-
-
-def _keeps(
-    results: KeptResults, unit: Unit, cls: ast.ClassDef, parts: tuple[str, ...], element: bool
-) -> bool:
-    """Whether an object of the class has, or a method of it reads, what variables computed.
-
-    Of an ``element`` of a list it is not known which method is called.
-    """
-    names = {parts[0] if parts else "__call__"}
-    if element:
-        methods = (each for each in cls.body if isinstance(each, NamedFunction))
-        names |= {method.name for method in methods if method.name != "__init__"}
-    return any(
-        results.is_kept_by(unit, cls, name) or bool(results.read_by(unit, cls, name))
-        for name in sorted(names)
-    )
 
 
 def _bases_below(project: Project, unit: Unit, root: ast.AST) -> Iterator[ast.expr]:

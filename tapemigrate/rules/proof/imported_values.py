@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Use
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.callgraph.imported import homes_of
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.aliases import with_aliases
 from tapemigrate.source.trees import walk
@@ -31,6 +33,19 @@ def imported_values(
         for home, name in homes_of(project, path):
             if global_values(home, name):
                 yield project.view(home, home.tree), name
+
+
+def parts_computed(project: Project, unit: Unit, run: Iterable[ast.AST]) -> set[Path]:
+    """What ``run`` reads of other modules that was computed there: ``data.pay``."""
+    found = set[Path]()
+    for node in (n for each in run for n in walk(each) if isinstance(n, ast.Attribute)):
+        path, meant = path_of(node), unit.names.qualified(node)
+        if path is None or path in found or meant is None or is_of_library(meant):
+            continue
+        homes = ((h, n) for h, n in homes_of(project, meant) if h is not unit)
+        if any(_is_computed(project.view(h, h.tree), n) for h, n in homes if global_values(h, n)):
+            found.add(path)
+    return found
 
 
 def are_apart(

@@ -16,6 +16,7 @@ from tapemigrate.flow.functions import NamedFunction, free_names
 from tapemigrate.flow.memory import is_cached, remembers_objects
 from tapemigrate.flow.paths import looked_up, names_class, path_of
 from tapemigrate.flow.sharing import last_of
+from tapemigrate.flow.unpacking import each_given
 from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.descriptors import getters
@@ -161,7 +162,7 @@ class PutAside:
                 if setters is not None:
                     found.names[f"{getter}()"] = setters
             if isinstance(node, ast.Call):
-                found.called += self._run_by_element(project, root, node.func)
+                found.called += self._run_by_element(project, unit, root, node.func)
             if (part := looked_up(node)) is not None:
                 self._part(project, unit, part, owner, inner, found)
                 found.called += self._methods_named(project, part.attr)
@@ -237,6 +238,11 @@ class PutAside:
                 if called and is_of_no_class(unit, node.value):
                     called = []
             if called or own or own_class or not common:
+                if any(f".{f.name}" in effects_of(home).properties for home, f, _ in called):
+                    # What a property gives is called.
+                    objects = self._methods_named(project, "__call__")
+                    objects = objects or self._keeping_named(project, "__call__")
+                    found.called += [(home, f, ast.unparse(node)) for home, f, _ in objects]
                 if not called:
                     if holder:
                         found.parts[holder, node.attr] = owner if own else name_at_root(node.value)
@@ -246,15 +252,17 @@ class PutAside:
                     holder = ast.unparse(node)
                 found.called += [(home, function, holder) for home, function, _ in called]
 
-    def _run_by_element(self, project: Project, root: ast.AST, func: ast.expr) -> Iterator[_Called]:
+    def _run_by_element(
+        self, project: Project, unit: Unit, root: ast.AST, func: ast.expr
+    ) -> Iterator[_Called]:
         """What runs where an element of something is called, or a method of it: ``layers[0](x)``.
 
         Of methods that many classes have, those that find what they kept.
         """
         names: tuple[str, ...] = RUN_WHEN_CALLED
-        if isinstance(func, ast.Attribute) and _is_element(root, func.value):
+        if isinstance(func, ast.Attribute) and _is_element(unit, root, func.value):
             names, func = (func.attr,), func.value
-        elif not _is_element(root, func):
+        elif not _is_element(unit, root, func):
             return
         for name in names:
             named = self._methods_named(project, name) or self._keeping_named(project, name)
@@ -518,16 +526,38 @@ def _called_by_another_name(unit: Unit) -> list[NamedFunction]:
     return [f for name in sorted(names) for f in effects_of(unit).functions(name)]
 
 
-def _is_element(root: ast.AST, func: ast.expr) -> bool:
-    """Whether what is called is taken out of something: ``layers[0](x)``, or one by one."""
-    if isinstance(func, ast.Subscript):
-        return True
-    return isinstance(func, ast.Name) and func.id in kept(root, _taken_one_by_one)
+def _is_element(unit: Unit, root: ast.AST, func: ast.expr) -> bool:
+    """Whether what is called is taken out of something: ``layers[0](x)``, or one by one.
+
+    Or a function gives it, which may have it from there: ``self.layer("a")(x)``.
+    """
+    if isinstance(func, ast.Name):
+        given = kept(root, _given_by_calls).get(func.id, ())
+        return func.id in kept(root, _taken_one_by_one) or any(_hands_out(unit, c) for c in given)
+    return isinstance(func, ast.Subscript) or (
+        isinstance(func, ast.Call) and _hands_out(unit, func)
+    )
 
 
 def _taken_one_by_one(root: ast.AST) -> frozenset[str]:
     targets = [n.target for n in walk(root) if isinstance(n, ast.For | ast.comprehension)]
     return frozenset(n.id for each in targets for n in walk(each) if isinstance(n, ast.Name))
+
+
+def _given_by_calls(root: ast.AST) -> dict[str, list[ast.Call]]:
+    """The names that get what calls give, each with these."""
+    found: dict[str, list[ast.Call]] = {}
+    for target, value in (pair for node in walk(root) for pair in each_given(node)):
+        if isinstance(target, ast.Name) and isinstance(value, ast.Call):
+            found.setdefault(target.id, []).append(value)
+    return found
+
+
+def _hands_out(unit: Unit, call: ast.Call) -> bool:
+    """Whether the user's function gives it, and no class makes it."""
+    name = last_of(call.func)
+    library = is_of_library(unit.names.qualified(call.func))
+    return bool(name) and not (names_class(name) or library)
 
 
 def made_by(kinds: Kinds, nodes: Iterable[ast.AST]) -> frozenset[str]:

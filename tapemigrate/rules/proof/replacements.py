@@ -6,18 +6,20 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.definitions import Kind
-from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.flow.paths import looked_up, path_of
-from tapemigrate.rules.callgraph.assigned import attribute_values
+from tapemigrate.rules.callgraph.assigned import attribute_values, given_in_body
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
+from tapemigrate.rules.callgraph.imported import homes_of
 from tapemigrate.rules.callgraph.meaning import constructors
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import given_at_top
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.kept_results import above as above_class
 from tapemigrate.rules.proof.read_of_whole import read_of_whole
@@ -71,7 +73,7 @@ def in_its_place(project: Project, home: Unit, cls: ast.ClassDef, name: str) -> 
     family = {cls.name, *classes(project).extending(cls.name)}
     for unit in project.units.having(*SETTING):
         for owner in set_without_name(unit):
-            if path_of(owner) == ("self",) and not _is_another(project, unit, owner, family):
+            if _may_be_of(project, unit, owner, family):
                 return f"`{name}` may be among what is set in {place_of(home, unit, owner)}"
     return ""
 
@@ -110,7 +112,7 @@ def _replacements_of(
             yield f"`{ast.unparse(node)}`, set in {place_of(view.unit, unit, node)},"
     for unit in project.units.having(*SETTING):
         for owner in set_without_name(unit):
-            if path_of(owner) == ("self",) and not _is_another(project, unit, owner, family):
+            if _may_be_of(project, unit, owner, family):
                 where = place_of(view.unit, unit, owner)
                 yield f"`{name}`, if it is among what is set in {where},"
     if set_by_text(project, view.unit, name):
@@ -169,6 +171,7 @@ def _reads_tensors(
         given = [(view.unit, v) for v in attribute_values(project, view, attribute)]
         given += inherited_values(project, view, attribute)
         given += contents(project, view, attribute)
+        given += [(u, v) for u, c in lineage for v in given_in_body(c, attribute)]
         if any(computed.may_be(unit, value) for unit, value in given):
             return True
         if tracer.attribute(view, attribute).foreign:
@@ -216,28 +219,80 @@ def _own(view: View, method: ast.AST) -> set[str]:
 
 
 def _reads_around(project: Project, view: View, method: ast.FunctionDef) -> bool:
-    """Whether a method of a class inside of a function reads what an op gave in that function."""
+    """Whether a method reads what an op gave where its class is made, or in a module at hand."""
     scope = project.scope_of(view.unit, view.unit.parents[method])
-    if isinstance(scope, ast.Module):
-        return False
-    names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
     computed = Computed(project, strict=True)
-    return any(
-        d.path[0] in names and d.value is not None and computed.may_be(view.unit, d.value)
-        for d in project.view(view.unit, scope).flow.defs.values()
-    )
+    read = list(_names_read(project, view, method))
+    if not isinstance(scope, ast.Module):
+        names = {n.id for n in read if isinstance(n, ast.Name)}
+        if any(
+            d.path[0] in names and d.value is not None and computed.may_be(view.unit, d.value)
+            for d in project.view(view.unit, scope).flow.defs.values()
+        ):
+            return True
+    given = [(view.unit, each) for each in named_defaults(method.args).values()]
+    for node in read:
+        homes = _homes(project, view.unit, node)
+        if homes is None:
+            return True
+        given += [(home, v) for home, name in homes for v in home.once(given_at_top).get(name, ())]
+    return any(computed.may_be(home, value) for home, value in given)
+
+
+def _names_read(
+    project: Project, view: View, method: ast.AST
+) -> Iterator[ast.Name | ast.Attribute]:
+    """What a method reads from around, with the functions of its file that it calls in turn."""
+    effects = project.effects(view.unit)
+    pending, seen = [method], {method}
+    while pending:
+        function = pending.pop()
+        free = free_names(function)
+        for node in walk(function):
+            if isinstance(node, ast.Attribute):
+                yield node
+            elif isinstance(node, ast.Name) and node.id in free:
+                yield node
+                new = [each for each in effects.functions(node.id) if each not in seen]
+                seen.update(new)
+                pending += new
+
+
+def _homes(
+    project: Project, unit: Unit, node: ast.Name | ast.Attribute
+) -> list[tuple[Unit, str]] | None:
+    """The modules that may have what is read, and how they call it; None where that is no code,
+    and out of sight.
+    """
+    path = unit.names.qualified(node)
+    if path is None:
+        return [(unit, node.id)] if isinstance(node, ast.Name) else []
+    found = [] if is_of_library(path) else [*homes_of(project, path)]
+    above = unit.parents[node]
+    used = isinstance(above, ast.Attribute) or (isinstance(above, ast.Call) and above.func is node)
+    return found if found or used or is_of_library(path) else None
 
 
 def _is_another(project: Project, unit: Unit, owner: ast.expr, family: set[str]) -> bool:
     """Whether the object is certainly none of these classes."""
-    if isinstance(owner, ast.Name) and owner.id in ("self", "cls"):
-        cls = project.class_of(unit, project.scope_of(unit, owner))
-        return cls is None or cls.name not in family
+    cls = project.class_of(unit, project.scope_of(unit, owner))
+    if isinstance(owner, ast.Name) and owner.id in ("self", "cls") and cls is not None:
+        return cls.name not in family
     if unit.names.qualified(owner) is not None and (path_of(owner) or ("",))[-1] not in family:
         return True
     made = constructors(unit, owner)
     names = {(path_of(maker) or ("",))[-1].lstrip(".") for maker in made or ()}
     return bool(names) and not names & family
+
+
+def _may_be_of(project: Project, unit: Unit, owner: ast.expr, family: set[str]) -> bool:
+    """Whether what attributes are set on by names that are not seen may be of these classes.
+
+    Of settings, ``setattr(args, name, value)``, there are more than can be asked about.
+    """
+    path = path_of(owner) or ("",)
+    cls = project.class_of(unit, project.scope_of(unit, owner)) if path == ("self",) else None
+    return cls.name in family if cls is not None else path[-1].lstrip(".") in family
 
 
 def _is_callable(member: ast.stmt, name: str) -> bool:

@@ -7,6 +7,7 @@ import ast
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
+from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.unnamed import sets_without_name
 
@@ -40,13 +41,12 @@ def _is_constant(project: Project, view: View, cls: ast.ClassDef, name: str) -> 
         return False
     if sets_without_name(project, view) or all_classes.has_unseen_bases(view.unit, cls):
         return False
-    for each_name in (*above, *all_classes.extending(cls.name)):
-        for _, each in all_classes.named(each_name):
-            named = {s.name for s in each.body if isinstance(s, NamedFunction | ast.ClassDef)}
-            if each.keywords or each.decorator_list or named & {name, *_HOOKS}:
-                return False
-            if not all(_is_plain(value) for value in _given(each).get(name, ())):
-                return False
+    for _, each in of_one_object(project, cls):
+        named = {s.name for s in each.body if isinstance(s, NamedFunction | ast.ClassDef)}
+        if each.keywords or each.decorator_list or named & {name, *_HOOKS}:
+            return False
+        if not all(_is_plain(value) for value in _given(each).get(name, ())):
+            return False
     return True
 
 
