@@ -10,7 +10,7 @@ import ast
 
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.kinds import Kinds, Make
@@ -46,16 +46,18 @@ def is_new(made: Def, flow: Flow, kinds: Kinds) -> bool:
     """
     if made.kind is not Kind.ASSIGN or made.value is None:
         return False
-    arithmetic = isinstance(made.value, ast.BinOp) and not _may_join(made.value)
+    arithmetic = isinstance(made.value, ast.BinOp) and not _may_join(made.value, kinds)
     computed = isinstance(made.value, ast.Call) and kinds.only_computes(made.value)
     if not (arithmetic or computed) and kinds.make(made.value) not in (Make.TENSOR, Make.LEAF):
         return False
     return not may_be(made, flow, kinds) and not asked_for(made, flow, kinds)
 
 
-def _may_join(value: ast.BinOp) -> bool:
+def _may_join(value: ast.BinOp, kinds: Kinds) -> bool:
     """Whether it may add up lists, or repeat one: by no float, and no number is added to one."""
     sides = (value.left, value.right)
+    if any(isinstance(side, ast.Call) and _gives_number(side, kinds) for side in sides):
+        return False
     if isinstance(value.op, ast.Add):
         return not any(map(_is_number, sides))
     floats = (isinstance(s, ast.Constant) and isinstance(s.value, float) for s in sides)
@@ -119,6 +121,24 @@ def _is_number(node: ast.expr | None) -> bool:
         case ast.BinOp():
             return not isinstance(node.op, ast.Add)
     return False
+
+
+def _gives_number(call: ast.Call, kinds: Kinds) -> bool:
+    """The same of what a function of the file gives, whatever it is handed."""
+    function = kinds.called(call)
+    ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
+    given: dict[Path | None, bool] = {}
+    for stmt in function.body if function is not None else ():
+        match stmt:
+            case ast.Assign(targets=[target], value=value):
+                given[path_of(target)] = _is_number(value)
+            case ast.AugAssign(target=target, op=op):
+                given[path_of(target)] = not isinstance(op, ast.Add | ast.Mult)
+            case ast.Expr() | ast.Return():
+                pass
+            case _:
+                given.clear()
+    return bool(ends) and all(_is_number(each) or given.get(path_of(each), False) for each in ends)
 
 
 def value_may_be(value: ast.expr, flow: Flow, kinds: Kinds) -> frozenset[Def]:

@@ -61,6 +61,7 @@ from tapemigrate.rules.proof.verdicts import (
     unnamed_tensor,
     wrong,
 )
+from tapemigrate.rules.proof.without_gradient import without_gradient
 from tapemigrate.rules.values.captured import (
     captured,
     is_set_inside,
@@ -173,6 +174,7 @@ class Judge:
         if (late := steps.made_late()) is not None:
             return late
         told.note(steps.set_out_of_sight())
+        told.note(without_gradient(self._project, self._view, region))
         if opens_with_graph(self._project, region, self._view):
             return None
         called = computed_when_made(

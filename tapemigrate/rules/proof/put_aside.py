@@ -453,6 +453,8 @@ def _setters(project: Project, unit: Unit, name: str) -> Setters | None:
     keeping_objects = project.once(KeepingObjects)
     if name in unit.once(filled_state) or name in keeping_objects.of(unit):
         return _UNKNOWN
+    if any(_fills_itself(project, unit, value) for value in unit.once(given_at_top).get(name, ())):
+        return _UNKNOWN
     cls = effects_of(unit).class_named(name)
     if cls is not None and _remembers(project, unit, cls):
         return _UNKNOWN
@@ -466,6 +468,18 @@ def _setters(project: Project, unit: Unit, name: str) -> Setters | None:
                     return _UNKNOWN
                 found |= there or frozenset()
     return found or None
+
+
+def _fills_itself(project: Project, unit: Unit, value: ast.expr) -> bool:
+    """Whether it makes a dict whose class gives it what is missing as that is read."""
+    if not isinstance(value, ast.Call) or not names_class(last_of(value.func)):
+        return False
+    return any(
+        isinstance(stmt, NamedFunction) and stmt.name == "__missing__"
+        for home, cls in classes(project).named(last_of(value.func))
+        for _, each in above(project, home, cls)
+        for stmt in each.body
+    )
 
 
 def _remembers(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
@@ -583,7 +597,8 @@ def _is_result(kinds: Kinds, value: ast.expr) -> bool:
     if isinstance(value, ast.Tuple):
         return all(_is_result(kinds, each) for each in value.elts)
     if isinstance(value, ast.Call):
-        return not kinds.gives_what_was(value)
+        # In a graph, what is a tensor already stays the one that it is.
+        return last_of(value.func) != "convert_to_tensor" and not kinds.gives_what_was(value)
     return isinstance(value, ast.BinOp)
 
 

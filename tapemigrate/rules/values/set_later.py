@@ -14,7 +14,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import kinds_of, reads
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.computed import Computed
-from tapemigrate.source.trees import arguments_of, children
+from tapemigrate.source.trees import arguments_of, children, kept, walk
 from tapemigrate.tape.kinds import INDEPENDENT
 
 # Through how many methods it is looked whether constructors alone call them.
@@ -121,12 +121,27 @@ def _put_into(
     values: Sequence[ast.expr | None],
     found: dict[str, list[tuple[str, ast.expr | None]]],
 ) -> None:
-    """Adds what a method puts into a container that is a part of its own object."""
+    """Adds what a method puts into a container that is a part of an object: ``graph.kept``."""
     while isinstance(owner, ast.Subscript):
         owner = owner.value
-    scope = _scope(unit, owner) if isinstance(owner, ast.Attribute) else None
-    if scope is not None and isinstance(owner, ast.Attribute) and _is_on_self(owner, scope):
-        found[owner.attr] += [(scope.name, value) for value in values]
+    scope = _scope(unit, owner)
+    parts = [owner] if isinstance(owner, ast.Attribute) else []
+    if isinstance(owner, ast.Name) and scope is not None:
+        parts = kept(scope, _parts_named).get(owner.id, [])
+    for part in parts:
+        own = scope is not None and _is_on_self(part, scope)
+        method = scope.name if scope is not None and own else ""
+        found[part.attr] += [(method, value) for value in values]
+
+
+def _parts_named(function: ast.AST) -> dict[str, list[ast.Attribute]]:
+    """The names that a function has for parts of objects: ``feats = graph.feats``."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for stmt in (n for n in walk(function) if isinstance(n, ast.Assign)):
+        same = [each for each in (*stmt.targets, stmt.value) if isinstance(each, ast.Attribute)]
+        for target in (each for each in stmt.targets if isinstance(each, ast.Name)):
+            found.setdefault(target.id, []).extend(same)
+    return found
 
 
 def _scope(unit: Unit, node: ast.AST) -> NamedFunction | None:

@@ -1,0 +1,71 @@
+"""Ops that a region runs, and that have no gradient.
+
+``tf.gradients`` asks for the gradients of what lies between the sources and the target. A tape asks
+for those of all that variables lead to the target by, as it watches these by itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.found_aside import functions_run
+from tapemigrate.rules.proof.globals_read import run_in
+from tapemigrate.source.trees import arguments_of, walk
+from tapemigrate.tape.region import Region
+from tapemigrate.tape.symbols import short
+
+# Found by asking for the gradients of TensorFlow 2.21: each of these raises LookupError.
+_WITHOUT = frozenset(
+    {
+        *("image.adjust_hue", "image.adjust_saturation", "image.adjust_contrast"),
+        *("image.random_hue", "image.random_saturation", "image.random_contrast"),
+        *("image.resize_area", "image.extract_glimpse", "image.draw_bounding_boxes"),
+        *("unique", "unique_with_counts", "linalg.lu", "linalg.logm", "math.bincount", "bincount"),
+        *("truncatemod", "sparse.reduce_max", "sparse_reduce_max"),
+    }
+)
+# These have one, which raises when it is differentiated in turn.
+_ONCE = frozenset(
+    {
+        *("nn.local_response_normalization", "nn.lrn", "nn.softsign", "nn.ctc_loss", "math.igamma"),
+        *("nn.max_pool_with_argmax", "nn.fractional_max_pool", "nn.dilation2d", "nn.erosion2d"),
+        *("image.resize_bicubic", "image.resize_nearest_neighbor", "image.crop_and_resize"),
+    }
+)
+_BY_AREA = frozenset({"image.resize", "image.resize_images"})
+_WORDS = frozenset({name.rpartition(".")[2] for name in _WITHOUT | _ONCE | _BY_AREA})
+
+
+def without_gradient(project: Project, view: View, region: Region) -> list[str]:
+    """What is assumed of such ops that ``region`` runs, in functions of other files as well."""
+    if not any(True for _ in project.units.having(*_WORDS)):
+        return []
+    roots, _ = run_in(project, region, view)
+    run: list[tuple[Unit, ast.AST]] = [(view.unit, root) for root in roots]
+    run += functions_run(project, view, roots) or []
+    higher = bool(region.lower) or region.request.api == "hessians"
+    found = (each for unit, root in run for each in _named(unit, root, higher))
+    return [
+        f"`{name}`, {lacks}, is given nothing that variables or other sources made"
+        for name, lacks in dict.fromkeys(found)
+    ]
+
+
+def _named(unit: Unit, root: ast.AST, higher: bool) -> Iterator[tuple[str, str]]:
+    """The calls of such ops, and what they lack."""
+    for node in walk(root):
+        if isinstance(node, ast.Call):
+            name = short(unit.names.qualified(node.func))
+            if name in _WITHOUT or (name in _BY_AREA and any(map(_is_area, arguments_of(node)))):
+                yield ast.unparse(node.func), "which has no gradient"
+            elif higher and name in _ONCE:
+                yield ast.unparse(node.func), "whose gradient has none"
+
+
+def _is_area(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return node.value == "area"
+    return isinstance(node, ast.Attribute) and node.attr == "AREA"
