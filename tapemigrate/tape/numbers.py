@@ -10,7 +10,7 @@ from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.functions import Function, named_defaults
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import of_path, origins
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import kept, walk
 from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.request import Refusal, Request
 
@@ -54,7 +54,7 @@ def _appended(value: ast.expr | None) -> Iterator[ast.expr]:
 
 
 def _may_be_number(target: ast.expr, flow: Flow, kinds: Kinds) -> bool:
-    if _gives_number(target, kinds):
+    if _gives_number(target, kinds) or _is_number_of_dict(target, flow, kinds):
         return True
     path = path_of(target)
     made = [d for d in origins(flow.reads.get(target, frozenset())) if d.path == path]
@@ -65,6 +65,22 @@ def _may_be_number(target: ast.expr, flow: Flow, kinds: Kinds) -> bool:
     if any(d.kind is Kind.PARAM and _is_number(usual.get(d.path[0], target)) for d in made):
         return True
     return any(_is_given_number(each, kinds) for each in made)
+
+
+def _is_number_of_dict(target: ast.expr, flow: Flow, kinds: Kinds) -> bool:
+    """``losses["kl"]`` of a dict that is written out, also where a function gives it."""
+    if not isinstance(target, ast.Subscript):
+        return False
+    key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+    values = [d.value for d in origins(flow.reads.get(target.value, frozenset()))]
+    ends = [end for v in values if v is not None for end in (v, *_ends(v, kinds))]
+    return any(
+        _is_number(value)
+        for end in ends
+        if isinstance(end, ast.Dict)
+        for name, value in zip(end.keys, end.values, strict=True)
+        if key is None or (isinstance(name, ast.Constant) and name.value == key)
+    )
 
 
 def _is_given_number(made: Def, kinds: Kinds) -> bool:
@@ -82,10 +98,14 @@ def _is_given_number(made: Def, kinds: Kinds) -> bool:
 
 
 def _gives_number(value: ast.expr, kinds: Kinds) -> bool:
-    """Whether it is one that is written out, on some way, or a function of the file gives it."""
-    if isinstance(value, ast.Call) and kinds.make(value) is Make.PYTHON:
-        return True  # ``np.float32(0)``
-    return _is_number(value) or any(_is_number(end) for end in _ends(value, kinds))
+    """Whether it is one that is written out, on some way, or a function of the file gives it.
+
+    ``np.float32(0)`` is one as well.
+    """
+    return any(
+        _is_number(each) or (isinstance(each, ast.Call) and kinds.make(each) is Make.PYTHON)
+        for each in (value, *_ends(value, kinds))
+    )
 
 
 def _ends(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
@@ -94,7 +114,45 @@ def _ends(value: ast.expr, kinds: Kinds) -> list[ast.expr]:
     if function is None or function.decorator_list:
         return []
     ends = [n.value for n in walk(function) if isinstance(n, ast.Return)]
-    return [end for end in ends if end is not None]
+    numbers = kept(function, _numbers)
+    return [_with_numbers(end, numbers) for end in ends if end is not None]
+
+
+def _with_numbers(end: ast.expr, numbers: dict[str, ast.expr]) -> ast.expr:
+    """What is given, with the numbers that its names may stand for in place of these."""
+    if isinstance(end, ast.Tuple):
+        return ast.Tuple([_with_numbers(each, numbers) for each in end.elts], ast.Load())
+    if isinstance(end, ast.Dict):
+        return ast.Dict(end.keys, [_with_numbers(each, numbers) for each in end.values])
+    return numbers.get(end.id, end) if isinstance(end, ast.Name) else end
+
+
+def _numbers(function: ast.AST) -> dict[str, ast.expr]:
+    """The names that are given a number, and something else under a condition at most.
+
+    A sum that a loop adds to has a round.
+    """
+    found: dict[str, ast.expr] = {}
+    for stmt in getattr(function, "body", ()):
+        for node in walk(stmt) if not isinstance(stmt, ast.If) or _loops(stmt) else ():
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.pop(node.id, None)
+        match stmt:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_number(value):
+                found[name] = value
+            case ast.If(orelse=[_, *_]):
+                body, other = ({*_given(each)} for each in (stmt.body, stmt.orelse))
+                found = {n: v for n, v in found.items() if n not in body & other}
+    return found
+
+
+def _loops(stmt: ast.stmt) -> bool:
+    return any(isinstance(n, ast.For | ast.While) for n in walk(stmt))
+
+
+def _given(body: list[ast.stmt]) -> Iterator[str]:
+    nodes = (node for stmt in body for node in walk(stmt))
+    return (n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
 def _is_number(value: ast.expr) -> bool:

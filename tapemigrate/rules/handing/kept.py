@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of, text_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.flow.unpacking import each_written
 from tapemigrate.rules.callgraph.assigned import given_in_body
 from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.meaning import may_make
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.run_again import runs_again
@@ -41,6 +43,8 @@ RECIPE = (
 # By these, a class decides how its objects are copied, or what attributes they have.
 _DECIDING = frozenset({"__slots__", "__getstate__", "__reduce__", "__setattr__", "__deepcopy__"})
 CONTAINERS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
+# What lists the attributes of an object.
+_LISTING = ("vars", "getmembers", "dir", "__dict__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +131,27 @@ def is_fixed(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
     family = [*project.family(unit, cls), *(each for _, each in above(project, unit, cls))]
     if any(kept(each, _decides) for each in family):
         return True
-    return any(map(_lists_attributes, unit.nodes(ast.Call)))
+    names = {each.name for each in family} | classes(project).extending(cls.name)
+    asked = (
+        (path_of(maker) or ("",))[-1].lstrip(".")
+        for user in project.units.having(*_LISTING)
+        for owner in user.once(_listed_objects)
+        for maker in may_make(user, owner)
+    )
+    return any(map(_lists_attributes, unit.nodes(ast.Call))) or not names.isdisjoint(asked)
+
+
+def _listed_objects(unit: Unit) -> list[ast.expr]:
+    """The objects that a file asks for all of their attributes."""
+    calls = [call.args[0] for call in unit.nodes(ast.Call) if call.args and _lists_attributes(call)]
+    parts = (node for node in unit.nodes(ast.Attribute) if node.attr == "__dict__")
+    return calls + [node.value for node in parts]
 
 
 def _lists_attributes(call: ast.Call) -> bool:
     """``vars(net)``, ``dir(net)``, ``inspect.getmembers(net)``: a tape would be among them."""
     name = getattr(call.func, "id", getattr(call.func, "attr", ""))
-    return name in ("vars", "getmembers") or (name == "dir" and bool(call.args))
+    return name in _LISTING and (name != "dir" or bool(call.args))
 
 
 def _decides(cls: ast.AST) -> bool:
@@ -164,7 +182,7 @@ def set_once(project: Project, view: View, name: str) -> ast.Assign | Refusal:
     """The one place at which the class gives the attribute a value, or that there is no such."""
     assert view.cls is not None
     if _is_set_in_a_body(project, view.unit, view.cls, name):
-        return refused(f"the body of a class gives `{name}` a value, which has no tape")
+        return refused(f"the body of a class has a `{name}` of its own, which has no tape")
     found = assignments(project, view.unit, view.cls, name)
     made = [a for a in found if not is_none(part_given(a, name) or a.value)]
     if len(made) == 1:
@@ -179,7 +197,11 @@ def _is_set_in_a_body(project: Project, unit: Unit, cls: ast.ClassDef, name: str
     known = classes(project)
     related = {cls.name, *known.extending(cls.name), *known.above(cls.name)}
     family = {*project.family(unit, cls), *(c for each in related for _, c in known.named(each))}
-    return any(not is_none(value) for each in family for value in given_in_body(each, name))
+    return any(
+        any(not is_none(value) for value in given_in_body(each, name))
+        or any(isinstance(s, NamedFunction) and s.name == name for s in each.body)
+        for each in family
+    )
 
 
 def set_within(
