@@ -65,7 +65,9 @@ _Called = tuple[Unit, NamedFunction, str]
 
 _OF_MODULES = "__getattr__"
 # What is set on a library, by the names that those have.
-_ON_LIBRARY = late(r"(?m)^[ \t]*(?:tf|np|tensorflow|numpy|keras|K)\.(\w+)[ \t]*=(?!=)")
+_LIBRARY = r"(?:tf|np|tensorflow|numpy|keras|K)"
+_ON_LIBRARY = late(rf"(?m)^[ \t]*{_LIBRARY}(?:\.\w+)*\.(\w+)[ \t]*=(?!=)")
+_BY_SETATTR = late(rf"\bsetattr\([ \t]*{_LIBRARY}(?:\.\w+)*[ \t]*,[ \t]*[\"'](\w+)[\"']")
 # One of these stands in a file that has properties.
 _PROPERTIES = ("property", ".setter", ".getter")
 
@@ -421,8 +423,9 @@ class PutAside:
 
 def _set_on_libraries(project: Project) -> frozenset[str]:
     """The names that the project sets on modules of libraries: ``tf.features = {}``."""
-    texts = (file.text for _, file in project.units.files())
-    return frozenset(name for text in texts for name in _ON_LIBRARY.findall(text))
+    texts = [file.text for _, file in project.units.files()]
+    patterns = (_ON_LIBRARY, _BY_SETATTR)
+    return frozenset(name for each in patterns for text in texts for name in each.findall(text))
 
 
 def _constructors(project: Project, node: ast.Attribute) -> list[_Called]:

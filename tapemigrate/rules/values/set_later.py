@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tapemigrate.flow.changers import put_into
 from tapemigrate.flow.functions import NamedFunction
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import names_class, path_of
 from tapemigrate.rules.callgraph.assigned import is_dict_of_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import kinds_of, reads
@@ -128,7 +128,8 @@ def _put_into(
     parts = [owner] if isinstance(owner, ast.Attribute) else []
     if isinstance(owner, ast.Name) and scope is not None:
         parts = kept(scope, _parts_named).get(owner.id, [])
-    for part in parts:
+    # What a class holds is a name of its module.
+    for part in (p for p in parts if not names_class((path_of(p.value) or ("",))[-1])):
         own = scope is not None and _is_on_self(part, scope)
         method = scope.name if scope is not None and own else ""
         found[part.attr] += [(method, value) for value in values]
