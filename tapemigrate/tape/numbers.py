@@ -72,7 +72,8 @@ def _is_number_of_dict(target: ast.expr, flow: Flow, kinds: Kinds) -> bool:
     if not isinstance(target, ast.Subscript):
         return False
     key = target.slice.value if isinstance(target.slice, ast.Constant) else None
-    values = [d.value for d in origins(flow.reads.get(target.value, frozenset()))]
+    uses = flow.reads.get(target.value) or flow.reads.get(target, frozenset())
+    values = [d.value for d in origins(uses) if d.path == path_of(target.value)]
     ends = [end for v in values if v is not None for end in (v, *_ends(v, kinds))]
     return any(
         _is_number(value)
