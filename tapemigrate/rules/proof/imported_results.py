@@ -82,7 +82,8 @@ def _made_with(
     """
     parents, module = view.unit.parents, view.unit.tree
     start = begin(region.block.body[region.first])
-    for root in (each for each in roots if isinstance(each, ast.expr)):
+    # A list that is put together for a helper stands nowhere.
+    for root in (each for each in roots if isinstance(each, ast.expr) and each in parents):
         if view.scope is module and begin(root) >= start:
             continue
         above = parents.get(root)
