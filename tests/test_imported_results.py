@@ -213,3 +213,22 @@ def test_by_what_stands_here() -> None:
     plain = decorated.replace("normed", "halved")
     assert applicability("N = 1.0", "net(h)", "from nets import halved", plain) == "safe"
     assert applicability(made, "Net()(h)", "from nets import Base", extended) is None
+
+
+def test_a_list_of_targets_that_stands_nowhere_is_no_default() -> None:
+    module = (
+        "import tensorflow as tf\n"
+        "from nets import net\n"
+        "x = tf.placeholder(tf.float32)\n\n\n"
+        "def both(first, second, weights):\n"
+        "    return [tf.gradients(first, weights)[0], tf.gradients(second, weights)[0]]\n\n\n"
+        "y = net(x)\n"
+        "z = net(x * 2)\n"
+        "found = both(y, z, tf.trainable_variables())\n"
+    )
+    nets = 'import tensorflow as tf\n\n\ndef net(x):\n    return x * tf.get_variable("w", [2])\n'
+    files = {
+        name: decode(text.encode(), name) for name, text in [("a.py", module), ("nets.py", nets)]
+    }
+    found = analyse(files, Settings(), rewrite=False).diagnostics
+    assert [each.code for each in found] == ["TM101", "TM101"]
