@@ -73,7 +73,7 @@ class Reached:
     def methods(self) -> set[str]:
         """The names of the methods that run, also in functions of other files, and ``__call__``."""
         found: set[str] = set()
-        for unit, root in (*self._run, *self._behind):
+        for unit, root in (*self._run, *self.behind):
             for node in walk(root):
                 if not isinstance(node, ast.Call):
                     continue
@@ -83,7 +83,7 @@ class Reached:
         return found.union(*(unit.once(_got_by_text) for unit in self._units()))
 
     def _units(self) -> Iterable[Unit]:
-        return {unit.filename: unit for unit, _ in (*self._run, *self._behind)}.values()
+        return {unit.filename: unit for unit, _ in (*self._run, *self.behind)}.values()
 
     @cached_property
     def parts(self) -> set[str]:
@@ -95,7 +95,7 @@ class Reached:
             if isinstance(node, ast.Lambda | NamedFunction)
         ]
         found: set[str] = set()
-        for unit, root in (*made, *self._behind):
+        for unit, root in (*made, *self.behind):
             me = self_name(unit, root) if isinstance(root, NamedFunction) else None
             for node in (looked_up(n) or n for n in walk(root)):
                 if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
@@ -104,7 +104,8 @@ class Reached:
         return found.union(*(unit.once(_got_by_text) for unit in self._units()))
 
     @cached_property
-    def _behind(self) -> list[tuple[Unit, ast.AST]]:
+    def behind(self) -> list[tuple[Unit, ast.AST]]:
+        """The functions at hand that are called, each with its file."""
         found: list[tuple[Unit, ast.AST]] = []
         seen: set[ast.AST] = set()
         pending = list(self._run)

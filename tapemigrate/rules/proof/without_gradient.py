@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.found_aside import functions_run
+from tapemigrate.rules.proof.calls_of_objects import Reached
 from tapemigrate.rules.proof.globals_read import run_in
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.region import Region
@@ -44,8 +44,7 @@ def without_gradient(project: Project, view: View, region: Region) -> list[str]:
     if not any(True for _ in project.units.having(*_WORDS)):
         return []
     roots, _ = run_in(project, region, view)
-    run: list[tuple[Unit, ast.AST]] = [(view.unit, root) for root in roots]
-    run += functions_run(project, view, roots) or []
+    run = [*((view.unit, root) for root in roots), *Reached(project, view, roots).behind]
     higher = bool(region.lower) or region.request.api == "hessians"
     found = (each for unit, root in run for each in _named(unit, root, higher))
     return [
