@@ -399,7 +399,9 @@ class Independence:
             or is_of_variables(self._project, self._tracer, caller, asked.source, value, run)
         ):
             return False
-        elif (value.calls and not asked.above) or is_filled(self._tracer, caller, value):
+        elif (value.calls and not asked.above) or is_filled(
+            self._project, self._tracer, caller, value, run
+        ):
             return None
         # Of a variable something is made further down, if it is not handed on as it is.
         elif gives_computed_part(

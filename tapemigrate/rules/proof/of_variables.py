@@ -47,8 +47,10 @@ def is_of_variables(
     )
 
 
-def is_filled(tracer: Tracer, caller: View, value: Provenance) -> bool:
-    """Whether calls may have put into it what cannot be seen."""
-    return value.filled or any(
-        tracer.global_name(caller, name).filled for name in sorted(value.globals)
-    )
+def is_filled(
+    project: Project, tracer: Tracer, caller: View, value: Provenance, run: list[ast.expr]
+) -> bool:
+    """Whether calls may have put into it what cannot be seen, also where modules hold it."""
+    named = [(caller, name) for name in sorted(value.globals)]
+    named += imported_values(project, caller, run)
+    return value.filled or any(tracer.global_name(there, name).filled for there, name in named)

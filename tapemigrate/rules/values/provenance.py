@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tapemigrate.flow.components import components
 from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
-from tapemigrate.flow.functions import Function, NamedFunction
+from tapemigrate.flow.functions import Function, NamedFunction, free_names
 from tapemigrate.flow.paths import is_super, looked_up, names_class, path_of
 from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
@@ -16,7 +16,7 @@ from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
-from tapemigrate.rules.callgraph.imported import leads_to
+from tapemigrate.rules.callgraph.imported import import_paths, leads_to
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.unseen.found import found_in_graph
@@ -27,6 +27,7 @@ from tapemigrate.rules.values.attributes import (
     set_below,
 )
 from tapemigrate.rules.values.filled_below import filled_below, given_below
+from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.imported_functions import imported_functions
 from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
 from tapemigrate.rules.values.operators import is_operator, is_whole, operators
@@ -409,6 +410,7 @@ class Tracer:
         # makes inside of a method by what it reads of the object there as well.
         steps = Steps()
         assert isinstance(view.scope, Function)
+        steps.own.filled = not free_names(view.scope).isdisjoint(view.unit.once(filled_state))
         body = view.scope.body if isinstance(view.scope.body, list) else [view.scope.body]
         if view.cls is not None and view.scope not in view.cls.body:
             nodes = [node for each in body for node in walk(each)]
@@ -568,10 +570,15 @@ class Tracer:
     def _steps_to(self, unit: Unit, name: str) -> Steps:
         """What a name of the module is given, and filled with, by any of its statements."""
         steps = Steps()
+        steps.own.filled = name in unit.once(filled_state)
         module = self._project.view(unit, unit.tree)
         self._handed_to_objects(put_in_name(self._project, module, name), steps)
         others: list[Use] = []
+        path = import_paths(unit).get(name)
+        imported = path is not None and self._project.units.paths_meant(unit.filename, path)
         for made in module.flow.given(name):
+            if imported and made.kind is Kind.MUTATE:
+                continue  # what calls put into a module, names of that hold
             value = made.value if made.kind is not Kind.MUTATE else None
             if value is not None and module.kinds.make(value) in PLAIN:
                 continue
