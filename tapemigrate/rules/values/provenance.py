@@ -26,6 +26,7 @@ from tapemigrate.rules.values.attributes import (
     inherited_values,
     set_below,
 )
+from tapemigrate.rules.values.computed_state import may_be_computed_state
 from tapemigrate.rules.values.filled_below import filled_below, given_below
 from tapemigrate.rules.values.filled_state import filled_state
 from tapemigrate.rules.values.imported_functions import imported_functions
@@ -410,7 +411,8 @@ class Tracer:
         # makes inside of a method by what it reads of the object there as well.
         steps = Steps()
         assert isinstance(view.scope, Function)
-        steps.own.filled = not free_names(view.scope).isdisjoint(view.unit.once(filled_state))
+        read = sorted(free_names(view.scope) & view.unit.once(filled_state))
+        steps.own.filled = any(may_be_computed_state(self._project, view.unit, n) for n in read)
         body = view.scope.body if isinstance(view.scope.body, list) else [view.scope.body]
         if view.cls is not None and view.scope not in view.cls.body:
             nodes = [node for each in body for node in walk(each)]
@@ -570,7 +572,7 @@ class Tracer:
     def _steps_to(self, unit: Unit, name: str) -> Steps:
         """What a name of the module is given, and filled with, by any of its statements."""
         steps = Steps()
-        steps.own.filled = name in unit.once(filled_state)
+        steps.own.filled = may_be_computed_state(self._project, unit, name)
         module = self._project.view(unit, unit.tree)
         self._handed_to_objects(put_in_name(self._project, module, name), steps)
         others: list[Use] = []
