@@ -117,6 +117,7 @@ def with_others(
                 called = each.names | {handed.name for handed in each.handed}
                 beside = [*modules.handed(calling, called), *modules.starred(calling, called)]
                 beside += modules.extending([member, *calling], each.names)
+                beside += modules.read_by_subclasses(calling, each.names)
                 beside += modules.asked(member, [member, *calling] if calling else ())
                 context.update(dict.fromkeys([*calling, *beside, *naming.by(calling)]))
             context.update(dict.fromkeys(modules.holding(member) if here.handed else ()))

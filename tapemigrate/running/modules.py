@@ -33,6 +33,7 @@ _DECORATOR = late(rb"(?m)^[ \t]*@([\w.]+)")
 _ATTRIBUTE = late(rb"(?<![\w.])(\w+)((?:\.\w+)*)\.(\w+)")
 _DEFINED = late(rb"\bdef[ \t]+(\w+)")
 _OF_MODULE = late(rb"(?<![\w.])(\w+(?:\.\w+)*)\.(\w+)[ \t]*\(")
+_WORD = late(rb"\w+")
 _PART = late(rb"\b(\w+)[ \t]*[.\[]")
 # ``nets = import_module("nets")``, and what is read of it at once.
 _LOADED = late(
@@ -217,6 +218,14 @@ class Modules:
         parts = table.parts_read
         named = (":".join(each) for name, each in table.imported.items() if name in parts)
         yield from self.meant(user, named)
+
+    def read_by_subclasses(self, callers: Iterable[str], classes: Set[str]) -> Iterator[str]:
+        """The files of what those import, and read parts of, which extend one of ``classes``."""
+        names = {each.encode() for each in classes if names_class(each)}
+        for path in filter(None, callers) if names else ():
+            extended = (match[2] for match in EXTENDS.finditer(_data(path)))
+            if any(not names.isdisjoint(_WORD.findall(each)) for each in extended):
+                yield from self.read(path)
 
     def handed(self, callers: Iterable[str], called: Set[str]) -> Iterator[str]:
         """The files of the classes whose objects files make, and hand to what is ``called``."""
