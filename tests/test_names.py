@@ -778,6 +778,6 @@ def test_long_chains_of_assignments_end() -> None:
 def test_many_bindings_of_one_name_take_no_longer_each() -> None:
     lines = "import tensorflow as tf\ng = tf.gradients\n" + "g = g\ng(y)\n" * 10_000
     tree = ast.parse(lines)
-    start = time.perf_counter()
+    start = time.process_time()
     assert sum(path == "tensorflow.gradients" for _, path in Names(tree).references()) == 20_001
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
