@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
+from functools import partial
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.defuse import Flow
@@ -35,9 +36,19 @@ class _Index:
 class Between:
     """Follows the values of one scope from the sources of its gradient calls to their targets."""
 
-    def __init__(self, flow: Flow, ops: Ops, holds_variables: Callable[[Path], bool]) -> None:
-        """``holds_variables`` tells whether what comes from outside holds nothing else."""
+    def __init__(
+        self,
+        flow: Flow,
+        ops: Ops,
+        holds_variables: Callable[[Path], bool],
+        may_find: Callable[[ast.AST, Path], bool],
+    ) -> None:
+        """``holds_variables`` tells whether what comes from outside holds nothing else.
+
+        ``may_find``: whether code that runs for a value may come by a source that has a path.
+        """
         self._flow = flow
+        self._may_find = may_find
         self._ops = ops
         self._holds_variables = holds_variables
         self._indexed: _Index | None = None
@@ -63,6 +74,8 @@ class Between:
             found = sliced.leading_to(leaf.defs.__contains__)
             if self._has_hidden_paths(leaf, found):
                 found |= sliced.leading_to(self._ops.may_hide_a_source)
+            if new := _made_here(leaf):
+                found |= sliced.leading_to(partial(self._finds, new))
             if recorded:
                 found |= sliced.leading_to(lambda d: d.path[:2] in recorded or d.path in recorded)
             kept = found - leaf.defs - stops - beside
@@ -206,6 +219,16 @@ class Between:
         elsewhere = (leaf.outside and leaf.variables) or leaf.found
         return (leaf.outside and passed) or (elsewhere and not leaf.fresh)
 
+    def _finds(self, source: Def, made: Def) -> bool:
+        """Whether a definition may come by a source that was made before, and not name it."""
+        return (
+            made.value is not None
+            and made.begin > source.begin
+            and made.kind not in (Kind.FUNCTION, Kind.CLASS)
+            and any(isinstance(n, ast.Call) for n in walk(made.value))
+            and self._may_find(made.value, source.path)
+        )
+
     def _is_own_variable(self, made: Def) -> bool:
         """Whether it is a variable of the class or the module: ``self.w``, ``weights["w"]``."""
         return made.kind is Kind.ENTRY and self._holds_variables(made.path)
@@ -242,6 +265,13 @@ class Between:
         if self._indexed is None or self._indexed.requests is not requests:
             self._indexed = _Index(requests)
         return self._indexed
+
+
+def _made_here(leaf: Leaf) -> Def | None:
+    """The first definition of a source that the scope itself makes."""
+    if any(d.stmt is None or d.kind in _OUTSIDE for d in leaf.defs):
+        return None
+    return min(leaf.defs, key=lambda d: d.begin, default=None)
 
 
 def _is_looked_up(leaf: Leaf) -> bool:

@@ -67,12 +67,14 @@ class RegionFinder:
         deferred: Deferred,
         is_plain: Callable[[str], bool],
         gives_numbers: Callable[[ast.Call], bool],
+        may_find: Callable[[ast.AST, Path], bool],
     ) -> None:
         """``parts_apart`` tells whether the first part of an object was made of nothing, and so
         was the second one, ``holds_variables`` whether what comes from outside holds nothing else.
 
         ``is_plain``: whether a name of the module is of an object that knows no tensors;
-        ``gives_numbers``: whether a function of the user's gives nothing but such, or numbers.
+        ``gives_numbers``: whether a function of the user's gives nothing but such, or numbers;
+        ``may_find``: whether code that runs for a value may come by a source that has a path.
         """
         self._flow = flow
         self._blocks = blocks
@@ -81,7 +83,7 @@ class RegionFinder:
         self._parents = parents
         operands = Operands(kinds)
         self._ops = Ops(flow, kinds, operands, deferred, is_plain, gives_numbers)
-        self._between = Between(flow, self._ops, holds_variables)
+        self._between = Between(flow, self._ops, holds_variables, may_find)
         self.received = Received(flow, blocks, kinds, reader, self._ops, self._between)
         self._names = SecondNames(flow, blocks, kinds, operands, self._ops, apart)
         self._beside = Beside(flow, kinds, self._ops, self._names, apart, parts_apart)

@@ -8,6 +8,7 @@ from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.handing.shared_lists import filled_by_call
 from tapemigrate.rules.project import Project, View
+from tapemigrate.rules.proof.found_new import may_find_new
 from tapemigrate.rules.proof.kept_results import KeptResults
 from tapemigrate.rules.proof.siblings import Siblings
 from tapemigrate.rules.values.attributes import contents
@@ -55,6 +56,7 @@ def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = Fals
         deferred(project, view),
         lambda name: is_plain_object(project, view.unit, name),
         lambda call: gives_numbers(project, view, call),
+        lambda value, source: may_find_new(project, view, value, source),
     )
 
 
