@@ -29,7 +29,7 @@ from tapemigrate.rules.proof.seeds import none_among
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.branches import runs_branches
 from tapemigrate.rules.unseen.collected import collected_by
-from tapemigrate.rules.unseen.converted import returns_from_tape
+from tapemigrate.rules.unseen.converted import not_converted
 from tapemigrate.rules.unseen.dangers import dangers
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.opened import may_be_open
@@ -292,7 +292,7 @@ class Places:
             region = (
                 self._danger.unseen(run)
                 or self._walked(region)
-                or returns_from_tape(region, self._project, self._view)
+                or not_converted(region, self._project, self._view)
                 or self._uncached(region, run)
             )
             if isinstance(region, Region) and (
