@@ -12,7 +12,7 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.sharing import last_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.calls_of_objects import Reached
-from tapemigrate.source.trees import arguments_of, calls_in, kept, walk
+from tapemigrate.source.trees import arguments_of, calls_in, walk
 from tapemigrate.tape.symbols import GETTERS
 
 _LISTING = frozenset(
@@ -27,10 +27,16 @@ def may_find_new(project: Project, view: View, value: ast.AST, source: Path) -> 
     own = len(source) > 1 and source[0] == view.kinds.self_name and view.cls is not None
     if own and _are_methods_named(project, view) and _calls_by_another_name(project, view, value):
         return True
-    if not any(True for _ in project.units.having(*_LISTING)):
-        return False
-    run = [(view.unit, value), *Reached(project, view, [value]).behind]
-    return any(_lists(root) for _, root in run)
+    known = project.once(_known)
+    if value not in known:
+        known[value] = any(True for _ in project.units.having(*_LISTING)) and (
+            _lists(value) or any(_lists(f) for _, f in Reached(project, view, [value]).behind)
+        )
+    return known[value]
+
+
+def _known(_: Project) -> dict[ast.AST, bool]:
+    return {}
 
 
 def _lists(root: ast.AST) -> bool:
@@ -44,17 +50,13 @@ def _are_methods_named(project: Project, view: View) -> bool:
     assert view.cls is not None
     effects, me = project.effects(view.unit), view.kinds.self_name
     for cls in effects.lineage(view.cls):
-        called = {call.func for call in kept(cls, _calls)}
+        called = {call.func for call in calls_in(cls)}
         for node in walk(cls):
             if isinstance(node, ast.Attribute) and path_of(node.value) == (me,):
                 method = effects.method(view.cls, node.attr)
                 if node not in called and method is not None and not method.decorator_list:
                     return True
     return False
-
-
-def _calls(cls: ast.AST) -> tuple[ast.Call, ...]:
-    return tuple(calls_in(cls))
 
 
 def _calls_by_another_name(project: Project, view: View, value: ast.AST) -> bool:
