@@ -7,6 +7,7 @@ as soon as it is made. What an object keeps, its methods find, whatever they are
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.sharing import last_of
@@ -25,7 +26,7 @@ _LISTING = frozenset(
 def may_find_new(project: Project, view: View, value: ast.AST, source: Path) -> bool:
     """Whether code that runs for ``value`` may come by the source, a name or a part of ``self``."""
     own = len(source) > 1 and source[0] == view.kinds.self_name and view.cls is not None
-    if own and _are_methods_named(project, view) and _calls_by_another_name(project, view, value):
+    if own and _calls_by_another_name(project, view, value) and _are_methods_named(project, view):
         return True
     known = project.once(_known)
     if value not in known:
@@ -48,15 +49,25 @@ def _lists(root: ast.AST) -> bool:
 def _are_methods_named(project: Project, view: View) -> bool:
     """Whether the class has a method of its own go by another name: ``nets = {"a": self.a}``."""
     assert view.cls is not None
+    known, key = project.once(_classes_known), (view.cls, view.kinds.self_name)
+    if key not in known:
+        known[key] = any(True for _ in _methods_named(project, view, view.cls))
+    return known[key]
+
+
+def _classes_known(_: Project) -> dict[tuple[ast.ClassDef, str | None], bool]:
+    return {}
+
+
+def _methods_named(project: Project, view: View, own: ast.ClassDef) -> Iterator[ast.Attribute]:
     effects, me = project.effects(view.unit), view.kinds.self_name
-    for cls in effects.lineage(view.cls):
+    for cls in effects.lineage(own):
         called = {call.func for call in calls_in(cls)}
         for node in walk(cls):
             if isinstance(node, ast.Attribute) and path_of(node.value) == (me,):
-                method = effects.method(view.cls, node.attr)
+                method = effects.method(own, node.attr)
                 if node not in called and method is not None and not method.decorator_list:
-                    return True
-    return False
+                    yield node
 
 
 def _calls_by_another_name(project: Project, view: View, value: ast.AST) -> bool:
