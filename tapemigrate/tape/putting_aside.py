@@ -12,6 +12,7 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.hooks import decorator_itself
 from tapemigrate.source.points import AHEAD, Point, begin
 from tapemigrate.source.trees import declarations
+from tapemigrate.tape.changing_reads import changing_reads
 from tapemigrate.tape.kinds import Kinds
 from tapemigrate.tape.leaf import Sources
 from tapemigrate.tape.ops import Ops
@@ -48,6 +49,16 @@ class PuttingAside:
             self._putting[key] = self._putting_aside(cut, variables)
         first, last = self._made_at(sources), max(map(begin, reading))
         yield from (stmt for stmt in self._putting[key] if first <= begin(stmt) < last)
+
+    def by_reading(self, sources: Sources, reading: set[ast.stmt]) -> Iterator[ast.stmt]:
+        """What does so to a source of the object as it reads a part of that."""
+        made = [d for leaf in sources.leaves for d in leaf.defs]
+        me = self._kinds.self_name
+        kept = [d for d in made if len(d.path) > 1 and d.path[0] == me and d.kind is Kind.ASSIGN]
+        if kept:
+            first, last = min(d.begin for d in kept), max(map(begin, reading))
+            changing = changing_reads(self._blocks, self._kinds)
+            yield from (stmt for stmt in changing if first < begin(stmt) < last)
 
     def _made_at(self, sources: Sources) -> Point:
         """Where the first of the sources is made, before which nothing can have used it."""

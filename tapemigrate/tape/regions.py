@@ -213,7 +213,8 @@ class RegionFinder:
         reading = part.run
         put_aside = list(self._aside.of_sources(sources, reading))
         earlier = not aside and any(stmt not in part.statements for stmt in put_aside)
-        putting = [*(put_aside if aside else ()), *effects]
+        by_reading = self._aside.by_reading(sources, reading)
+        putting = [*(put_aside if aside else ()), *by_reading, *effects]
         if putting:
             read = frozenset(use for stmt in putting for use in self._aside.read_by(stmt))
             put, _ = self._between.definitions(
