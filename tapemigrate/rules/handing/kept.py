@@ -145,7 +145,9 @@ def _listed_objects(unit: Unit) -> list[ast.expr]:
     """The objects that a file asks for all of their attributes."""
     calls = [call.args[0] for call in unit.nodes(ast.Call) if call.args and _lists_attributes(call)]
     parts = (node for node in unit.nodes(ast.Attribute) if node.attr == "__dict__")
-    return calls + [node.value for node in parts]
+    # ``net.__dict__["h"]`` is one of them, by its name.
+    whole = (node for node in parts if not isinstance(unit.parents.get(node), ast.Subscript))
+    return calls + [node.value for node in whole]
 
 
 def _lists_attributes(call: ast.Call) -> bool:
