@@ -45,12 +45,18 @@ def without_gradient(project: Project, view: View, region: Region) -> list[str]:
         return []
     roots, _ = run_in(project, region, view)
     run = [*((view.unit, root) for root in roots), *Reached(project, view, roots).behind]
-    higher = bool(region.lower) or region.request.api == "hessians"
+    higher = region.request.api == "hessians" or any(_asks(*each) for each in run)
     found = (each for unit, root in run for each in _named(unit, root, higher))
     return [
         f"`{name}`, {lacks}, is given nothing that variables or other sources made"
         for name, lacks in dict.fromkeys(found)
     ]
+
+
+def _asks(unit: Unit, root: ast.AST) -> bool:
+    """Whether a gradient is asked for there, so that the tape records those of the ops below."""
+    calls = (node for node in walk(root) if isinstance(node, ast.Call))
+    return any(short(unit.names.qualified(call.func)) == "gradients" for call in calls)
 
 
 def _named(unit: Unit, root: ast.AST, higher: bool) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,68 @@
+"""Which ops make a fix unsafe: see ``rules/proof/without_gradient.py``.
+
+That a tape raises for one of them is shown by ``unsafe/op_without_gradient_off_the_path``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import decode
+
+_LEARNED_RATE = """\
+import tensorflow as tf
+
+
+def forward(x, w):
+    return tf.reduce_sum(tf.nn.{op}(x * w))
+
+
+def adapted(x, w, rate):
+    return w - rate * tf.gradients(forward(x, w), w)[0]
+
+
+def run(x):
+    w = tf.Variable([0.1, 0.2])
+    rate = tf.Variable(0.5)
+    loss = forward(x, adapted(x, w, rate))
+    return tf.gradients(loss, rate)[0]
+"""
+_RESIZED = """\
+import tensorflow as tf
+
+
+def run(x):
+    style = tf.Variable(tf.ones([1, 4, 4, 3]))
+    y = tf.reduce_sum(x * tf.image.resize(style, [2, 2], method={method}))
+    return tf.gradients(y, x)[0]
+"""
+
+
+def _last(text: str) -> tuple[str | None, str]:
+    """How the last call of the file is mended, and what is told of it."""
+    found = analyse({"a.py": decode(text.encode(), "a.py")}, Settings(), rewrite=False).diagnostics
+    return found[-1].fix and found[-1].fix.applicability, found[-1].message
+
+
+@pytest.mark.parametrize(("op", "expected"), [("lrn", "unsafe"), ("softplus", "safe")])
+def test_what_is_differentiated_once(op: str, expected: str) -> None:
+    applicability, message = _last(_LEARNED_RATE.format(op=op))
+    assert applicability == expected
+    assert ("whose gradient has none" in message) == (expected == "unsafe")
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ('"area"', "unsafe"),
+        ("tf.image.ResizeMethod.AREA", "unsafe"),
+        ('"bilinear"', "safe"),
+        ("tf.image.ResizeMethod.BICUBIC", "safe"),
+    ],
+)
+def test_how_an_image_is_resized(method: str, expected: str) -> None:
+    applicability, message = _last(_RESIZED.format(method=method))
+    assert applicability == expected
+    assert ("which has no gradient" in message) == (expected == "unsafe")
