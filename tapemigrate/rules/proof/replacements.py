@@ -171,8 +171,10 @@ def _reads_tensors(
         given = [(view.unit, v) for v in attribute_values(project, view, attribute)]
         given += inherited_values(project, view, attribute)
         given += contents(project, view, attribute)
-        given += [(u, v) for u, c in lineage for v in given_in_body(c, attribute)]
         if any(computed.may_be(unit, value) for unit, value in given):
+            return True
+        in_bodies = ((u, v) for u, c in lineage for v in given_in_body(c, attribute))
+        if any(_holds_computed(project, computed, *each) for each in in_bodies):
             return True
         if tracer.attribute(view, attribute).foreign:
             return True
@@ -230,13 +232,22 @@ def _reads_around(project: Project, view: View, method: ast.FunctionDef) -> bool
             for d in project.view(view.unit, scope).flow.defs.values()
         ):
             return True
-    given = [(view.unit, each) for each in named_defaults(method.args).values()]
-    for node in read:
-        homes = _homes(project, view.unit, node)
-        if homes is None:
-            return True
-        given += [(home, v) for home, name in homes for v in home.once(given_at_top).get(name, ())]
-    return any(computed.may_be(home, value) for home, value in given)
+    usual = named_defaults(method.args).values()
+    return any(_holds_computed(project, computed, view.unit, each) for each in (*usual, *read))
+
+
+def _holds_computed(project: Project, computed: Computed, unit: Unit, value: ast.expr) -> bool:
+    """Whether a value may hold what an op gave, also by a name of the module or of another."""
+    if not isinstance(value, ast.Name | ast.Attribute):
+        parts = (n for n in walk(value) if isinstance(n, ast.Name | ast.Attribute))
+        return computed.may_be(unit, value) or any(
+            _holds_computed(project, computed, unit, part) for part in parts
+        )
+    homes = _homes(project, unit, value)
+    if homes is None:
+        return True
+    given = ((home, v) for home, name in homes for v in home.once(given_at_top).get(name, ()))
+    return any(computed.may_be(home, v) for home, v in given)
 
 
 def _names_read(
