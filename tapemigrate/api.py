@@ -17,7 +17,7 @@ from tapemigrate.rules.kept_units import let_go, unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
 from tapemigrate.rules.values.named_alike import named_alike
-from tapemigrate.rules.values.variable_lists import function_at
+from tapemigrate.rules.values.variables.variable_lists import function_at
 from tapemigrate.settings import Place, Settings
 from tapemigrate.source import SourceError, SourceFile
 from tapemigrate.source.entry_names import as_written

@@ -8,7 +8,7 @@ import pytest
 
 from tapemigrate.rules.kept_units import unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.values.ends_taken import ends_taken
+from tapemigrate.rules.values.variables.ends_taken import ends_taken
 from tapemigrate.source.decoding import SourceFile
 
 _PLAIN = """

@@ -8,7 +8,7 @@ import pytest
 
 from tapemigrate.rules.kept_units import unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.filled_below import filled_below, given_below
+from tapemigrate.rules.values.variables.filled_below import filled_below, given_below
 from tapemigrate.source.decoding import SourceFile
 
 BASE = """\

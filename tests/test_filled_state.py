@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tapemigrate.rules.kept_units import unit
-from tapemigrate.rules.values.filled_state import filled_state
+from tapemigrate.rules.values.containers.filled_state import filled_state
 from tapemigrate.source.decoding import SourceFile
 
 

@@ -9,7 +9,7 @@ import pytest
 from tapemigrate.rules.indexes import kinds_of
 from tapemigrate.rules.kept_units import unit
 from tapemigrate.source.decoding import SourceFile
-from tapemigrate.tape.kinds import Kinds, Make
+from tapemigrate.tape.ops.kinds import Kinds, Make
 
 
 def asked(value: str, above: str = "") -> tuple[Kinds, ast.expr]:

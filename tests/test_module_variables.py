@@ -6,7 +6,7 @@ import pytest
 
 from tapemigrate.rules.kept_units import unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.values.module_variables import are_variables
+from tapemigrate.rules.values.variables.module_variables import are_variables
 from tapemigrate.source.decoding import SourceFile
 
 PLAIN = "import tensorflow as tf\n\nW = tf.Variable(1.0)\n"

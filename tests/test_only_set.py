@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tapemigrate.rules.proof.only_set import only_sets
+from tapemigrate.rules.proof.state.only_set import only_sets
 
 
 @pytest.mark.parametrize(

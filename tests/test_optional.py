@@ -8,9 +8,9 @@ import pytest
 
 from tapemigrate.rules.kept_units import unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.values.optional import given_for
+from tapemigrate.rules.values.plain.optional import given_for
 from tapemigrate.source.decoding import SourceFile
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.ops.kinds import Make
 
 PROGRAM = """\
 import functools

@@ -11,7 +11,7 @@ import pytest
 
 from tapemigrate.rules.kept_units import unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.proof.read_above import read_above
+from tapemigrate.rules.proof.objects.read_above import read_above
 from tapemigrate.source.decoding import SourceFile
 
 BASE = """\

@@ -8,7 +8,7 @@ import pytest
 
 from tapemigrate.rules.kept_units import unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.proof.shared_state import SharedState
+from tapemigrate.rules.proof.state.shared_state import SharedState
 from tapemigrate.source.decoding import SourceFile
 
 TEXT = """\

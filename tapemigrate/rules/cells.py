@@ -19,8 +19,8 @@ from tapemigrate.source import Lines, SourceError, magics, parse
 from tapemigrate.source.decoding import is_notebook
 from tapemigrate.source.points import begin
 from tapemigrate.source.span import Span
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.plan import Insert, Op, Wrap
-from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
 
 if TYPE_CHECKING:

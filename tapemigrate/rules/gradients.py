@@ -26,14 +26,14 @@ from tapemigrate.rules.handing.lending import makers
 from tapemigrate.rules.handing.object_links import object_links
 from tapemigrate.rules.lambdas import Lambdas, bound_to
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.kept_results import elements_of
+from tapemigrate.rules.proof.kept.kept_results import elements_of
 from tapemigrate.rules.references import handed_on
 from tapemigrate.rules.tapes import Tapes
 from tapemigrate.rules.unseen.elsewhere import imported
 from tapemigrate.rules.values.estimators import builder_of, input_makers
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
 # Through how many functions of one file a tape is followed.

@@ -15,7 +15,7 @@ from tapemigrate.flow.unpacking import GIVING, each_given
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.getters import CREATING, GETTING
 from tapemigrate.source.trees import top_level
-from tapemigrate.tape.kinds import Kinds, joins, puts_nothing
+from tapemigrate.tape.ops.kinds import Kinds, joins, puts_nothing
 
 # What stands in a file that may have a fact hold in it, where the other files are not asked.
 _WORDS = {"under_getters": GETTING, "under_creators": CREATING}

@@ -19,12 +19,12 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.rules.tensorflow_name import TensorFlowName
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.tape.emit import Emitter
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.plan import Op, Replace
 from tapemigrate.tape.planner import lay_out
-from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
-from tapemigrate.tape.surroundings import Surroundings
+from tapemigrate.tape.writing.emit import Emitter
+from tapemigrate.tape.writing.surroundings import Surroundings
 
 _RECIPE = (
     "Compute the loss under `with tf.GradientTape() as tape:`, then apply "

@@ -35,8 +35,8 @@ from tapemigrate.rules.said_elsewhere import SaidElsewhere
 from tapemigrate.rules.units import Later, Units
 from tapemigrate.source.decoding import UNKNOWN
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Kinds
-from tapemigrate.tape.symbols import QUIET
+from tapemigrate.tape.ops.kinds import Kinds
+from tapemigrate.tape.ops.symbols import QUIET
 
 _T = TypeVar("_T")
 

@@ -13,7 +13,7 @@ from tapemigrate.rules.finding import Finding, Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.entry_names import as_written
 from tapemigrate.source.points import begin
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
 

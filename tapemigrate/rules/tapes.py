@@ -29,12 +29,12 @@ from tapemigrate.rules.unseen.put_out import put_out
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.points import Point
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.emit import Emitter
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.plan import AddParameter, Insert, Op
 from tapemigrate.tape.planner import Layout, Tape, life
-from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.surroundings import Surroundings
+from tapemigrate.tape.writing.emit import Emitter
+from tapemigrate.tape.writing.surroundings import Surroundings
 
 # Tapes are laid out against each other; beyond this many that takes too long to be of use.
 _MOST_CALLS = 1000

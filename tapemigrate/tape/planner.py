@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.blocks import Block, Blocks, Place
 from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.graph_gradients import asking_graph
+from tapemigrate.tape.ops.syntax import repetitions
+from tapemigrate.tape.placing.graph_gradients import asking_graph
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.recipes import STOP
-from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.syntax import repetitions
 
 # The place of a statement among those that a rewrite puts before it.
 _REAL = 1 << 30

@@ -14,10 +14,10 @@ from tapemigrate.flow.slices import backward
 from tapemigrate.rules.project import View
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Kinds, Make
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.ops.kinds import Kinds, Make
+from tapemigrate.tape.ops.syntax import repetitions
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Request
-from tapemigrate.tape.syntax import repetitions
 
 # Functions that give the same whenever they run on the same, and leave nothing behind.
 _PURE = frozenset(

@@ -19,12 +19,12 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.kept import Kept
 from tapemigrate.rules.handing.shared_lists import filled_elsewhere
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.one_object import names_outside
-from tapemigrate.rules.values.containers import is_filled_in_sight
-from tapemigrate.rules.values.list_signs import may_be_container
-from tapemigrate.rules.values.unnamed import is_set_without_name
+from tapemigrate.rules.proof.objects.one_object import names_outside
+from tapemigrate.rules.values.containers.containers import is_filled_in_sight
+from tapemigrate.rules.values.containers.list_signs import may_be_container
+from tapemigrate.rules.values.objects.unnamed import is_set_without_name
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.request import Request
 
 _TENSORS = (Make.TENSOR, Make.LEAF)

@@ -20,8 +20,8 @@ from tapemigrate.rules.project import View
 from tapemigrate.rules.reading import read
 from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.region import Region
-from tapemigrate.tape.syntax import base
+from tapemigrate.tape.ops.syntax import base
+from tapemigrate.tape.placing.region import Region
 
 #: The parameters that a function differentiates, each with one that it does so by.
 _Asked = dict[ast.AST, set[tuple[str, str]]]

@@ -10,7 +10,7 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.placing.region import Region
 
 #: The methods by which a tape is asked.
 ASKS = frozenset({"gradient", "jacobian", "batch_jacobian"})

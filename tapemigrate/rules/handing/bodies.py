@@ -8,7 +8,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Kinds
+from tapemigrate.tape.ops.kinds import Kinds
 
 _PFOR = "python.ops.parallel_for.control_flow_ops."
 _LOOPS = frozenset(

@@ -8,38 +8,38 @@ from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.handing.shared_lists import filled_by_call
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.found_new import may_find_new
-from tapemigrate.rules.proof.kept_results import KeptResults
-from tapemigrate.rules.proof.siblings import Siblings
-from tapemigrate.rules.values.attributes import contents
+from tapemigrate.rules.proof.callers.siblings import Siblings
+from tapemigrate.rules.proof.kept.kept_results import KeptResults
+from tapemigrate.rules.proof.sources.found_new import may_find_new
+from tapemigrate.rules.values.containers.list_signs import ListSigns
+from tapemigrate.rules.values.containers.own_lists import is_filled_here
+from tapemigrate.rules.values.containers.shape_evidence import ShapeEvidence, is_opened
 from tapemigrate.rules.values.deferred import deferred
-from tapemigrate.rules.values.fillers import fills
-from tapemigrate.rules.values.list_signs import ListSigns
-from tapemigrate.rules.values.made_objects import making
-from tapemigrate.rules.values.module_variables import are_variables, is_trainable
-from tapemigrate.rules.values.named_variables import named_variables
-from tapemigrate.rules.values.optional import given_for
-from tapemigrate.rules.values.own_lists import is_filled_here
+from tapemigrate.rules.values.objects.attributes import contents
+from tapemigrate.rules.values.objects.set_anew import may_be_set_anew
 from tapemigrate.rules.values.parts_apart import parts_apart
-from tapemigrate.rules.values.plain_objects import gives_numbers, is_plain_object
-from tapemigrate.rules.values.plain_sources import plain_source
+from tapemigrate.rules.values.plain.optional import given_for
+from tapemigrate.rules.values.plain.plain_objects import gives_numbers, is_plain_object
+from tapemigrate.rules.values.plain.plain_sources import plain_source
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.rules.values.set_anew import may_be_set_anew
-from tapemigrate.rules.values.shape_evidence import ShapeEvidence, is_opened
-from tapemigrate.rules.values.trainable import trainable
-from tapemigrate.rules.values.variable_lists import (
+from tapemigrate.rules.values.variables.fillers import fills
+from tapemigrate.rules.values.variables.made_objects import making
+from tapemigrate.rules.values.variables.module_variables import are_variables, is_trainable
+from tapemigrate.rules.values.variables.named_variables import named_variables
+from tapemigrate.rules.values.variables.trainable import trainable
+from tapemigrate.rules.values.variables.variable_lists import (
     given_list,
     is_one_variable,
     listed_as,
     unpacked,
 )
-from tapemigrate.rules.values.variable_values import holds_variables
-from tapemigrate.rules.values.variables_around import variables_around
-from tapemigrate.tape.kinds import Make
+from tapemigrate.rules.values.variables.variable_values import holds_variables
+from tapemigrate.rules.values.variables.variables_around import variables_around
 from tapemigrate.tape.leaf import Sources
-from tapemigrate.tape.regions import RegionFinder
-from tapemigrate.tape.source_evidence import SourceEvidence
-from tapemigrate.tape.sources import SourceReader
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.placing.regions import RegionFinder
+from tapemigrate.tape.sources.source_evidence import SourceEvidence
+from tapemigrate.tape.sources.sources import SourceReader
 
 
 def finder_of(project: Project, view: View, tracer: Tracer, by_name: bool = False) -> RegionFinder:

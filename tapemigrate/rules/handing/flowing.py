@@ -16,20 +16,20 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import callers
 from tapemigrate.rules.handing.placed import Placed
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.values.variable_makers import (
+from tapemigrate.rules.values.variables.variable_makers import (
     made_among_variables,
     may_be_input,
     shows_variables,
 )
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.downstream import (
+from tapemigrate.tape.placing.downstream import (
     is_made_within,
     is_taken_out,
     makers,
     of_variables,
     of_variables_passed,
 )
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
 # A part, or what it is a part of: ``layers`` and ``conv`` of ``net.layers["conv"]``.

@@ -18,8 +18,8 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import left_to_stars
 from tapemigrate.rules.project import View
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.ops.symbols import gives_no_tensors
 from tapemigrate.tape.request import Request
-from tapemigrate.tape.symbols import gives_no_tensors
 
 
 def givers(view: View, requests: list[Request]) -> frozenset[str]:

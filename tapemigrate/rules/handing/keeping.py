@@ -17,10 +17,10 @@ from tapemigrate.rules.handing.placed import Placed
 from tapemigrate.rules.handing.placing import Keeping, holds_target
 from tapemigrate.rules.handing.reentry import entered_twice
 from tapemigrate.rules.project import CallSite, Project
+from tapemigrate.tape.ops.syntax import base
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.planner import Layout
-from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.syntax import base
 
 PlacedFor = Callable[[CallSite, "Scope | None"], "Placed | None"]
 

@@ -25,13 +25,13 @@ from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere, filled_by_call
 from tapemigrate.rules.indexes import set_attributes
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.kept_results import above
-from tapemigrate.rules.values.attributes import contents, inherited_values
-from tapemigrate.rules.values.variable_lists import listed_as
+from tapemigrate.rules.proof.kept.kept_results import above
+from tapemigrate.rules.values.objects.attributes import contents, inherited_values
+from tapemigrate.rules.values.variables.variable_lists import listed_as
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import kept, walk
-from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Sources
+from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
 
 RECIPE = (

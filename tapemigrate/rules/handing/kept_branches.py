@@ -28,7 +28,7 @@ from tapemigrate.rules.handing.run_again import runs_again
 from tapemigrate.rules.handing.set_elsewhere import set_elsewhere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.attributes import contents
+from tapemigrate.rules.values.objects.attributes import contents
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Sources

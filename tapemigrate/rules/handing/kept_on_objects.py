@@ -33,11 +33,11 @@ from tapemigrate.rules.handing.kept import (
 from tapemigrate.rules.handing.made_here import MadeHere
 from tapemigrate.rules.handing.shared_lists import changed_elsewhere
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.one_object import certain_paths, names_outside
+from tapemigrate.rules.proof.objects.one_object import certain_paths, names_outside
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Sources
+from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
 
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)

@@ -20,16 +20,16 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.asked_tapes import ASKS
 from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.proof.replacements import in_its_place
+from tapemigrate.rules.proof.objects.replacements import in_its_place
 from tapemigrate.source.trees import calls_in, walk
-from tapemigrate.tape.kinds import Make
 from tapemigrate.tape.leaf import Leaf, Lent, Sources
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.ops.returned import element, places_of
+from tapemigrate.tape.ops.syntax import may_give_back
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.plan import AddParameter, Insert, Op
 from tapemigrate.tape.planner import Layout
-from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.returned import element, places_of
-from tapemigrate.tape.syntax import may_give_back
 
 PlacedFor = Callable[[CallSite, "Scope | None"], "Placed | None"]
 

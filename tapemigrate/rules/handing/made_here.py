@@ -16,7 +16,7 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.instances import Instances, instances_of
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import children, walk
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.request import Request
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

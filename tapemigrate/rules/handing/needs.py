@@ -15,9 +15,9 @@ from tapemigrate.rules.handing.own_parts import unfit
 from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.handed import own_attribute
-from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.placing.handed import own_attribute
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
 #: What makes a call wait for a tape has gone by then: its own reason is all that there is to tell.

@@ -9,8 +9,8 @@ from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.model import SET, Handed
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.ops.syntax import VARIABLES_BY_NAME
 from tapemigrate.tape.request import Request
-from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 
 
 def object_links(scope: Scope, requests: Iterable[Request]) -> frozenset[Handed]:

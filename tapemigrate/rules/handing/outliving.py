@@ -11,8 +11,8 @@ from tapemigrate.rules.handing.placed import Placed
 from tapemigrate.rules.project import Project
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.planner import Layout, Tape
-from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Request
 
 _LEAVES = (ast.Return, ast.Continue, ast.Break)

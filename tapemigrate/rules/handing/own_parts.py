@@ -15,8 +15,8 @@ from tapemigrate.rules.callgraph.setters import of_one_object, runs_of_setters
 from tapemigrate.rules.handing.as_tensors import may_be_object
 from tapemigrate.rules.handing.kept import Kept
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.values.attributes import inherited_values
-from tapemigrate.rules.values.unnamed import WITHOUT_NAME, sets_without_name
+from tapemigrate.rules.values.objects.attributes import inherited_values
+from tapemigrate.rules.values.objects.unnamed import WITHOUT_NAME, sets_without_name
 from tapemigrate.source.trees import copied, walk
 from tapemigrate.tape.request import Request
 

@@ -10,9 +10,9 @@ from tapemigrate.rules.callgraph.namesakes import Namesakes
 from tapemigrate.rules.calls import Calls
 from tapemigrate.rules.handing.placing import Keeping, Places
 from tapemigrate.rules.project import View
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.ops.syntax import repetitions
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.syntax import repetitions
 
 #: What a parameter that holds a tape is called, where the name is free.
 TAPE = "tape"

@@ -23,9 +23,9 @@ from tapemigrate.rules.handing.rewiring import rewired
 from tapemigrate.rules.handing.run import run_by
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.assumptions import Judge, is_linear
-from tapemigrate.rules.proof.found_aside import reads_aside
-from tapemigrate.rules.proof.one_object import names_outside
-from tapemigrate.rules.proof.seeds import none_among
+from tapemigrate.rules.proof.callers.seeds import none_among
+from tapemigrate.rules.proof.objects.one_object import names_outside
+from tapemigrate.rules.proof.state.found_aside import reads_aside
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.branches import runs_branches
 from tapemigrate.rules.unseen.collected import collected_by
@@ -39,16 +39,16 @@ from tapemigrate.rules.unseen.variable_settings import set_elsewhere
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.asking import several
-from tapemigrate.tape.handed import own_attribute
-from tapemigrate.tape.handed_back import handed_back
-from tapemigrate.tape.kinds import Kinds, Make
 from tapemigrate.tape.leaf import Sources
-from tapemigrate.tape.outputs import sibling_outputs
-from tapemigrate.tape.region import Region
-from tapemigrate.tape.regions import RegionFinder
+from tapemigrate.tape.names.handed_back import handed_back
+from tapemigrate.tape.names.outputs import sibling_outputs
+from tapemigrate.tape.ops.kinds import Kinds, Make
+from tapemigrate.tape.ops.syntax import PARAMETERS_BY_NAME, elements_of, is_named_after_variables
+from tapemigrate.tape.placing.handed import own_attribute
+from tapemigrate.tape.placing.region import Region
+from tapemigrate.tape.placing.regions import RegionFinder
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.syntax import PARAMETERS_BY_NAME, elements_of, is_named_after_variables
+from tapemigrate.tape.writing.asking import several
 
 _CLASS = Refusal(
     "it stands in the body of a class",

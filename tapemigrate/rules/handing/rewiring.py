@@ -15,8 +15,8 @@ from tapemigrate.rules.handing.run import run_before
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.rewired import REWIRING, REWIRING_WORDS, rewires
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.ops.symbols import QUIET
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.symbols import QUIET
 
 
 class Rewiring:

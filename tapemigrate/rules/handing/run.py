@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.rules.project import View
-from tapemigrate.rules.values.captured import captured_functions
+from tapemigrate.rules.values.objects.captured import captured_functions
 from tapemigrate.source.points import AHEAD, Point, begin
 from tapemigrate.tape.leaf import Sources
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.placing.region import Region
 
 
 def run_by(region: Region, view: View) -> list[ast.AST]:

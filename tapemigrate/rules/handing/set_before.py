@@ -13,7 +13,7 @@ from tapemigrate.flow.functions import Scope
 from tapemigrate.flow.paths import is_super, path_of
 from tapemigrate.rules.callgraph.setters import of_one_object
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.not_set_yet import of_class
+from tapemigrate.rules.proof.objects.not_set_yet import of_class
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 

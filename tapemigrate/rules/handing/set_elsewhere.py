@@ -6,8 +6,8 @@ import ast
 
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.attributes import inherited_values, set_below
-from tapemigrate.rules.values.unnamed import WITHOUT_NAME, sets_without_name
+from tapemigrate.rules.values.objects.attributes import inherited_values, set_below
+from tapemigrate.rules.values.objects.unnamed import WITHOUT_NAME, sets_without_name
 
 
 def set_elsewhere(project: Project, view: View, names: list[str]) -> str:

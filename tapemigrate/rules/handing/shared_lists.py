@@ -11,9 +11,9 @@ from tapemigrate.flow.slices import meant
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.list_signs import ListSigns, may_be_container
+from tapemigrate.rules.values.containers.list_signs import ListSigns, may_be_container
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.ops.kinds import Make
 
 # Functions that only read a list, whatever is done with what they give.
 _READERS = frozenset(

@@ -26,8 +26,8 @@ from tapemigrate.rules.project import CallSite, Project
 from tapemigrate.rules.proof.verdicts import NOTHING_PASSED
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.planner import Layout, lay_out
-from tapemigrate.tape.region import Region
 from tapemigrate.tape.request import Refusal, Request
 
 # A tape that passes through more hands than this is no help to anybody.

@@ -14,7 +14,7 @@ from tapemigrate.rules.misuse.uses import Ask, Tape, around, comes_after
 from tapemigrate.rules.misuse.values import Value, Values
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import children, walk
-from tapemigrate.tape.graph_gradients import asking_graph
+from tapemigrate.tape.placing.graph_gradients import asking_graph
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

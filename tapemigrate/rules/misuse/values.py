@@ -11,8 +11,8 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.misuse.uses import around
 from tapemigrate.rules.project import Project, View
-from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.symbols import short
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.ops.symbols import short
 
 # Ops that make a new tensor on every call, with a gradient by each tensor they are given. Not among
 # them: what may hand its argument back (cast, add_n, convert_to_tensor, real, dropout).

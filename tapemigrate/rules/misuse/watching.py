@@ -18,8 +18,8 @@ from tapemigrate.rules.misuse.values import Leaf, Value, Values
 from tapemigrate.rules.reading import statement_of
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.ops.symbols import short
 from tapemigrate.tape.plan import Insert, Op, ReplaceStatement
-from tapemigrate.tape.symbols import short
 
 
 def findings(tape: Tape, values: Values) -> list[Finding]:

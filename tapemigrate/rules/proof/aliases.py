@@ -9,10 +9,10 @@ from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import meant, origins
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
-from tapemigrate.rules.proof.given_out import given_out
-from tapemigrate.tape.returned import element, places_of
-from tapemigrate.tape.same import may_be
-from tapemigrate.tape.syntax import given_back
+from tapemigrate.rules.proof.objects.given_out import given_out
+from tapemigrate.tape.names.same import may_be
+from tapemigrate.tape.ops.returned import element, places_of
+from tapemigrate.tape.ops.syntax import given_back
 
 
 def with_aliases(made: frozenset[Def], view: View) -> frozenset[Def]:

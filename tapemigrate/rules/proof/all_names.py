@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.placing.region import Region
 
 _LISTING = frozenset({"locals", "vars", "dir"})
 

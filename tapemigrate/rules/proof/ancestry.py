@@ -27,13 +27,13 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import sharing_names, value_given
 from tapemigrate.rules.project import CallSite, Project, View, self_name
 from tapemigrate.rules.proof.aliases import named_by
-from tapemigrate.rules.values.attributes import contents, inherited_values
+from tapemigrate.rules.values.objects.attributes import contents, inherited_values
+from tapemigrate.rules.values.objects.put_in import calls_of, put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.rules.values.put_in import calls_of, put_in_by_methods, put_in_by_others
 from tapemigrate.source.trees import top_level, walk
-from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.returned import place_of
-from tapemigrate.tape.same import value_may_be
+from tapemigrate.tape.names.same import value_may_be
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.ops.returned import place_of
 
 
 class _Way(Enum):

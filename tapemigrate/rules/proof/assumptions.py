@@ -13,45 +13,45 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.above import OUTSIDE
 from tapemigrate.rules.proof.all_names import tape_among_names
 from tapemigrate.rules.proof.ancestry import Ancestry
 from tapemigrate.rules.proof.asked import attribute_of
-from tapemigrate.rules.proof.by_callers import ByCallers
 from tapemigrate.rules.proof.by_name import (
     called_paths,
     is_loss,
     is_plain,
     is_static,
 )
-from tapemigrate.rules.proof.called_objects import computed_when_made
-from tapemigrate.rules.proof.elements import APART, Elements
+from tapemigrate.rules.proof.callers.above import OUTSIDE
+from tapemigrate.rules.proof.callers.by_callers import ByCallers
+from tapemigrate.rules.proof.callers.guards import come_with
+from tapemigrate.rules.proof.callers.independence import Independence
+from tapemigrate.rules.proof.callers.traced_parameters import are_traced, is_traced_source
 from tapemigrate.rules.proof.entering_value import EnteringValue
-from tapemigrate.rules.proof.found_sources import made_of_found
-from tapemigrate.rules.proof.globals_read import (
+from tapemigrate.rules.proof.imports.imported_beside import imported_beside
+from tapemigrate.rules.proof.imports.imported_results import imported_results
+from tapemigrate.rules.proof.imports.made_with import made_with
+from tapemigrate.rules.proof.kept.kept_by_calls import kept_by_calls
+from tapemigrate.rules.proof.kept.kept_results import KeptResults
+from tapemigrate.rules.proof.kept.kept_values import KeptValues
+from tapemigrate.rules.proof.kept.parts_held import PartsHeld
+from tapemigrate.rules.proof.objects.called_objects import computed_when_made
+from tapemigrate.rules.proof.objects.new_object import is_new
+from tapemigrate.rules.proof.objects.one_object import comes_with
+from tapemigrate.rules.proof.objects.results_of_parts import each_of_parts, results_of_parts
+from tapemigrate.rules.proof.objects.steps import Steps
+from tapemigrate.rules.proof.sources.elements import APART, Elements
+from tapemigrate.rules.proof.sources.found_sources import made_of_found
+from tapemigrate.rules.proof.sources.new_graph import opens_with_graph
+from tapemigrate.rules.proof.sources.other_names import aliased, given_back, passed_on, taken_out
+from tapemigrate.rules.proof.sources.own_graph import begins_here
+from tapemigrate.rules.proof.state.globals_read import (
     called_here,
     globals_read,
     objects_called,
     read_past_those_around,
 )
-from tapemigrate.rules.proof.guards import come_with
-from tapemigrate.rules.proof.hidden_reads import HiddenReads, stored_reads
-from tapemigrate.rules.proof.imported_beside import imported_beside
-from tapemigrate.rules.proof.imported_results import imported_results
-from tapemigrate.rules.proof.independence import Independence
-from tapemigrate.rules.proof.kept_by_calls import kept_by_calls
-from tapemigrate.rules.proof.kept_results import KeptResults
-from tapemigrate.rules.proof.kept_values import KeptValues
-from tapemigrate.rules.proof.made_with import made_with
-from tapemigrate.rules.proof.new_graph import opens_with_graph
-from tapemigrate.rules.proof.new_object import is_new
-from tapemigrate.rules.proof.one_object import comes_with
-from tapemigrate.rules.proof.other_names import aliased, given_back, passed_on, taken_out
-from tapemigrate.rules.proof.own_graph import begins_here
-from tapemigrate.rules.proof.parts_held import PartsHeld
-from tapemigrate.rules.proof.results_of_parts import each_of_parts, results_of_parts
-from tapemigrate.rules.proof.steps import Steps
-from tapemigrate.rules.proof.traced_parameters import are_traced, is_traced_source
+from tapemigrate.rules.proof.state.hidden_reads import HiddenReads, stored_reads
 from tapemigrate.rules.proof.verdicts import (
     NOTHING_PASSED,
     kept_together,
@@ -62,22 +62,22 @@ from tapemigrate.rules.proof.verdicts import (
     wrong,
 )
 from tapemigrate.rules.proof.without_gradient import without_gradient
-from tapemigrate.rules.values.captured import (
+from tapemigrate.rules.values.computed import Computed
+from tapemigrate.rules.values.given_tensors import may_give_tensor
+from tapemigrate.rules.values.objects.captured import (
     captured,
     is_set_inside,
 )
-from tapemigrate.rules.values.computed import Computed
-from tapemigrate.rules.values.counts import Counts
-from tapemigrate.rules.values.filled_below import filled_below, given_below
-from tapemigrate.rules.values.given_tensors import may_give_tensor
-from tapemigrate.rules.values.owners import is_part_of_owner
+from tapemigrate.rules.values.plain.counts import Counts
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.tape.kinds import Make
+from tapemigrate.rules.values.variables.filled_below import filled_below, given_below
+from tapemigrate.rules.values.variables.owners import is_part_of_owner
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.ops.symbols import short
+from tapemigrate.tape.ops.syntax import VARIABLES_BY_NAME
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.symbols import short
-from tapemigrate.tape.syntax import VARIABLES_BY_NAME
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.class_constants import is_constant_of_object
 from tapemigrate.rules.values.computed_settings import ComputedSettings
-from tapemigrate.rules.values.constants import function_of_class, is_constant_of_class
-from tapemigrate.rules.values.plain_objects import is_plain_object
+from tapemigrate.rules.values.plain.class_constants import is_constant_of_object
+from tapemigrate.rules.values.plain.constants import function_of_class, is_constant_of_class
+from tapemigrate.rules.values.plain.plain_objects import is_plain_object
 from tapemigrate.source.trees import calls_in, kept, walk
-from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.symbols import STATIC
-from tapemigrate.tape.syntax import SETTINGS
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.ops.symbols import STATIC
+from tapemigrate.tape.ops.syntax import SETTINGS
 
 # Names by which configuration is passed about everywhere; it holds no tensors.
 _CONFIGURATION = SETTINGS | {

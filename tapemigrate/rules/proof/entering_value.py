@@ -12,21 +12,21 @@ from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.above import CODE, OUTSIDE
 from tapemigrate.rules.proof.ancestry import Ancestry
-from tapemigrate.rules.proof.by_callers import VARIABLES, ByCallers, given_by_a_call
 from tapemigrate.rules.proof.by_name import called_paths, is_of_container, is_plain, is_size
-from tapemigrate.rules.proof.kept_results import KeptResults
-from tapemigrate.rules.proof.kept_values import KeptValues
-from tapemigrate.rules.proof.may_run import may_run
-from tapemigrate.rules.proof.one_object import comes_with, holders
-from tapemigrate.rules.proof.other_names import passed_on
-from tapemigrate.rules.proof.outer_values import OuterValues
-from tapemigrate.rules.proof.steps import Steps
+from tapemigrate.rules.proof.callers.above import CODE, OUTSIDE
+from tapemigrate.rules.proof.callers.by_callers import VARIABLES, ByCallers, given_by_a_call
+from tapemigrate.rules.proof.callers.may_run import may_run
+from tapemigrate.rules.proof.kept.kept_results import KeptResults
+from tapemigrate.rules.proof.kept.kept_values import KeptValues
+from tapemigrate.rules.proof.objects.one_object import comes_with, holders
+from tapemigrate.rules.proof.objects.steps import Steps
+from tapemigrate.rules.proof.sources.other_names import passed_on
+from tapemigrate.rules.proof.state.outer_values import OuterValues
 from tapemigrate.rules.proof.verdicts import name_of, wrong
 from tapemigrate.rules.values.estimators import is_fed_data, runs_in_graphs_of_its_own
-from tapemigrate.rules.values.optional import is_no_function
 from tapemigrate.rules.values.parts_apart import parts_apart
+from tapemigrate.rules.values.plain.optional import is_no_function
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.tape.leaf import Leaf
 from tapemigrate.tape.request import Refusal

@@ -12,10 +12,10 @@ from tapemigrate.rules.project import View
 from tapemigrate.rules.proof.aliases import perhaps, with_aliases
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf
-from tapemigrate.tape.outside import together
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.ops.syntax import gives_data, only_iterates
+from tapemigrate.tape.placing.outside import together
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.syntax import gives_data, only_iterates
 
 _TAKEN = (Kind.ELEMENT, Kind.LOOP, Kind.COMPREHENSION)
 _PARTS = frozenset({"items", "values", "iteritems", "itervalues"})

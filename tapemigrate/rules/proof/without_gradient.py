@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.proof.calls_of_objects import Reached
-from tapemigrate.rules.proof.globals_read import run_in
+from tapemigrate.rules.proof.objects.calls_of_objects import Reached
+from tapemigrate.rules.proof.state.globals_read import run_in
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.region import Region
-from tapemigrate.tape.symbols import short
+from tapemigrate.tape.ops.symbols import short
+from tapemigrate.tape.placing.region import Region
 
 # Found by asking for the gradients of TensorFlow 2.21: each of these raises LookupError.
 _WITHOUT = frozenset(

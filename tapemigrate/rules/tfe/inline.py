@@ -15,7 +15,7 @@ from tapemigrate.rules.tfe.results import only_applied, settle, value_target
 from tapemigrate.rules.tfe.scopes import COMPREHENSIONS, targets_of
 from tapemigrate.rules.tfe.sites import SUFFIX, Kind, Site
 from tapemigrate.rules.tfe.sources import Sources
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.ops.kinds import Make
 
 if TYPE_CHECKING:
     from tapemigrate.rules.tfe.writer import Writer

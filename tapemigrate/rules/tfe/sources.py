@@ -10,7 +10,7 @@ from tapemigrate.rules.tfe.callee import Callee
 from tapemigrate.rules.tfe.forms import Tape, apart
 from tapemigrate.rules.tfe.sites import Site
 from tapemigrate.rules.tfe.text import assignments
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.ops.kinds import Make
 
 if TYPE_CHECKING:
     from tapemigrate.rules.tfe.writer import Writer

@@ -7,8 +7,8 @@ from typing import cast
 
 from tapemigrate.flow.definitions import Kind as DefKind
 from tapemigrate.rules.tfe.scopes import Scopes
-from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.symbols import short
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.ops.symbols import short
 
 # Ops that may return the very tensor that they are given.
 _SAME = frozenset({"convert_to_tensor", "cast", "to_float", "to_double", "convert_to_tensor_v2"})

@@ -21,7 +21,7 @@ from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf, taken_for_variables
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal
 
 # What sets a getter of its own, or keeps the scope in which variables are made.

@@ -18,8 +18,8 @@ from tapemigrate.rules.callgraph.by_other_names import is_own_value, run_by_othe
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.objects import standing_for
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.ops.symbols import GETTERS, short
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.symbols import GETTERS, short
 
 COLLECTED = Refusal(
     "tensors come from a graph collection, and any code may have filled it",

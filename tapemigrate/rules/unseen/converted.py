@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from tapemigrate.rules.callgraph.converted import may_be_converted
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.ops.syntax import own_nodes
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.syntax import own_nodes
 
 _BRANCHES = (ast.If, ast.While, ast.For)
 

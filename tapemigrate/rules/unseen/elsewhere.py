@@ -35,8 +35,8 @@ from tapemigrate.rules.unseen.methods import (
 from tapemigrate.rules.unseen.objects import runs_unnamed
 from tapemigrate.rules.unseen.reasons import CACHING, MARKS, OVERRIDE, UNDER
 from tapemigrate.rules.unseen.spread import hidden, hidden_methods, uses_of_own, with_users
+from tapemigrate.tape.ops.symbols import gives_no_tensors
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.symbols import gives_no_tensors
 
 # Through how many files the others are followed than those that nothing tells apart from what
 # they replace: a gradient that is overridden is no error, it is another number.

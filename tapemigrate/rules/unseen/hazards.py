@@ -51,9 +51,9 @@ from tapemigrate.rules.unseen.variable_settings import set_by
 from tapemigrate.rules.unseen.whole_file import done_by, overriding, told_by
 from tapemigrate.rules.unseen.words import is_defun, last_of, may_hold
 from tapemigrate.source.trees import arguments_of, kept, walk
+from tapemigrate.tape.ops.symbols import short
 from tapemigrate.tape.plan import Insert, Op
 from tapemigrate.tape.request import Refusal, Request
-from tapemigrate.tape.symbols import short
 
 # What beside definitions and calls tells what is done by hand.
 _TELLING = (ast.Name, ast.Attribute, ast.Constant)

@@ -16,7 +16,7 @@ from tapemigrate.rules.unseen.graph_around import graph_around
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import arguments_of, top_level, walk
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.request import Refusal, Request
 
 _LIBRARIES = frozenset({"tensorflow", "numpy", "math", "sys", "os", "random", "time"})

@@ -22,7 +22,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.recurrent import CELLS, LOOPS, called, makes_variables
 from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.trees import parts_of_target, walk
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.placing.region import Region
 
 _WORDS = (*CELLS, *LOOPS)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

@@ -20,8 +20,8 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.recurrent import CELLS, called, direct, runs_in
 from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.filled_lists import added
-from tapemigrate.tape.symbols import short
+from tapemigrate.tape.ops.symbols import short
+from tapemigrate.tape.sources.filled_lists import added
 
 # How many cells, or lists of them, they are handed first; and where the scope may stand.
 _TAKES = {

@@ -15,7 +15,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import View
 from tapemigrate.source.points import AHEAD, Point, begin, end
 from tapemigrate.source.trees import children
-from tapemigrate.tape.region import Region
+from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.request import Refusal
 
 _RUNNING = frozenset({"exec", "execfile", "runpy.run_module", "runpy.run_path"})

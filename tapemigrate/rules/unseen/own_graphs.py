@@ -16,7 +16,7 @@ from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.reasons import HUB
 from tapemigrate.source.trees import arguments_of, walk
-from tapemigrate.tape.symbols import short
+from tapemigrate.tape.ops.symbols import short
 
 # Inside such a graph, these could bring something out of it, or run at another time.
 _LETTING_OUT = (

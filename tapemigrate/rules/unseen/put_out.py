@@ -14,7 +14,7 @@ from tapemigrate.flow.functions import Function, NamedFunction
 from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.finding import Unit
 from tapemigrate.source.trees import declarations, parts_of_target, walk
-from tapemigrate.tape.symbols import short
+from tapemigrate.tape.ops.symbols import short
 
 _RUNNING = frozenset(
     {"cond", "case", "switch_case", "smart_cond", "while_loop", "map_fn", "scan", "foldl", "foldr"}

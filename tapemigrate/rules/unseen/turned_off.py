@@ -15,8 +15,8 @@ from tapemigrate.rules.units import Later
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.trees import statements
+from tapemigrate.tape.ops.symbols import short
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.symbols import short
 
 _NEEDED = ("enable_resource_variables", "enable_control_flow_v2")
 _VERSION = "disable_v2_behavior"

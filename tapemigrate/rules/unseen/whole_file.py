@@ -23,8 +23,8 @@ from tapemigrate.rules.unseen.rewired import REWIRING, rewires
 from tapemigrate.rules.unseen.variable_settings import WORDS as SETTING_WORDS
 from tapemigrate.rules.unseen.variable_settings import set_by
 from tapemigrate.rules.unseen.words import is_defun, last_of, may_hold
+from tapemigrate.tape.ops.symbols import short
 from tapemigrate.tape.request import Refusal
-from tapemigrate.tape.symbols import short
 
 _NAMES: frozenset[type[ast.AST]] = frozenset({ast.Attribute, ast.Name})
 # What of them tells something, and is not looked up as such.

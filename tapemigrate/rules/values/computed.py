@@ -15,14 +15,14 @@ from tapemigrate.rules.callgraph.assigned import attribute_values, global_values
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.values.attributes import contents, inherited_values
-from tapemigrate.rules.values.operators import is_operator
-from tapemigrate.rules.values.optional import default_of
-from tapemigrate.rules.values.put_in import calls_of
+from tapemigrate.rules.values.objects.attributes import contents, inherited_values
+from tapemigrate.rules.values.objects.operators import is_operator
+from tapemigrate.rules.values.objects.put_in import calls_of
+from tapemigrate.rules.values.plain.optional import default_of
 from tapemigrate.source.trees import arguments_of, calls_in, kept
-from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.symbols import short
-from tapemigrate.tape.syntax import own_nodes
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.ops.symbols import short
+from tapemigrate.tape.ops.syntax import own_nodes
 
 _TENSORS = (Make.TENSOR, Make.LEAF)
 _VARIABLES = (Make.VARIABLE, Make.FROZEN, Make.VARIABLES, Make.ANY_VARIABLES)

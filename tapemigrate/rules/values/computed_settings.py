@@ -11,8 +11,8 @@ from tapemigrate.rules.callgraph.assigned import assigned_in
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.computed import Computed
-from tapemigrate.tape.symbols import short
-from tapemigrate.tape.syntax import SETTINGS
+from tapemigrate.tape.ops.symbols import short
+from tapemigrate.tape.ops.syntax import SETTINGS
 
 
 class ComputedSettings:

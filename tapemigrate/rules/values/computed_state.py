@@ -10,8 +10,8 @@ from tapemigrate.flow.unpacking import each_given
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.values.computed import Computed
-from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.put_by_calls import put_in_name
+from tapemigrate.rules.values.containers.filled_state import filled_state
+from tapemigrate.rules.values.objects.put_by_calls import put_in_name
 from tapemigrate.source.trees import declarations, walk
 
 

@@ -9,9 +9,9 @@ from tapemigrate.names import Names
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.deferred import Deferred
-from tapemigrate.tape.returned import yields
-from tapemigrate.tape.symbols import gives_no_tensors, short
+from tapemigrate.tape.ops.deferred import Deferred
+from tapemigrate.tape.ops.returned import yields
+from tapemigrate.tape.ops.symbols import gives_no_tensors, short
 
 # What makes a class one whose objects are gone through by code of its own.
 _ITERATED = frozenset({"__iter__", "__next__", "__getitem__"})

@@ -13,7 +13,7 @@ from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.meaning import named_mentions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.values.datasets import gives_data
+from tapemigrate.rules.values.plain.datasets import gives_data
 from tapemigrate.source.trees import walk
 
 # By these names an Estimator hands in what the input function gives.

@@ -12,8 +12,8 @@ from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import CallSite, Project, View
-from tapemigrate.rules.values.held_variables import given_by_object
-from tapemigrate.tape.kinds import Make
+from tapemigrate.rules.values.variables.held_variables import given_by_object
+from tapemigrate.tape.ops.kinds import Make
 
 # Through how many names, attributes and constructors a value is followed.
 _DEPTH = 5

@@ -17,7 +17,7 @@ from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import parsed
 from tapemigrate.rules.values.computed import Computed
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make
+from tapemigrate.tape.ops.kinds import Make
 
 _VARIABLES = (Make.VARIABLE, Make.FROZEN)
 # Names of what tensors are asked for; others ask for variables, which no op has made.

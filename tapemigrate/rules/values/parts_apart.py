@@ -14,8 +14,8 @@ from tapemigrate.rules.callgraph.instances import instances_at
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.rules.values.module_variables import is_only_looked_up, may_be_set_unseen
-from tapemigrate.tape.kinds import Make
+from tapemigrate.rules.values.variables.module_variables import is_only_looked_up, may_be_set_unseen
+from tapemigrate.tape.ops.kinds import Make
 
 _MADE_OF_NONE = (Make.LEAF, Make.VARIABLE, Make.FROZEN)
 

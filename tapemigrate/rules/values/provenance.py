@@ -20,31 +20,32 @@ from tapemigrate.rules.callgraph.imported import import_paths, leads_to
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.unseen.found import found_in_graph
-from tapemigrate.rules.values.asking_views import AskingViews
-from tapemigrate.rules.values.attributes import (
+from tapemigrate.rules.values.computed_state import may_be_computed_state
+from tapemigrate.rules.values.containers.filled_state import filled_state
+from tapemigrate.rules.values.imported_functions import imported_functions
+from tapemigrate.rules.values.objects.asking_views import AskingViews
+from tapemigrate.rules.values.objects.attributes import (
     contents,
     inherited_values,
     set_below,
 )
-from tapemigrate.rules.values.computed_state import may_be_computed_state
-from tapemigrate.rules.values.filled_below import filled_below, given_below
-from tapemigrate.rules.values.filled_state import filled_state
-from tapemigrate.rules.values.imported_functions import imported_functions
-from tapemigrate.rules.values.kept_functions import is_function_of_parts, parts_known
-from tapemigrate.rules.values.operators import is_operator, is_whole, operators
-from tapemigrate.rules.values.put_by_calls import (
+from tapemigrate.rules.values.objects.kept_functions import is_function_of_parts, parts_known
+from tapemigrate.rules.values.objects.operators import is_operator, is_whole, operators
+from tapemigrate.rules.values.objects.put_by_calls import (
     Put,
     put_by,
     put_in_attribute,
     put_in_name,
 )
-from tapemigrate.rules.values.put_in import (
+from tapemigrate.rules.values.objects.put_in import (
     put_in_by_another_name,
     put_in_by_methods,
     put_in_by_others,
 )
+from tapemigrate.rules.values.objects.whole_objects import read_of_whole
 from tapemigrate.rules.values.traces import Key, Provenance, Steps, Traced
-from tapemigrate.rules.values.variable_values import (
+from tapemigrate.rules.values.variables.filled_below import filled_below, given_below
+from tapemigrate.rules.values.variables.variable_values import (
     PLAIN,
     VARIABLE,
     is_set_by_text,
@@ -52,13 +53,12 @@ from tapemigrate.rules.values.variable_values import (
     parts,
     root_of,
 )
-from tapemigrate.rules.values.variables_named import names_variables
-from tapemigrate.rules.values.whole_objects import read_of_whole
+from tapemigrate.rules.values.variables.variables_named import names_variables
 from tapemigrate.source.trees import walk
-from tapemigrate.tape.kinds import Make
-from tapemigrate.tape.operands import Operands
-from tapemigrate.tape.plain_calls import makes_none
-from tapemigrate.tape.symbols import short
+from tapemigrate.tape.ops.kinds import Make
+from tapemigrate.tape.ops.operands import Operands
+from tapemigrate.tape.ops.plain_calls import makes_none
+from tapemigrate.tape.ops.symbols import short
 
 # What of ``tf.contrib`` makes no variables.
 _NO_NETWORKS = (

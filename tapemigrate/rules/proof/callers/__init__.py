@@ -1,0 +1,1 @@
+"""What callers show of what they hand in: whether one was made of the other before."""

@@ -1,0 +1,1 @@
+"""What objects keep from one method to the next, and whether it was computed of a source."""

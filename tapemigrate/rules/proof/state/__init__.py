@@ -1,0 +1,1 @@
+"""What outlives calls: names of modules and of enclosing functions, what is put aside there."""

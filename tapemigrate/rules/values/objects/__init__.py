@@ -1,0 +1,1 @@
+"""Objects: what their attributes and methods are, and what other code puts there."""

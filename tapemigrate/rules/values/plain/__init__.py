@@ -1,0 +1,1 @@
+"""What is no tensor: numbers, texts, None, data, settings."""

@@ -1,0 +1,1 @@
+"""Variables, and what holds or gives them."""

@@ -1,0 +1,1 @@
+"""Other names of a source, by which the target may have been made of it."""

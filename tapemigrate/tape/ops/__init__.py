@@ -1,0 +1,1 @@
+"""What expressions and statements make and change, as far as gradients go."""

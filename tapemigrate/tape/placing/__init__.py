@@ -1,0 +1,1 @@
+"""Which statements a tape records, and whether it can stand there."""

@@ -1,0 +1,1 @@
+"""From planned tapes to the text that is written."""
