@@ -29,6 +29,14 @@ def of_one_object(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.C
     return [*(each for each in known.named(cls.name) if each[1] is cls), *others]
 
 
+def may_be_of_object(project: Project, unit: Unit, node: ast.AST, cls: ast.ClassDef) -> bool:
+    """Whether what stands in a class may be of objects of ``cls``: it may be in none, too."""
+    above = unit.parents[node]
+    if not isinstance(above, ast.ClassDef) or above is cls:
+        return True
+    return any(above is each for _, each in of_one_object(project, cls))
+
+
 def runs_of_setters(
     project: Project,
     home: Unit,

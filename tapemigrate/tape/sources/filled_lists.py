@@ -42,24 +42,26 @@ def added(call: ast.expr) -> list[ast.expr] | None:
 def of_variables(
     found: Sources, seen: Iterable[Def], text: str, whole: bool = False
 ) -> Sources | None:
-    """The list as trainable variables, if all that is seen to be put in is that.
+    """The list as trainable variables, if what is seen to be put in is that, or has a name.
 
     ``found`` is what the list is seen to hold, ``seen`` are its definitions. Functions that are
     handed the list, or the object that keeps it, put in more: it is assumed to be of the kind.
-    ``whole``: nothing else can be put in than what is seen.
+    ``whole``: nothing else can be put in than what is seen. By its name, each is watched alone.
     """
     own = [d for d in seen if text_of(d.path) == text and d.kind is not Kind.MUTATE]
     passed = where_passed(text)
     shown = [leaf for leaf in found.leaves if leaf.watch != text and leaf.assumption != passed]
     if found.refusal or not own or not shown or not (whole or VARIABLES_BY_NAME.search(text)):
         return None
-    if not all(is_empty(d) for d in own):
+    named = [leaf for leaf in shown if leaf.watch is not None]
+    rest = [leaf for leaf in shown if leaf.watch is None]
+    if not rest or not all(is_empty(d) for d in own):
         return None
-    if any(leaf.watch is not None or not leaf.variables or leaf.assumption for leaf in shown):
+    if any(not leaf.variables or leaf.assumption for leaf in rest):
         return None
     sentence = None if whole else f"`{text}` holds trainable variables"
     leaf = Leaf(frozenset(), None, True, True, variables=True, assumption=sentence)
-    return Sources([leaf], False, None, listed=True)
+    return Sources([leaf, *named], False, None, listed=True)
 
 
 def is_empty(made: Def) -> bool:

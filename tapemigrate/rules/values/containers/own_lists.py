@@ -9,7 +9,7 @@ from tapemigrate.flow.functions import parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.classes import classes, is_of_library
 from tapemigrate.rules.callgraph.names_in_texts import replaced
-from tapemigrate.rules.callgraph.setters import of_one_object
+from tapemigrate.rules.callgraph.setters import may_be_of_object, of_one_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.objects.unnamed import sets_without_name
@@ -135,7 +135,7 @@ def _only_adds(project: Project, view: View, call: ast.Call, node: ast.expr) -> 
         return False
     if replaced(project, view.unit, name, method=True):
         return False
-    functions = list(_called(project, name))
+    functions = list(_called(project, view.cls, name))
     if any(isinstance(each, ast.Name) for _, each in functions):
         return False
     return all(
@@ -151,10 +151,13 @@ def _only_adds(project: Project, view: View, call: ast.Call, node: ast.expr) -> 
     )
 
 
-def _called(project: Project, name: str) -> Iterator[tuple[Unit, ast.AST]]:
-    """The functions of a name in all files, and where it is given something else."""
+def _called(
+    project: Project, cls: ast.ClassDef, name: str
+) -> Iterator[tuple[Unit, ast.FunctionDef | ast.Name]]:
+    """The functions of a name that objects of ``cls`` may have, and where else it is given."""
     for unit in project.units.having(name):
-        yield from ((unit, f) for f in unit.nodes(ast.FunctionDef) if f.name == name)
+        functions = (f for f in unit.nodes(ast.FunctionDef) if f.name == name)
+        yield from ((unit, f) for f in functions if may_be_of_object(project, unit, f, cls))
         names = (n for n in unit.nodes(ast.Name) if n.id == name)
         yield from ((unit, n) for n in names if isinstance(n.ctx, ast.Store))
 

@@ -11,6 +11,8 @@ from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.classes import is_of_library
+from tapemigrate.rules.callgraph.names_in_texts import replaced
+from tapemigrate.rules.callgraph.setters import may_be_of_object
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.variables.variable_lists import is_one_variable
@@ -45,24 +47,36 @@ def fills(
         if path[0] in project.effects(view.unit).outside_names(func.id):
             return Filling.ANYTHING
     found: set[Filling] = set()
+    own = view.cls if _is_of_self(view, func) else None
+    if own is not None and replaced(project, view.unit, name, method=True):
+        own = None
     for unit in project.units.defining(name):
         effects = project.effects(unit)
+        known = [
+            each
+            for each in effects.functions(name)
+            if own is None or may_be_of_object(project, unit, each, own)
+        ]
         surely = effects.filled(call, name, bound).surely
-        if effects.functions(name) or effects.class_named(name) is not None:
+        if known or effects.class_named(name) is not None:
             found.add(Filling.NOTHING)
         if effects.class_named(name) is not None:
             surely = [*surely, *effects.filled(call, "__init__", 1).surely]
         if any(path_of(n) == path for each in surely for n in walk(each)):
-            functions = effects.functions(name)
-            found.update(_adds(project, unit, each, call, path, bound) for each in functions)
-            found.add(Filling.NOTHING if functions else Filling.ANYTHING)
-        for function in effects.functions(name) if steps else ():
+            found.update(_adds(project, unit, each, call, path, bound) for each in known)
+            found.add(Filling.NOTHING if effects.functions(name) else Filling.ANYTHING)
+        for function in known if steps else ():
             home = project.view(unit, function)
             for inner, parameter in _handed_on(function, call, path, bound):
                 filling = fills(project, home, inner, (parameter,), steps - 1)
                 quiet = filling is Filling.UNSEEN and not _is_own(home, inner.func)
                 found.add(Filling.NOTHING if quiet else filling)
     return max(found, default=Filling.UNSEEN)
+
+
+def _is_of_self(view: View, func: ast.expr) -> bool:
+    own = path_of(func.value) if isinstance(func, ast.Attribute) else None
+    return own is not None and own == (view.kinds.self_name,)
 
 
 def _handed_on(
