@@ -109,6 +109,12 @@ def test_strings_keep_every_byte_and_backslashes_move_along() -> None:
     )
 
 
+def test_lines_of_blanks_are_emptied_where_they_move() -> None:
+    t = Text("def f(x):\n    a = x\n        \n    b = a\n    \n    return b\n")
+    new = t.apply(Wrap(t.stmt("a"), t.stmt("b"), WITH))
+    assert new == f"def f(x):\n    {WITH}\n        a = x\n\n        b = a\n    \n    return b\n"
+
+
 def test_wraps_nest() -> None:
     t = text("""\
         a

@@ -372,9 +372,9 @@ def _flush(lines: Iterable[cst.EmptyLine]) -> Iterator[cst.EmptyLine]:
 
 
 def _unindented(item: _Item) -> _Item:
-    """A blank line as such: LibCST takes one at the margin for one that follows the indentation."""
+    """A blank line without what blanks it had: they were aligned with what now stands deeper."""
     if isinstance(item, cst.EmptyLine) and item.comment is None:
-        return item.with_changes(indent=False)
+        return item.with_changes(indent=False, whitespace=cst.SimpleWhitespace(""))
     return item
 
 
