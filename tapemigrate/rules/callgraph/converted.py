@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tapemigrate.rules.callgraph.meaning import named_mentions
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 
@@ -42,10 +43,9 @@ def _may_be_converted(project: Project, unit: Unit, scope: ast.AST) -> bool:
             outer = there.parents.get(outer)
         if outer is not None:
             pending.append((there, outer))
-        name = getattr(each, "name", None)
-        if name is None:
+        if isinstance(each, ast.Lambda):
             continue
-        mentions = project.mentions(name)
+        mentions = named_mentions(project, there, each)
         if any(_is_handed(user, node) for user, node in mentions.others):
             return True
         pending += ((s.unit, project.scope_of(s.unit, s.call)) for s in mentions.calls)

@@ -42,6 +42,7 @@ from tapemigrate.rules.proof.objects.results_of_parts import each_of_parts, resu
 from tapemigrate.rules.proof.objects.steps import Steps
 from tapemigrate.rules.proof.sources.elements import APART, Elements
 from tapemigrate.rules.proof.sources.found_sources import made_of_found
+from tapemigrate.rules.proof.sources.model_functions import opens_with_model
 from tapemigrate.rules.proof.sources.new_graph import opens_with_graph
 from tapemigrate.rules.proof.sources.other_names import aliased, given_back, passed_on, taken_out
 from tapemigrate.rules.proof.sources.own_graph import begins_here
@@ -177,6 +178,8 @@ class Judge:
         told.note(without_gradient(self._project, self._view, region))
         if opens_with_graph(self._project, region, self._view):
             return None
+        if opens_with_model(self._project, region, self._view):
+            return self._of_roots(region, sources, recorded, told)
         called = computed_when_made(
             self._project, self._results, self._parts, self._view, region, leaves, recorded
         )

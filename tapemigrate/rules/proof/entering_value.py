@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import cached_property
 
 from tapemigrate.flow.definitions import Def, Kind, Use
 from tapemigrate.flow.functions import parameters
@@ -71,6 +72,8 @@ class EnteringValue:
         text = text_of(root.path)
         if leaves and all(self._is_part_apart(root, each) for each in leaves):
             return None
+        if root.path[0] not in self.parameters and self._is_of_another_graph:
+            return None
         if is_plain(self._project, self._view, root) and not self._holds_source(root, leaves):
             imported = root.kind is Kind.ENTRY and root.path[0] in self._project.imported(view.unit)
             if imported:
@@ -112,6 +115,11 @@ class EnteringValue:
                 return wrong(text, "computed where its object was made", "the variables")
         return self._from_outside(root, leaves) or self.descent(root, leaves)
 
+    @cached_property
+    def _is_of_another_graph(self) -> bool:
+        """Whether no tensor that is here when the scope is entered can be one of its graph."""
+        return runs_in_graphs_of_its_own(self._project, self._view)
+
     def _is_part_apart(self, root: Def, leaf: Leaf) -> bool:
         """Whether both are parts of objects whose classes make them of nothing."""
         named = [d for d in leaf.defs if d.kind is Kind.ASSIGN and d.path == leaf.path]
@@ -133,7 +141,7 @@ class EnteringValue:
         of that one as well.
         """
         found = outer_definitions(self._project, self._view, root.path)
-        if found is None or runs_in_graphs_of_its_own(self._project, self._view):
+        if found is None:
             return None
         holder, made = found
         outer = [own for x in leaves if (own := _as_around(x, holder)) is not None]

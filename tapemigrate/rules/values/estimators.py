@@ -17,7 +17,7 @@ from tapemigrate.rules.values.plain.datasets import gives_data
 from tapemigrate.source.trees import walk
 
 # By these names an Estimator hands in what the input function gives.
-_FED = frozenset({"features", "labels"})
+FED = frozenset({"features", "labels"})
 _ESTIMATORS = ("estimator.Estimator", "estimator.tpu.TPUEstimator", "contrib.tpu.TPUEstimator")
 _RUNS = frozenset({"train", "evaluate", "predict"})
 # What an Estimator can be asked without a run of the model function.
@@ -33,7 +33,7 @@ _BOTH = "estimator.train_and_evaluate"
 def builder_of(project: Project, unit: Unit, function: ast.FunctionDef) -> ast.FunctionDef | None:
     """The function around a model function, which returns it."""
     around = project.scope_of(unit, function)
-    if not isinstance(around, ast.FunctionDef) or not _FED & {a.arg for a in function.args.args}:
+    if not isinstance(around, ast.FunctionDef) or not FED & {a.arg for a in function.args.args}:
         return None
     returned = (n.value for n in walk(around) if isinstance(n, ast.Return))
     same = any(isinstance(v, ast.Name) and v.id == function.name for v in returned)
@@ -68,7 +68,7 @@ class _Unseen(Exception):
 def is_fed_data(project: Project, view: View, parameter: str) -> bool:
     """Whether nothing but data is ever handed in as ``parameter``."""
     scope = view.scope
-    if parameter not in _FED or not isinstance(scope, ast.FunctionDef) or scope.decorator_list:
+    if parameter not in FED or not isinstance(scope, ast.FunctionDef) or scope.decorator_list:
         return False
     try:
         made = list(_Uses(project).estimators(view.unit, scope))
@@ -82,7 +82,7 @@ def runs_in_graphs_of_its_own(project: Project, view: View) -> bool:
     scope = view.scope
     if not isinstance(scope, ast.FunctionDef) or scope.decorator_list:
         return False
-    if not _FED & {a.arg for a in scope.args.args}:
+    if not FED & {a.arg for a in scope.args.args}:
         return False
     try:
         return bool(list(_Uses(project).estimators(view.unit, scope)))
@@ -140,7 +140,11 @@ class _Uses:
         return CallSite(unit, call)
 
     def _reads(self, unit: Unit, stmt: ast.Assign) -> Iterator[ast.expr]:
-        """Where a value is read that a statement alone gives a name, or ``self`` an attribute."""
+        """Where a value is read to which a statement gives a name, or an attribute of ``self``.
+
+        Nothing else gives the name one but calls of the same function: ``if train: fn = make(a)``
+        and ``else: fn = make(b)``.
+        """
         path = path_of(stmt.targets[0]) if len(stmt.targets) == 1 else None
         scope = self._project.scope_of(unit, stmt)
         if path is None or len(path) > 2:
@@ -155,7 +159,7 @@ class _Uses:
             if isinstance(node, ast.Name) and node.id == path[0]:
                 if isinstance(node.ctx, ast.Load):
                     yield node
-                elif unit.parents[node] is not stmt:
+                elif not _is_call_alike(unit.parents[node], stmt):
                     raise _Unseen
 
     def _attribute(self, unit: Unit, stmt: ast.Assign, path: tuple[str, ...]) -> Iterator[ast.expr]:
@@ -216,6 +220,16 @@ class _Uses:
             return False
         view = self._project.view(unit, self._project.scope_of(unit, call))
         return gives_data(self._project, view, given[0])
+
+
+def _is_call_alike(other: ast.AST, stmt: ast.Assign) -> bool:
+    """Whether it is the statement, or gives one name what the same function makes."""
+    if other is stmt:
+        return True
+    one, same = (each.value if isinstance(each, ast.Assign) else None for each in (stmt, other))
+    if not (isinstance(one, ast.Call) and isinstance(same, ast.Call)):
+        return False
+    return path_of(one.func) is not None and path_of(one.func) == path_of(same.func)
 
 
 def _is_one_of(unit: Unit, call: ast.Call, names: tuple[str, ...]) -> bool:

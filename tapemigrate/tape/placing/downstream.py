@@ -28,7 +28,7 @@ _COUNTED = (Kind.LOOP, Kind.COMPREHENSION)
 
 def flows_on(text: str) -> str:
     """The assumption on a source that no tape can watch before it is used."""
-    return f"the gradient flows on from `{text}` to trainable variables"
+    return f"`{text}` was computed from trainable variables"
 
 
 def of_variables(
