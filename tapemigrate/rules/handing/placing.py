@@ -278,7 +278,26 @@ class Places:
             made = backward(self._view.flow.uses_in(request.target)).made
             region = self._danger.by_hand(d.value for d in made if d.value) or region
         if isinstance(region, Region) and region.earlier and self._reads_aside(region):
-            region = finder.find(request, requests, recorded, aside=True)
+            earlier = finder.find(request, requests, recorded, aside=True)
+            outcome = self._settled(earlier, request, requests, kept)
+            if isinstance(outcome, Region) or kept is not None:
+                return outcome
+            later = self._settled(region, request, requests, kept)
+            if isinstance(later, Region):
+                later.assumptions.append(_put_aside_before(later))
+                return later
+            return outcome
+        return self._settled(region, request, requests, kept)
+
+    def _settled(
+        self,
+        region: Region | Refusal,
+        request: Request,
+        requests: Sequence[Request],
+        kept: Keeping | None,
+    ) -> Region | Refusal:
+        """The region, where nothing in any file speaks against it, with what it rests on."""
+        recorded = kept.recorded if kept is not None else frozenset()
         if isinstance(region, Region):
             region = (
                 cells.refuse(region, self._view.unit)
@@ -486,3 +505,11 @@ def _first_order(request: Request) -> Request:
     return Request(
         request.call, stand_in, request.stmt, "gradients", request.target, request.sources
     )
+
+
+def _put_aside_before(region: Region) -> str:
+    """The assumption on what runs before a tape that could not begin there."""
+    stmt = region.block.body[min(region.first, region.call)]
+    made = sorted({x.watch for x in region.sources.leaves if x.watch})
+    source = f"`{made[0]}`" if len(made) == 1 else "the variables" if not made else "the sources"
+    return f"nothing that was computed from {source} was put aside before line {stmt.lineno}"
