@@ -23,7 +23,7 @@ from tapemigrate.rules.handing.needs import NO_NEED, helper_of
 from tapemigrate.rules.handing.placed import Helper, Placed
 from tapemigrate.rules.handing.sites import Sites
 from tapemigrate.rules.project import CallSite, Project
-from tapemigrate.rules.proof.verdicts import NOTHING_PASSED
+from tapemigrate.rules.proof.verdicts import NOTHING_PASSED, tells_what_enters
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.placing.region import Region
@@ -298,6 +298,8 @@ class Threads:
                 continue
             why = self._failed if outcome.threads else self._not_own if outcome.own else {}
             reason = why.get(placed.view.scope)
+            if reason == NOTHING_PASSED.reason and tells_what_enters(outcome):
+                continue
             if reason == NOTHING_PASSED.reason and outcome.threads:
                 what = ast.unparse(request.target)
                 placed.found[request] = Refusal(

@@ -29,16 +29,24 @@ _RECIPE = (
 NOTHING_PASSED = Refusal("no gradient flows through what its callers pass", _RECIPE)
 
 
+_ENTERS = "enters the forward pass and was"
+
+
 def wrong(text: str, how: str, source: str, threads: bool = False, keeps: str = "") -> Refusal:
     """That a value which enters the forward pass may come from the source."""
     return Refusal(
-        f"`{text}` enters the forward pass and was {how}, so it may depend on {source}: a tape "
+        f"`{text}` {_ENTERS} {how}, so it may depend on {source}: a tape "
         "here would silently drop that part of the gradient",
         _RECIPE,
         threads,
         keeps,
         own=bool(keeps),
     )
+
+
+def tells_what_enters(refusal: Refusal) -> bool:
+    """Whether it names such a value, which says more than that callers cannot help."""
+    return _ENTERS in refusal.reason
 
 
 def unnamed_tensor(text: str) -> Refusal:
