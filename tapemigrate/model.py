@@ -7,6 +7,8 @@ from typing import Literal
 
 Applicability = Literal["safe", "unsafe", "display"]
 Verdict = Literal["VERIFIED", "UNVERIFIED", "REFUTED"]
+#: Said of a fix that rewrites a call for some callers, and leaves it to be reported for others.
+OLD_CALL_STAYS = "the old call stays for those that hand in none"
 
 
 @dataclass(frozen=True, slots=True, order=True)

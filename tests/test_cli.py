@@ -67,6 +67,34 @@ def test_what_is_left_is_told_where_it_is_now(project: Path) -> None:
     assert b"Rewrote 1 call in 1 file; 1 needs a look:" in done.stderr
 
 
+FOR_SOME = """\
+import tensorflow as tf
+
+
+def slope(u, x):
+    return tf.gradients(u, x)
+
+
+def loss(x):
+    u = tf.sin(x) * x
+    return slope(u, [x])
+
+
+def report(results, x):
+    return slope(results["u"], [x])
+"""
+
+
+def test_a_call_that_stays_for_some_callers_is_left(project: Path) -> None:
+    (project / "helper.py").write_text(FOR_SOME)
+    done = tapemigrate("fix", "--output-format", "json", "helper.py", cwd=project)
+    text = (project / "helper.py").read_text()
+    assert ("tape=None" in text, "else tf.gradients(" in text) == (True, True)
+    (left,) = json.loads(done.stdout)
+    assert text.splitlines()[left["location"]["row"] - 1].lstrip().startswith("else tf.gradients(")
+    assert done.returncode == 1
+
+
 def test_one_bad_file_does_not_stop_the_others(project: Path) -> None:
     (project / "broken.py").write_text(BROKEN)
     done = tapemigrate("fix", "no.py", ".", "--output-format", "concise", cwd=project)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.functions import Scope
+from tapemigrate.model import OLD_CALL_STAYS
 from tapemigrate.rules import arguments
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.callgraph.stars import words_beside_stars
@@ -223,7 +224,7 @@ class Tapes:
         message = f"{trouble(unit, request.call, calls.rules[request])}; {_where(region)}"
         if without:
             more = f", and {len(without) - 1} more" if len(without) > 1 else ""
-            message += f", and the old call stays for those that hand in none: {without[0]}{more}"
+            message += f", and {OLD_CALL_STAYS}: {without[0]}{more}"
         if assumptions:
             message += right_if(assumptions)
         span = unit.lines.span(request.call)

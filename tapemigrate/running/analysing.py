@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from tapemigrate.model import Diagnostic
+from tapemigrate.model import OLD_CALL_STAYS, Diagnostic
 from tapemigrate.results import FileResult, failure, in_order, plain_result, result_of, rows_of
 from tapemigrate.running import garbage
 from tapemigrate.running.cache import digest
@@ -160,7 +160,8 @@ def _analysed(
             name: [each for each in found[name] if not _is_mended(each, task.settings)]
             for name in files
         }
-    if task.mode == "fix" and any(found.values()) and new != data:
+    stays = any(OLD_CALL_STAYS in each.message for done in mended.values() for each in done)
+    if task.mode == "fix" and (stays or any(found.values())) and new != data:
         files = {name: decode(each, name) for name, each in new.items()}
         found = {name: [] for name in files}
         again = api.analyse(files, task.settings, rewrite=False, context=context, edits=task.edits)
