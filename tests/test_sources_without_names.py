@@ -71,3 +71,25 @@ def test_an_object_is_one_by_what_is_seen_or_by_its_name(maker: str, reason: str
     ).diagnostics
     assert found.fix is None
     assert reason in found.message
+
+
+_CREATOR = """
+import tensorflow as tf
+
+
+def frozen(next_creator, **settings):
+    return next_creator(**{**settings, "trainable": False})
+
+
+def run():
+    with tf.variable_creator_scope(frozen):
+        w = tf.Variable(1.0)
+    return tf.gradients(tf.square(w), w)
+"""
+
+
+def test_what_a_creator_makes_is_no_object_by_its_name() -> None:
+    file = decode(_CREATOR.encode(), "a.py")
+    (found,) = analyse({"a.py": file}, Settings(), rewrite=False).diagnostics
+    assert found.fix is None
+    assert "`tf.Variable` may make something else of `w` here than a variable" in found.message

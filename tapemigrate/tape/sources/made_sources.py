@@ -103,6 +103,12 @@ class MadeSources:
             return Sources([Leaf(defs, text, outside=False, many=False)], True)
         if isinstance(value, ast.Call) and self._kinds.makes_object(value):
             maker = ast.unparse(value.func)
+            name = self._kinds.tensorflow(value.func) or ""
+            if name.lower().endswith("variable"):
+                return Sources(
+                    refusal=f"`{maker}` may make something else of `{text}` here than a variable "
+                    "that a tape watches"
+                )
             known = self._kinds.effects.class_named(maker.rpartition(".")[2]) is not None
             what = "is an object of" if known else "is, by the name, an object that is made by"
             return Sources(
