@@ -14,9 +14,16 @@ from tapemigrate.tape.writing.surroundings import Surroundings
 
 # Beyond this column a choice between two calls takes a line for each.
 _WIDTH = 88
+_ASKS = ".gradient("
 # Where a call goes on in another line, at a parenthesis or elsewhere.
 _AT_PARENTHESES = late(r"(?<=[(\[{])\s*\n\s*|\s*\n\s*(?=[)\]}])")
 _BREAKS = late(r"\s*\n\s*")
+
+
+def is_made_over_lines(code: str) -> bool:
+    """Whether a call was broken here, and not in the text that it is made of."""
+    first, _, more = code.partition("\n")
+    return bool(more) and (first == "(" or first.endswith(_ASKS))
 
 
 class Asking:
@@ -80,7 +87,7 @@ class Asking:
         """The call; where callers may hand in no tape, the old one stays for them."""
         code = self.call(request)
         if not self.is_optional(request):
-            return code
+            return self._broken(request, code)
         lines, node = self._around.lines, request.node
         old, test = self._old(request), f"{self._tape_of[request].name} is not None"
         parent = self._around.parents.get(node)
@@ -91,6 +98,21 @@ class Asking:
             return code if plain or listed else f"({code})"
         parts = [self.call(request), f"if {test}", f"else {old}"]
         return "\n".join(["(", *(f"    {p}" for p in parts), ")"])
+
+    def _broken(self, request: Request, code: str) -> str:
+        """The call over two lines, where one would be longer than any that it had."""
+        lines, parents = self._around.lines, self._around.parents
+        span = lines.span(request.node)
+        limit = max(_WIDTH, *(len(lines.row(r)) for r in range(span.row, span.end_row + 1)))
+        if "\n" in code or span.column + len(code) <= limit or _ASKS not in code:
+            return code
+        node: ast.AST | None = request.node
+        while node is not None and not isinstance(node, ast.stmt):
+            if isinstance(node, ast.JoinedStr):
+                return code
+            node = parents.get(node)
+        head, _, rest = code.partition(_ASKS)
+        return f"{head}{_ASKS}\n    {rest}"
 
     def _old(self, request: Request) -> str:
         """The call as it stands; a target that is computed before it goes by its name."""

@@ -20,7 +20,7 @@ from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement, Wrap
 from tapemigrate.tape.planner import Layout, Tape, life
 from tapemigrate.tape.request import Request
 from tapemigrate.tape.sources.filled_sources import is_part
-from tapemigrate.tape.writing.asking import Asking, several
+from tapemigrate.tape.writing.asking import Asking, is_made_over_lines, several
 from tapemigrate.tape.writing.merging import Merging, assigned, one_source
 from tapemigrate.tape.writing.named_inside import is_watched_by_name
 from tapemigrate.tape.writing.surroundings import Surroundings
@@ -83,7 +83,7 @@ class Emitter:
                 found += self._references(request)
                 span = self._around.lines.span(request.node)
                 code = self._asking.either(request)
-                cut = "\n" in code and not code.startswith("(\n")
+                cut = "\n" in code and not is_made_over_lines(code)
                 found.append(Replace(span, code, verbatim=cut))
         return found
 
