@@ -29,6 +29,16 @@ def run(x):
     loss = forward(x, adapted(x, w, rate))
     return tf.gradients(loss, rate)[0]
 """
+_BESIDE = """\
+import tensorflow as tf
+
+
+def run(x):
+    w = tf.Variable([0.1, 0.2])
+    h = tf.nn.lrn(x * w)
+    seen = tf.gradients(tf.reduce_sum(h * h), x)[0]
+    return seen, tf.gradients(tf.reduce_sum(tf.tanh(h)), w)[0]
+"""
 _RESIZED = """\
 import tensorflow as tf
 
@@ -51,6 +61,10 @@ def test_what_is_differentiated_once(op: str, expected: str) -> None:
     applicability, message = _last(_LEARNED_RATE.format(op=op))
     assert applicability == expected
     assert ("whose gradient has none" in message) == (expected == "unsafe")
+
+
+def test_what_another_gradient_beside_it_is_made_of() -> None:
+    assert _last(_BESIDE)[0] == "safe"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,13 @@ def without_gradient(project: Project, view: View, region: Region) -> list[str]:
         return []
     roots, _ = run_in(project, region, view)
     run = [*((view.unit, root) for root in roots), *Reached(project, view, roots).behind]
-    higher = region.request.api == "hessians" or any(_asks(*each) for each in run)
+    lower = {request.call for request in region.lower}
+    higher = region.request.api == "hessians" or any(
+        # What else the scope asks for is no part of the target.
+        call in lower or project.scope_of(unit, call) is not view.scope
+        for unit, root in run
+        for call in _asking(unit, root)
+    )
     found = (each for unit, root in run for each in _named(unit, root, higher))
     return [
         f"`{name}`, {lacks}, is given nothing that variables or other sources made"
@@ -53,10 +59,10 @@ def without_gradient(project: Project, view: View, region: Region) -> list[str]:
     ]
 
 
-def _asks(unit: Unit, root: ast.AST) -> bool:
-    """Whether a gradient is asked for there, so that the tape records those of the ops below."""
+def _asking(unit: Unit, root: ast.AST) -> Iterator[ast.Call]:
+    """The calls that ask for gradients there: the tape records those of the ops below."""
     calls = (node for node in walk(root) if isinstance(node, ast.Call))
-    return any(short(unit.names.qualified(call.func)) == "gradients" for call in calls)
+    return (call for call in calls if short(unit.names.qualified(call.func)) == "gradients")
 
 
 def _named(unit: Unit, root: ast.AST, higher: bool) -> Iterator[tuple[str, str]]:
