@@ -85,7 +85,7 @@ def named_in_text(home: Unit, unit: Unit, name: str) -> Iterator[str]:
             if _is_exported(unit, node):
                 yield f"`{name}` is exported in {place_of(home, unit, node)}"
             elif not _is_no_name(unit.parents[node], node):
-                yield f"`{name}` stands as a text in {place_of(home, unit, node)}"
+                yield f"`{name}` may be looked up by a text in {place_of(home, unit, node)}"
 
 
 # What a file tells by itself; see ``Unit.once``.
