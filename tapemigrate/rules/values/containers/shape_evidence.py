@@ -14,6 +14,8 @@ from tapemigrate.rules.callgraph.callers import is_called_by_python
 from tapemigrate.rules.callgraph.converted import may_be_converted
 from tapemigrate.rules.callgraph.enclosing import outer_definitions
 from tapemigrate.rules.callgraph.meaning import meant_by
+from tapemigrate.rules.callgraph.names_in_texts import replaced
+from tapemigrate.rules.callgraph.setters import may_be_of_object
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.containers.list_signs import ListSigns
 from tapemigrate.source.trees import walk
@@ -270,12 +272,51 @@ class ShapeEvidence:
             attribute = path[1].lstrip(".")
             values = attribute_values(self._project, view, attribute)
             if any(is_opened(view.unit.parents[value]) for value in values):
-                return None
+                return self._by_unpacking(view, path, values)
         elif len(path) == 1 and self._is_of_module(view, path):
             values = global_values(view.unit, path[0])
         else:
             return None
         return self._verdict(view, values)
+
+    def _by_unpacking(self, view: View, path: Path, values: list[ast.expr]) -> bool | None:
+        """``self.x, self.y = self.network()``: what a method, which nothing replaces, returns."""
+        found: set[bool | None] = set()
+        for value in values:
+            stmt, method = view.unit.parents[value], self._own_method(view, value)
+            targets = stmt.targets if isinstance(stmt, ast.Assign) else []
+            if method is None or len(targets) != 1 or not isinstance(targets[0], ast.Tuple):
+                return None
+            places = [i for i, each in enumerate(targets[0].elts) if path_of(each) == path]
+            inner = self._project.view(view.unit, method)
+            returned = [end.value for end in inner.flow.returns]
+            if len(places) != 1 or inner.flow.yields or not returned:
+                return None
+            for each in returned:
+                if not isinstance(each, ast.Tuple) or len(each.elts) != len(targets[0].elts):
+                    return None
+                one = self._is_one(inner, each.elts[places[0]], 1)
+                listed = isinstance(each.elts[places[0]], ast.List | ast.ListComp)
+                found.add(True if one else False if listed else None)
+        return found.pop() if len(found) == 1 else None
+
+    def _own_method(self, view: View, call: ast.expr) -> ast.FunctionDef | None:
+        """The method of ``self`` that is called, if objects of the class can have no other."""
+        func = call.func if isinstance(call, ast.Call) else None
+        if not isinstance(func, ast.Attribute) or view.cls is None:
+            return None
+        if path_of(func.value) != (view.kinds.self_name,):
+            return None
+        if replaced(self._project, view.unit, func.attr, method=True):
+            return None
+        named = [
+            node
+            for unit in self._project.units.defining(func.attr)
+            for node in unit.nodes(ast.FunctionDef)
+            if node.name == func.attr and may_be_of_object(self._project, unit, node, view.cls)
+        ]
+        own = len(named) == 1 and not named[0].decorator_list
+        return named[0] if own and named[0] in view.cls.body else None
 
     def _is_of_module(self, view: View, path: Path) -> bool:
         """Whether a function reads the module's name: neither its own, nor of one around it."""
