@@ -80,3 +80,42 @@ def test_how_an_image_is_resized(method: str, expected: str) -> None:
     applicability, message = _last(_RESIZED.format(method=method))
     assert applicability == expected
     assert ("which has no gradient" in message) == (expected == "unsafe")
+
+
+_REGISTERED = """\
+import tensorflow as tf
+
+
+@tf.RegisterGradient("ResizeArea")
+def resize_area_grad(op, grad):
+    return tf.image.resize_bilinear(grad, tf.shape({asked})[1:3]), None
+"""
+_WITH_ONE = """\
+import registered
+import tensorflow as tf
+
+
+def run(x):
+    style = tf.Variable(tf.ones([1, 4, 4, 3]))
+    y = tf.reduce_sum(x * tf.image.resize_area(style, [2, 2]))
+    return tf.gradients(y, x)[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "fix", "told"),
+    [
+        ("op.inputs[0]", "safe", "a tape round"),
+        ("op.graph.sizes[op.name]", None, "asks for `op.graph"),
+    ],
+)
+def test_what_another_file_gives_a_gradient(asked: str, fix: str | None, told: str) -> None:
+    texts = {"registered.py": _REGISTERED.format(asked=asked), "a.py": _WITH_ONE}
+    files = {name: decode(text.encode(), name) for name, text in texts.items()}
+    (found,) = (
+        each
+        for each in analyse(files, Settings(), rewrite=False).diagnostics
+        if each.code == "TM101"
+    )
+    assert (found.fix.applicability if found.fix else None) == fix
+    assert told in found.message

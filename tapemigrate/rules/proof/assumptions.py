@@ -175,7 +175,10 @@ class Judge:
         if (late := steps.made_late()) is not None:
             return late
         told.note(steps.set_out_of_sight())
-        told.note(without_gradient(self._project, self._view, region))
+        lacking = without_gradient(self._project, self._view, region)
+        if isinstance(lacking, Refusal):
+            return lacking
+        told.note(lacking)
         if opens_with_graph(self._project, region, self._view):
             return None
         if opens_with_model(self._project, region, self._view):

@@ -13,9 +13,11 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.objects.calls_of_objects import Reached
 from tapemigrate.rules.proof.state.globals_read import run_in
+from tapemigrate.rules.unseen.registered import REGISTERING, plain_name, registered_in
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.ops.symbols import short
 from tapemigrate.tape.placing.region import Region
+from tapemigrate.tape.request import Refusal
 
 # Found by asking for the gradients of TensorFlow 2.21: each of these raises LookupError.
 _WITHOUT = frozenset(
@@ -39,8 +41,11 @@ _BY_AREA = frozenset({"image.resize", "image.resize_images"})
 _WORDS = frozenset({name.rpartition(".")[2] for name in _WITHOUT | _ONCE | _BY_AREA})
 
 
-def without_gradient(project: Project, view: View, region: Region) -> list[str]:
-    """What is assumed of such ops that ``region`` runs, in functions of other files as well."""
+def without_gradient(project: Project, view: View, region: Region) -> list[str] | Refusal:
+    """What is assumed of such ops that ``region`` runs, in functions of other files as well.
+
+    To one that a file registers a gradient for, that is none, or is why a tape would raise.
+    """
     if not any(True for _ in project.units.having(*_WORDS)):
         return []
     roots, _ = run_in(project, region, view)
@@ -52,11 +57,17 @@ def without_gradient(project: Project, view: View, region: Region) -> list[str]:
         for unit, root in run
         for call in _asking(unit, root)
     )
-    found = (each for unit, root in run for each in _named(unit, root, higher))
-    return [
-        f"`{name}`, {lacks}, is given nothing that variables or other sources made"
-        for name, lacks in dict.fromkeys(found)
-    ]
+    given: dict[str, Refusal | None] = {}
+    for unit in project.units.having(REGISTERING):
+        given |= unit.once(registered_in)
+    told: list[str] = []
+    for name, lacks in dict.fromkeys(e for unit, root in run for e in _named(unit, root, higher)):
+        plain = plain_name(name.rpartition(".")[2])
+        if (refusal := given.get(plain)) is not None:
+            return refusal
+        if plain not in given:
+            told.append(f"`{name}`, {lacks}, is given nothing that variables or other sources made")
+    return told
 
 
 def _asking(unit: Unit, root: ast.AST) -> Iterator[ast.Call]:

@@ -23,25 +23,32 @@ _OF_STAND_IN = frozenset({"inputs", "outputs", "type", "get_attr", "attrs"})
 
 def asking_for_more(unit: Unit) -> dict[str, Refusal]:
     """The names by which the file makes ops whose gradient asks for more of them than there is."""
+    asking = {plain: refusal for plain, refusal in registered_in(unit).items() if refusal}
+    nodes = (*unit.nodes(ast.Attribute), *unit.nodes(ast.Name)) if asking else ()
+    names = {name for node in nodes if (name := last_of(node)) is not None}
+    return {name: asking[plain_name(name)] for name in names if plain_name(name) in asking}
+
+
+def registered_in(unit: Unit) -> dict[str, Refusal | None]:
+    """The ops that the file gives a gradient, by plain names, and why a tape cannot call it."""
     if REGISTERING not in unit.text:
         return {}
-    asking: dict[str, Refusal] = {}
+    asking: dict[str, Refusal | None] = {}
     for op, function in _registered(unit):
+        asking.setdefault(plain_name(op), None)
         first = next(iter((*function.args.posonlyargs, *function.args.args)), None)
         for node in walk(function):
             path = path_of(node) if isinstance(node, ast.Attribute) else None
             if path is None or first is None or path[0] != first.arg or len(path) != 2:
                 continue
             if path[1].lstrip(".") not in _OF_STAND_IN:
-                asking[_plain(op)] = Refusal(
+                asking[plain_name(op)] = Refusal(
                     f"`{function.name}`, the gradient of `{op}`, asks for `{ast.unparse(node)}`, "
                     "and the op that a tape hands it has no such part",
                     "Give the op its gradient with `@tf.custom_gradient`, which knows what the "
                     "forward pass knew.",
                 )
-    nodes = (*unit.nodes(ast.Attribute), *unit.nodes(ast.Name)) if asking else ()
-    names = {name for node in nodes if (name := last_of(node)) is not None}
-    return {name: asking[_plain(name)] for name in names if _plain(name) in asking}
+    return asking
 
 
 def _registered(unit: Unit) -> Iterator[tuple[str, NamedFunction]]:
@@ -63,6 +70,6 @@ def _type_in(registering: ast.expr) -> str:
     return ""
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Of the type of an op and the name of its function, what they have in common."""
     return name.replace("_", "").lower()
