@@ -65,7 +65,7 @@ def settle(
     if are_new(on_tape, view, project) and _first(beside, unit, project) is None:
         return region
     region.assumptions.append(
-        f"the variables that `{name}` reads are made on the tape, in scopes that are opened there"
+        f"the variables that `{name}` reads are made on the tape, in scopes that are new there"
     )
     return region
 
