@@ -18,7 +18,7 @@ from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.request import Refusal, Request
 
 # The place of a statement among those that a rewrite puts before it.
-_REAL = 1 << 30
+REAL = 1 << 30
 Slot = tuple[int, int]
 
 
@@ -60,7 +60,7 @@ class Tape:
     @property
     def last_real(self) -> int:
         """The index of the last statement it records."""
-        return self.end[0] if self.end[1] == _REAL else self.end[0] - 1
+        return self.end[0] if self.end[1] == REAL else self.end[0] - 1
 
     def records(self, place: Place) -> bool:
         """Whether the statement at ``place`` is among those that it records."""
@@ -118,7 +118,7 @@ def lay_out(
     _nest(tapes)
     for name in dict.fromkeys(g.given for g in regions.values() if g.given):
         given = [g for g in regions.values() if g.given == name]
-        end = (len(given[0].block.body) - 1, _REAL)
+        end = (len(given[0].block.body) - 1, REAL)
         tapes.append(Tape(given[0].block, (0, -1), end, 0, given, name=name, given=True))
     moved = {request.call for request in regions}
     left = {
@@ -235,7 +235,7 @@ def _number_hoists(
 
 def _slots(region: Region, layout: Layout) -> tuple[Slot, Slot]:
     if not region.hoist:
-        return (region.first, -1), (region.last, _REAL)
+        return (region.first, -1), (region.last, REAL)
     queue = layout.hoisted[id(region.block), region.call]
     place = queue.index(region)
     end = (region.call, place)

@@ -38,11 +38,14 @@ class Emitter:
         self._targets: dict[Request, str] = {}
         self._anew: dict[tuple[Tape, ast.stmt, Path], bool] = {}
         self._asking = Asking(around, self._tape_of, self._region_of, self._targets)
-        self._merged = {g.request: run for run in Merging(layout.tapes, around).runs() for g in run}
+        merging = Merging(layout.tapes, around)
+        runs = merging.runs()
+        merging.shrink(runs)
+        self._merged = {g.request: run for run in runs for g in run}
         for tape in layout.tapes:
-            runs = {id(self._merged.get(g.request, g)) for g in tape.regions}
+            asked = {id(self._merged.get(g.request, g)) for g in tape.regions}
             if len(tape.regions) > 1:
-                tape.persistent = len(runs) > 1 or self._repeated(tape)
+                tape.persistent = len(asked) > 1 or self._repeated(tape)
             if any(g.request.api == "hessians" and several(g) for g in tape.regions):
                 tape.persistent = True
             if any(g.request.extras or g.request.often or g.by_rows for g in tape.regions):

@@ -1,15 +1,20 @@
-"""Neighbouring calls on one target that become one: ``u_t, u_x = tape.gradient(u, [t, x])``."""
+"""Neighbouring calls on one target that become one: ``u_t, u_x = tape.gradient(u, [t, x])``.
+
+Nothing but other such calls may stand between them: ``u_x``, ``u_xx``, ``u_t``. What they give is
+the same wherever they stand, once what they are asked about is there.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from tapemigrate.flow.paths import path_of
 from tapemigrate.source.points import begin
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.placing.region import Region
-from tapemigrate.tape.planner import Tape
+from tapemigrate.tape.planner import REAL, Tape
 from tapemigrate.tape.writing.surroundings import Surroundings
 
 
@@ -19,6 +24,13 @@ class Merging:
     def __init__(self, tapes: Sequence[Tape], around: Surroundings) -> None:
         self._tapes = tapes
         self._around = around
+        self._plain = {
+            g.request.stmt: g
+            for tape in tapes
+            if not tape.optional
+            for g in tape.regions
+            if _mergeable(g)
+        }
 
     def runs(self) -> list[list[Region]]:
         """Runs of neighbouring ``name = tf.gradients(same target, …)[0]`` on one tape."""
@@ -38,11 +50,39 @@ class Merging:
                 runs.append(run)
         return runs
 
+    def shrink(self, runs: Sequence[Sequence[Region]]) -> None:
+        """Ends tapes before what stood last on them, where that was asked for further up."""
+        moved = {g.request.stmt: run[0].request.stmt for run in runs for g in run[1:]}
+        for tape in self._tapes:
+            if tape.given or tape.empty or tape.end[1] != REAL:
+                continue
+            last = max((self._needed(tape, g, moved) for g in tape.regions), default=tape.last_real)
+            if tape.block.body[tape.last_real] in moved and last < tape.last_real:
+                tape.end = (max(last, tape.first_real), REAL)
+
+    def _needed(self, tape: Tape, region: Region, moved: Mapping[ast.stmt, ast.stmt]) -> int:
+        """The index of the last statement that has to be recorded for the region."""
+        body, index = tape.block.body, tape.last_real
+        if region.block is not tape.block:
+            return index
+        index_of = self._around.blocks.index_in
+        rows = (index_of(moved.get(each, each), tape.block) for each in region.needed)
+        floor = max([tape.first_real, *(row for row in rows if row is not None)])
+        index = min(index, region.last)
+        while index > floor and (body[index] in moved or body[index] in self._plain):
+            index -= 1
+        return index
+
     def _follows(self, run: list[Region], region: Region) -> bool:
-        last, stmt = run[-1].request.stmt, region.request.stmt
+        first, stmt = run[0].request.stmt, region.request.stmt
         blocks = self._around.blocks
-        here, there = blocks.place(last), blocks.place(stmt)
-        if here.block is not there.block or there.index != here.index + 1:
+        here, there = blocks.place(first), blocks.place(stmt)
+        if here.block is not there.block or here.index >= there.index:
+            return False
+        rows = here.block.body[here.index : there.index + 1]
+        ours = {first, stmt, *(g.request.stmt for g in run)}
+        between = [each for each in rows if each not in ours]
+        if not all(each in self._plain for each in between):
             return False
         if ast.dump(run[0].request.target) != ast.dump(region.request.target):
             return False
@@ -52,10 +92,17 @@ class Merging:
         read = {n.id for n in walk(region.request.call) if isinstance(n, ast.Name)}
         if bound & read or assigned(stmt) in bound:
             return False
-        between = self._between(last, stmt)
+        for other in between:
+            used = {n.id for n in walk(other) if isinstance(n, ast.Name)}
+            if assigned(other) in read or assigned(stmt) in used:
+                return False
+        gaps = (self._between(*pair) for pair in pairwise(rows))
         after = self._around.lines.row(stmt.end_lineno or 0)
         end = self._around.lines.span(stmt).end_column
-        return not between.strip() and not after[end:].strip()
+        if any(gap.strip() for gap in gaps) or after[end:].strip():
+            return False
+        cells = {self._around.cell(each.lineno) for each in rows}
+        return not between or len(cells) == 1
 
     def _between(self, before: ast.stmt, after: ast.stmt) -> str:
         lines = self._around.lines
