@@ -12,7 +12,7 @@ import click
 
 import tapemigrate
 from tapemigrate.command.program import Program
-from tapemigrate.command.request import STDIN, Request, is_top_of_project, resolver_of
+from tapemigrate.command.request import STDIN, Request, project_of, resolver_of
 from tapemigrate.command.terminal import (
     emit,
     emit_bytes,
@@ -300,14 +300,12 @@ def why(place: str, paths: tuple[str, ...]) -> int:
 
 def _around(filename: str) -> str:
     """The project that the file lies in, else its folder, or the one that holds its package."""
-    folder = own = os.path.dirname(os.path.abspath(filename))
-    while not is_top_of_project(folder):
-        if (above := os.path.dirname(folder)) == folder:
-            folder = own
-            while os.path.isfile(os.path.join(folder, "__init__.py")):
-                folder = os.path.dirname(folder)
-            break
-        folder = above
+    folder = os.path.dirname(os.path.abspath(filename))
+    if (project := project_of(folder)) is not None:
+        folder = project
+    else:
+        while os.path.isfile(os.path.join(folder, "__init__.py")):
+            folder = os.path.dirname(folder)
     return folder if os.path.isabs(filename) else os.path.relpath(folder)
 
 

@@ -15,6 +15,8 @@ from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules import cells
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.callgraph.callbacks import callers
+from tapemigrate.rules.callgraph.places import place_of
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.asked_of_passed import is_passed_on_from_outside
 from tapemigrate.rules.handing.asked_tapes import asks_a_tape_from_outside
 from tapemigrate.rules.handing.finding_regions import finder_of
@@ -284,7 +286,7 @@ class Places:
                 return outcome
             later = self._settled(region, request, requests, kept)
             if isinstance(later, Region):
-                later.assumptions.append(_put_aside_before(later))
+                later.assumptions.append(_put_aside_before(self._view.unit, later))
                 return later
             return outcome
         return self._settled(region, request, requests, kept)
@@ -507,9 +509,9 @@ def _first_order(request: Request) -> Request:
     )
 
 
-def _put_aside_before(region: Region) -> str:
+def _put_aside_before(unit: Unit, region: Region) -> str:
     """The assumption on what runs before a tape that could not begin there."""
-    stmt = region.block.body[min(region.first, region.call)]
+    place = place_of(unit, unit, region.block.body[min(region.first, region.call)])
     made = sorted({x.watch for x in region.sources.leaves if x.watch})
     source = f"`{made[0]}`" if len(made) == 1 else "the variables" if not made else "the sources"
-    return f"nothing that was computed from {source} was put aside before line {stmt.lineno}"
+    return f"nothing that was computed from {source} was put aside before {place}"

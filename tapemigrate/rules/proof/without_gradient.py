@@ -44,7 +44,7 @@ _WORDS = frozenset({name.rpartition(".")[2] for name in _WITHOUT | _ONCE | _BY_A
 def without_gradient(project: Project, view: View, region: Region) -> list[str] | Refusal:
     """What is assumed of such ops that ``region`` runs, in functions of other files as well.
 
-    To one that a file registers a gradient for, that is none, or is why a tape would raise.
+    An op that a file registers a gradient for has one: if no tape can call that, it is the reason.
     """
     if not any(True for _ in project.units.having(*_WORDS)):
         return []

@@ -18,7 +18,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.values.estimators import FED, is_fed_data, runs_in_graphs_of_its_own
 from tapemigrate.rules.values.imported_functions import function_as_written
 from tapemigrate.source.points import begin
-from tapemigrate.source.trees import top_level
+from tapemigrate.source.trees import arguments_of, top_level
 from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.ops.symbols import gives_no_tensors
 from tapemigrate.tape.ops.syntax import own_nodes
@@ -88,7 +88,10 @@ def _is_idle_call(project: Project, view: View, call: ast.Call, depth: int) -> b
     func = call.func
     path, short = view.kinds.name(func), view.kinds.tensorflow(func)
     if short is not None:
-        return short.startswith(_BESIDE) or short in _SCOPES or view.kinds.make(call) in _COMPUTED
+        if short.startswith(_BESIDE) or short in _SCOPES:
+            return True
+        calls_none = not any(_is_function(view, each) for each in arguments_of(call))
+        return calls_none and view.kinds.make(call) in _COMPUTED
     if path is not None and gives_no_tensors(path):
         return True
     if isinstance(func, ast.Name) and path is None and not view.kinds.effects.is_own(func.id):
@@ -105,6 +108,14 @@ def _is_idle_call(project: Project, view: View, call: ast.Call, depth: int) -> b
         return False
     nodes = [node for stmt in _body(called) for node in own_nodes(stmt)]
     return _is_idle(project, called, nodes, depth - 1)
+
+
+def _is_function(view: View, node: ast.expr) -> bool:
+    """Whether it may be a function of the user's, for TensorFlow to call: ``tf.map_fn(f, xs)``."""
+    if isinstance(node, ast.Name) and view.kinds.effects.is_own(node.id):
+        return True
+    named = view.kinds.name(node) is not None and view.kinds.tensorflow(node) is None
+    return named or isinstance(node, ast.Lambda)
 
 
 def _function(project: Project, view: View, func: ast.expr) -> View | None:
