@@ -14,7 +14,7 @@ from tapemigrate.tape.sources.filled_lists import Filling, Fills, added, is_empt
 from tapemigrate.tape.sources.made_sources import FRESH
 
 #: Why an element, or a part of an object, cannot be told before the code runs.
-FILLED = "`{}` may be filled with something else than what is seen here"
+FILLED = "`{}` may hold something else than what is seen here"
 # Methods after which a list holds what it held, or what the call shows.
 _ADDS_NO_OTHERS = frozenset({"append", "remove", "pop", "clear", "sort", "reverse", "discard"})
 
