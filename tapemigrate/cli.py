@@ -12,7 +12,7 @@ import click
 
 import tapemigrate
 from tapemigrate.command.program import Program
-from tapemigrate.command.request import STDIN, Request, project_of, resolver_of
+from tapemigrate.command.request import STDIN, Request, is_top_of_project, resolver_of
 from tapemigrate.command.terminal import (
     emit,
     emit_bytes,
@@ -269,8 +269,7 @@ def why(place: str, paths: tuple[str, ...]) -> int:
     """Tell how the call on a line was read, and what stops its fix.
 
     In a notebook the place is FILE:CELL:LINE. A column behind it is passed over. PATH... is where
-    callers are looked for; by default the project of FILE, which is the nearest folder above with a
-    .git or a pyproject.toml. Where there is none, the folder of FILE, or that of its package.
+    callers are looked for; by default the folder of FILE, or the one that holds its package.
     """
     from tapemigrate import runner
     from tapemigrate.reports.common import printable
@@ -284,7 +283,7 @@ def why(place: str, paths: tuple[str, ...]) -> int:
         wanted = "FILE:CELL:LINE" if notebook else "FILE:LINE"
         raise click.UsageError(f"{printable(place)!r} is not {wanted}")
     filename, cell, row = found[1], int(found[2]) if notebook else None, found[3]
-    around = paths or (_around(filename),)
+    around = paths or (_above_packages(filename),)
     try:
         settings = resolver_of()(filename)
         text = runner.explain_line(around, filename, int(row), settings, cell)
@@ -298,14 +297,11 @@ def why(place: str, paths: tuple[str, ...]) -> int:
     return 0
 
 
-def _around(filename: str) -> str:
-    """The project that the file lies in, else its folder, or the one that holds its package."""
+def _above_packages(filename: str) -> str:
+    """The folder of the file, or the one of its project that holds the package of the file."""
     folder = os.path.dirname(os.path.abspath(filename))
-    if (project := project_of(folder)) is not None:
-        folder = project
-    else:
-        while os.path.isfile(os.path.join(folder, "__init__.py")):
-            folder = os.path.dirname(folder)
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and not is_top_of_project(folder):
+        folder = os.path.dirname(folder)
     return folder if os.path.isabs(filename) else os.path.relpath(folder)
 
 

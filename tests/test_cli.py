@@ -402,20 +402,6 @@ def test_why_looks_no_further_than_the_project(tmp_path: Path) -> None:
     assert "TM101    unsafe fix" in told
 
 
-def test_why_looks_in_all_of_the_project(tmp_path: Path) -> None:
-    for folder in (".git", "attacks", "scripts"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "attacks" / "grads.py").write_text(
-        "import tensorflow as tf\n\n\ndef grads(loss, x):\n    return tf.gradients(loss, x)[0]\n"
-    )
-    (tmp_path / "scripts" / "run.py").write_text(
-        "import tensorflow as tf\nfrom attacks.grads import grads\n\n"
-        "x = tf.placeholder(tf.float32)\ny = x * x\nprint(grads(y, x))\n"
-    )
-    told = tapemigrate("why", "attacks/grads.py:5", cwd=tmp_path).stdout.decode()
-    assert "scripts/run.py:6: line 5 has to run under the tape" in told
-
-
 def test_a_file_named_beside_its_folder_is_known_to_its_callers(tmp_path: Path) -> None:
     test_why_finds_callers_wherever_it_is_called(tmp_path, ".", ("app/ops/grads.py:5",))
     done = tapemigrate(

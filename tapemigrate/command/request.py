@@ -245,20 +245,16 @@ def _tale(result: FileResult, mode: Mode) -> str:
 
 
 def project_root() -> str:
-    """The project of the current folder, else that folder itself."""
-    return project_of(os.getcwd()) or os.getcwd()
-
-
-def project_of(folder: str) -> str | None:
-    """The nearest folder, from there upwards, that looks like the top of a project."""
-    while not _is_top_of_project(folder):
+    """The nearest folder above that looks like the top of a project, else the current one."""
+    folder = os.getcwd()
+    while not is_top_of_project(folder):
         above = os.path.dirname(folder)
         if above == folder:
-            return None
+            return os.getcwd()
         folder = above
     return folder
 
 
-def _is_top_of_project(folder: str) -> bool:
+def is_top_of_project(folder: str) -> bool:
     """Whether it looks like the top of a project, by what lies in it."""
     return any(os.path.exists(os.path.join(folder, each)) for each in (".git", "pyproject.toml"))
