@@ -14,6 +14,8 @@ from tapemigrate.tape.writing.surroundings import Surroundings
 
 # Beyond this column a choice between two calls takes a line for each.
 _WIDTH = 88
+# Beyond this one a call takes two, unless a line of it was as long before.
+_LONGEST = 100
 _ASKS = ".gradient("
 # Where a call goes on in another line, at a parenthesis or elsewhere.
 _AT_PARENTHESES = late(r"(?<=[(\[{])\s*\n\s*|\s*\n\s*(?=[)\]}])")
@@ -103,7 +105,7 @@ class Asking:
         """The call over two lines, where one would be longer than any that it had."""
         lines, parents = self._around.lines, self._around.parents
         span = lines.span(request.node)
-        limit = max(_WIDTH, *(len(lines.row(r)) for r in range(span.row, span.end_row + 1)))
+        limit = max(_LONGEST, *(len(lines.row(r)) for r in range(span.row, span.end_row + 1)))
         if "\n" in code or span.column + len(code) <= limit or _ASKS not in code:
             return code
         node: ast.AST | None = request.node
