@@ -93,3 +93,38 @@ def test_what_runs_before_the_tape_opens_may_fill_the_module(head: str, safe: bo
     result = fix({"program.py": KEPT.format(head=head)}, unsafe=False)
     (diagnostic,) = result.diagnostics
     assert (diagnostic.fix is not None and diagnostic.fix.applicability == "safe") == safe
+
+
+@pytest.mark.parametrize(
+    ("first", "safe"),
+    [
+        ('print(os.path.join("a", mode), sorted(features.keys()))', True),
+        ('tf.logging.info("%s", features["x"].shape)', True),
+        ('log("begun", mode)', True),
+        ("first = dense", True),
+        ('dense(features["x"])', False),
+        ('dict(a=dense)[mode](features["x"])', False),
+        ('tf.map_fn(dense, features["x"])', False),
+        ('tf.map_fn(lambda x: dense(x), features["x"])', False),
+        ("sorted(features, key=dense)", False),
+        ('wrapped(features["x"])', False),
+        ("mode.last", False),
+        ("mode.keys()", False),
+    ],
+)
+def test_what_runs_ahead_of_a_tape_is_known_to_keep_nothing(
+    first: str, safe: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if no tape could begin ahead of the statement, which it does where that may keep something.
+    monkeypatch.setattr("tapemigrate.rules.handing.placing.reads_aside", lambda *_: False)
+    text = KEPT.format(head="if True").replace("    if True:", f"    {first}\n    if True:")
+    text += (
+        "\n\ndef log(*words):\n    print(' '.join(map(str, words)))\n"
+        "\n\ndef wrapped(x):\n    return dense(x)\n"
+        "\n\nclass Mode:\n    @property\n    def last(self):\n        return dense(1.0)\n"
+        "\n    def keys(self):\n        return dense(1.0)\n"
+    )
+    (diagnostic,) = fix({"program.py": text}, unsafe=False).diagnostics
+    assert diagnostic.fix is not None
+    assert (diagnostic.fix.applicability == "safe") == safe
+    assert ("`LAST`" in diagnostic.message) != safe

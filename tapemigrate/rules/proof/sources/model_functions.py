@@ -30,9 +30,9 @@ _DEPTH = 3
 _BESIDE = ("logging.", "gfile.", "io.gfile.", "train.latest_checkpoint")
 _SCOPES = ("variable_scope", "name_scope", "device")
 _COMPUTED = (Make.LEAF, Make.PYTHON, Make.TENSOR)
-# Of Python's own, what may call what it is handed, or find anything.
+# Python's own functions, but for those that may find anything, or go on with what was begun.
 _BUILTIN = frozenset(vars(builtins)) - frozenset(
-    {"map", "filter", "eval", "exec", "getattr", "setattr", "next", "iter", "__import__", "sum"}
+    {"eval", "exec", "getattr", "setattr", "next", "iter", "__import__"}
 )
 # Methods of lists, dicts, texts and files.
 _CONTAINED = frozenset(
@@ -86,35 +86,33 @@ def _is_property(project: Project, name: str) -> bool:
 
 def _is_idle_call(project: Project, view: View, call: ast.Call, depth: int) -> bool:
     func = call.func
+    if any(_is_function(view, each) for each in arguments_of(call)):
+        return False
     path, short = view.kinds.name(func), view.kinds.tensorflow(func)
     if short is not None:
-        if short.startswith(_BESIDE) or short in _SCOPES:
-            return True
-        calls_none = not any(_is_function(view, each) for each in arguments_of(call))
-        return calls_none and view.kinds.make(call) in _COMPUTED
+        return short.startswith(_BESIDE) or short in _SCOPES or view.kinds.make(call) in _COMPUTED
     if path is not None and gives_no_tensors(path):
         return True
-    if isinstance(func, ast.Name) and path is None and not view.kinds.effects.is_own(func.id):
-        if func.id in _BUILTIN:
-            return True
-        if func.id == "map":
-            return all(isinstance(a, ast.Name) and a.id in _BUILTIN for a in call.args[:1])
+    if isinstance(func, ast.Name) and path is None and func.id in _BUILTIN:
+        return not view.kinds.effects.is_own(func.id)
     if isinstance(func, ast.Attribute) and path is None and func.attr in _CONTAINED:
         # What an Estimator hands in is a dict, or a tensor.
         fed = isinstance(func.value, ast.Name) and func.value.id in FED
-        return fed or not any(True for _ in project.units.defining(func.attr))
+        units = project.units.defining(func.attr)
+        return fed or not any(project.effects(unit).functions(func.attr) for unit in units)
     called = _function(project, view, func) if depth else None
-    if called is None:
+    if called is None or not isinstance(called.scope, ast.FunctionDef):
         return False
-    nodes = [node for stmt in _body(called) for node in own_nodes(stmt)]
+    nodes = [node for stmt in called.scope.body for node in own_nodes(stmt)]
     return _is_idle(project, called, nodes, depth - 1)
 
 
 def _is_function(view: View, node: ast.expr) -> bool:
-    """Whether it may be a function of the user's, for TensorFlow to call: ``tf.map_fn(f, xs)``."""
-    if isinstance(node, ast.Name) and view.kinds.effects.is_own(node.id):
+    """Whether it may be a function of the user's, to be called: ``tf.map_fn(f, xs)``."""
+    if isinstance(node, ast.Name) and view.kinds.effects.functions(node.id):
         return True
-    named = view.kinds.name(node) is not None and view.kinds.tensorflow(node) is None
+    path = view.kinds.name(node)
+    named = path is not None and view.kinds.tensorflow(node) is None and not gives_no_tensors(path)
     return named or isinstance(node, ast.Lambda)
 
 
@@ -135,7 +133,3 @@ def _function(project: Project, view: View, func: ast.expr) -> View | None:
     return (
         None if is_given_anew(project, view.unit, function) else project.view(view.unit, function)
     )
-
-
-def _body(view: View) -> list[ast.stmt]:
-    return view.scope.body if isinstance(view.scope, ast.FunctionDef) else []
