@@ -11,6 +11,7 @@ from tapemigrate.source.trees import children, declarations, kept, walk
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 NamedFunction = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -56,13 +57,17 @@ def free_names(node: ast.AST) -> frozenset[str]:
 
 
 def _free_names(node: ast.AST) -> frozenset[str]:
-    bound: set[str] = set()
-    used: set[str] = set()
+    own: set[str] = set()
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        bound = {a.arg for a in parameters(node.args)}
+        own = {a.arg for a in parameters(node.args)}
     body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[attr-defined]
-    outer: set[str] = set()
-    stack: list[ast.AST] = list(body)
+    used, bound, outer = _names_in(list(body))
+    return frozenset((used - bound - own) | outer)
+
+
+def _names_in(stack: list[ast.AST]) -> tuple[set[str], set[str], set[str]]:
+    """The names that code reads, those that it binds, and those that it declares as others'."""
+    used, bound, outer = set[str](), set[str](), set[str]()
     while stack:
         n = stack.pop()
         if isinstance(n, ast.Name):
@@ -78,8 +83,19 @@ def _free_names(node: ast.AST) -> frozenset[str]:
             if not isinstance(n, ast.ClassDef):
                 stack.extend(defaults(n.args))
             continue
+        elif isinstance(n, _COMPREHENSIONS):
+            # Its names are its own; what it goes through first is read outside.
+            first, targets = n.generators[0].iter, [each.target for each in n.generators]
+            taken = {t.id for each in targets for t in walk(each) if isinstance(t, ast.Name)}
+            parts = [c for each in n.generators for c in children(each) if c is not first]
+            parts += [c for c in children(n) if not isinstance(c, ast.comprehension)]
+            inside, given, _ = _names_in(parts)
+            used |= inside - taken
+            bound |= given - taken
+            stack.append(first)
+            continue
         stack.extend(children(n))
-    return frozenset((used - bound) | outer)
+    return used, bound, outer
 
 
 def free_parts(node: ast.AST) -> frozenset[Path]:

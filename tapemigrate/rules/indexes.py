@@ -89,6 +89,14 @@ def functions_at_top(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
     return found
 
 
+def defined(unit: Unit) -> dict[str, list[ast.FunctionDef | ast.ClassDef]]:
+    """By their names: the functions and classes of the file, wherever they stand."""
+    found: dict[str, list[ast.FunctionDef | ast.ClassDef]] = defaultdict(list)
+    for each in unit.definitions:
+        found[each.name].append(each)
+    return found
+
+
 def sharing_names(unit: Unit) -> dict[str, list[ast.FunctionDef]]:
     """The functions that declare a name ``global`` or ``nonlocal``."""
     found: dict[str, list[ast.FunctionDef]] = defaultdict(list)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from tapemigrate.flow.changers import CHANGERS
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import assigned
@@ -41,7 +42,8 @@ def _without_name(unit: Unit) -> Iterator[ast.expr]:
             if not bare or not isinstance(call.args[0], ast.Constant):
                 yield call.func.value if bare else call.args[0]
         elif isinstance(call.func, ast.Attribute) and call.func.attr == "update":
-            yield from _whose_attributes(call.func.value)
+            if not _is_taken_over(unit, call):
+                yield from _whose_attributes(call.func.value)
     for part in unit.nodes(ast.Subscript):
         if not isinstance(part.ctx, ast.Load):
             yield from _whose_attributes(part.value)
@@ -52,6 +54,42 @@ def _without_name(unit: Unit) -> Iterator[ast.expr]:
     for target, value in unit.once(assigned):
         if path_of(target) in filled:  # ``table = vars(net)``
             yield from _whose_attributes(value)
+
+
+def _is_taken_over(unit: Unit, call: ast.Call) -> bool:
+    """``out = type(self)(…); self.__dict__.update(out.__dict__)``: what one of the class has.
+
+    It has all of it under the names that its own constructor gave it.
+    """
+    match call:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Attribute(value=ast.Name(id=me), attr="__dict__")),
+            args=[ast.Attribute(value=ast.Name(id=other), attr="__dict__")],
+            keywords=[],
+        ):
+            made = [
+                value
+                for target, value in unit.once(assigned)
+                if path_of(target) == (other,) and _scope_of(unit, target) is _scope_of(unit, call)
+            ]
+            return bool(made) and all(_makes_another(value, me) for value in made)
+    return False
+
+
+def _makes_another(value: ast.expr, me: str) -> bool:
+    """``type(self)(…)``, ``self.__class__(…)``"""
+    match value:
+        case ast.Call(func=ast.Call(func=ast.Name(id="type"), args=[ast.Name(id=own)])):
+            return own == me
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=own), attr="__class__")):
+            return own == me
+    return False
+
+
+def _scope_of(unit: Unit, node: ast.AST) -> ast.AST:
+    while not isinstance(node, ast.Module | NamedFunction | ast.Lambda):
+        node = unit.parents[node]
+    return node
 
 
 def _filled(unit: Unit) -> Iterator[Path | None]:

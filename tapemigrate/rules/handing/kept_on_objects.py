@@ -21,8 +21,8 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.kept import (
     Kept,
     assignments,
+    fixed_by,
     is_filled,
-    is_fixed,
     is_none,
     kept_request,
     known_sources,
@@ -189,8 +189,10 @@ class Producer:
         project, unit, cls = self._project, self._unit, self._cls
         if unit.filename not in project.asked:
             return f"`{cls.name}` stands in a file that is not changed along with this one"
-        if cls.decorator_list or cls.keywords or is_fixed(project, unit, cls):
-            return f"`{cls.name}` may not take an attribute more"
+        if cls.decorator_list or cls.keywords:
+            return f"`{cls.name}` may not take an attribute more, as it is made"
+        if name := fixed_by(project, unit, cls, read):
+            return f"`{cls.name}` may not take an attribute more, for `{name}`"
         lineage = list(project.effects(unit).lineage(cls))
         methods = {m.name for c in lineage for m in c.body if isinstance(m, ast.FunctionDef)}
         if methods & _HOOKS:

@@ -74,6 +74,7 @@ class Ancestry:
         self._tracer = tracer
         self._met: dict[tuple[ast.AST, Def | ast.expr, _Way, bool], set[_Met]] = {}
         self._related: dict[ast.ClassDef, set[str]] = {}
+        self._kept: dict[tuple[ast.AST, str, _Way], list[_Step]] = {}
 
     def leads_to(self, view: View, root: Def, sources: Iterable[Def]) -> bool | None:
         """Whether ``root`` was made of a source. None: of what only may be one."""
@@ -330,7 +331,14 @@ class Ancestry:
                 part = _part_of(given, made.path[1:])
                 yield _Step(self._project.view(site.unit, caller), None, part, False)
 
-    def _attribute(self, view: View, name: str, way: _Way) -> Iterator[_Step]:
+    def _attribute(self, view: View, name: str, way: _Way) -> list[_Step]:
+        """What an attribute of the object may hold, whose method is ``view``'s."""
+        key = (view.scope, name, way)
+        if key not in self._kept:
+            self._kept[key] = [*self._held(view, name, way)]
+        return self._kept[key]
+
+    def _held(self, view: View, name: str, way: _Way) -> Iterator[_Step]:
         project = self._project
         if view.cls is None:
             return

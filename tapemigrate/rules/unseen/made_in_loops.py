@@ -18,10 +18,11 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import defined
 from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.unseen.recurrent import CELLS, LOOPS, called, makes_variables
 from tapemigrate.rules.unseen.words import last_of
-from tapemigrate.source.trees import parts_of_target, walk
+from tapemigrate.source.trees import kept, parts_of_target, walk
 from tapemigrate.tape.placing.region import Region
 
 _WORDS = (*CELLS, *LOOPS)
@@ -63,19 +64,26 @@ def run_by_a_loop_too(nodes: Iterable[ast.AST], project: Project) -> tuple[str, 
 
 def _makers(nodes: Iterable[ast.AST], project: Project) -> Iterator[tuple[Unit, ast.FunctionDef]]:
     """The functions that ``nodes`` run, by their names, if they make variables themselves."""
-    pending = list(nodes)
+    pending = [_called_names(node) for node in nodes]
     seen: set[ast.AST] = set()
     while pending and len(seen) < _MOST:
-        root = pending.pop()
-        names = {last_of(n.func) for n in walk(root) if isinstance(n, ast.Call)} - {None}
-        for name in sorted(map(str, names)):
+        for name in pending.pop():
             for unit in project.units.defining(name):
-                for each in unit.nodes(ast.FunctionDef):
-                    if each.name == name and each not in seen:
+                for each in unit.once(defined).get(name, ()):
+                    if isinstance(each, ast.FunctionDef) and each not in seen:
                         seen.add(each)
-                        pending.append(each)
-                        if any(last_of(n) in _MAKING for n in walk(each)):
+                        pending.append(kept(each, _called_names))
+                        if kept(each, _finds_or_makes):
                             yield unit, each
+
+
+def _called_names(root: ast.AST) -> list[str]:
+    names = {last_of(n.func) for n in walk(root) if isinstance(n, ast.Call)}
+    return sorted(name for name in names if name is not None)
+
+
+def _finds_or_makes(function: ast.AST) -> bool:
+    return any(last_of(n) in _MAKING for n in walk(function))
 
 
 def _has_loops(project: Project) -> bool:

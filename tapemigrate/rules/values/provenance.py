@@ -600,9 +600,22 @@ class Tracer:
 
 
 def _is_of_plain_library(view: View, owner: ast.expr) -> bool:
-    """Whether a local object is one of a library that knows no tensors (``env = gym.make(…)``)."""
-    values = [d.value if d.kind is Kind.ASSIGN else None for d in origins(view.flow.uses_in(owner))]
-    return bool(values) and all(isinstance(v, ast.Call) and _is_plain(view, v) for v in values)
+    """Whether a local object is one of a library that knows no tensors (``env = gym.make(…)``).
+
+    Or a part of such an object: ``env = env.unwrapped``.
+    """
+    pending = [*origins(view.flow.uses_in(owner))]
+    met = set(pending)
+    for made in pending:  # which grows meanwhile
+        value = made.value if made.kind is Kind.ASSIGN else None
+        if isinstance(value, ast.Call) and _is_plain(view, value):
+            continue
+        behind = origins(view.flow.uses_in(value)) if isinstance(value, ast.Attribute) else ()
+        if not behind or path_of(value) is None:
+            return False
+        pending += set(behind) - met
+        met |= behind
+    return bool(pending)
 
 
 def _is_plain(view: View, call: ast.Call) -> bool:

@@ -110,15 +110,25 @@ class Reached:
         seen: set[ast.AST] = set()
         pending = list(self._run)
         for unit, root in pending:  # which grows meanwhile
-            for node in walk(root):
-                if not isinstance(node, ast.Call):
-                    continue
-                for home, each in _run_by(self._project, unit, node):
-                    if each not in seen:
-                        seen.add(each)
-                        found.append((home, each))
-                        pending.append((home, each))
+            new = [f for f in _functions_run(self._project, unit, root) if f[1] not in seen]
+            seen |= {each for _, each in new}
+            found += new
+            pending += new
         return found
+
+
+def _functions_run(project: Project, unit: Unit, root: ast.AST) -> list[tuple[Unit, ast.AST]]:
+    """The functions at hand that are called by ``root`` itself."""
+    known = project.once(_known_functions)
+    if root not in known:
+        calls = (node for node in walk(root) if isinstance(node, ast.Call))
+        run = (found for call in calls for found in _run_by(project, unit, call))
+        known[root] = list({each: (home, each) for home, each in run}.values())
+    return known[root]
+
+
+def _known_functions(_: Project) -> dict[ast.AST, list[tuple[Unit, ast.AST]]]:
+    return {}
 
 
 def _got_by_text(unit: Unit) -> frozenset[str]:

@@ -143,7 +143,13 @@ def bound_in(function: NamedFunction) -> frozenset[str]:
 
 def _own_names(function: ast.AST) -> frozenset[str]:
     assert isinstance(function, NamedFunction)
-    names = (n for n in walk(function) if isinstance(n, ast.Name))
+    taken = {
+        n
+        for each in walk(function)
+        if isinstance(each, ast.comprehension)
+        for n in walk(each.target)
+    }
+    names = (n for n in walk(function) if isinstance(n, ast.Name) and n not in taken)
     shared = {n for s in walk(function) if isinstance(s, ast.Global) for n in s.names}
     stored = {n.id for n in names if isinstance(n.ctx, ast.Store)} - shared
     return frozenset(stored | {a.arg for a in parameters(function.args)})

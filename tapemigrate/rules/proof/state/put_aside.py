@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.changers import CHANGERS
-from tapemigrate.flow.functions import NamedFunction, free_names
+from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.flow.memory import is_cached, remembers_objects
 from tapemigrate.flow.paths import looked_up, names_class, path_of
 from tapemigrate.flow.sharing import last_of
@@ -128,7 +128,7 @@ class PutAside:
         """The same, one node or function after the other; ``objects``: also of those called."""
         met: set[tuple[ast.AST, bool]] = set()
         pending: list[tuple[Unit, ast.AST, frozenset[str], str]]
-        pending = [(unit, n, own, "") for n in nodes]
+        pending = [(unit, n, own | _bound_by(n), "") for n in nodes]
         called = (n for _, root, _, _ in [*pending] for n in calls_in(root)) if objects else ()
         names = {call.func.id for call in called if isinstance(call.func, ast.Name)}
         for name in sorted(names - set(dir(builtins))):
@@ -419,6 +419,14 @@ class PutAside:
                 ends = (n.value for n in walk(function) if isinstance(n, ast.Return))
                 pending += (last_of(e.func) or "" for e in ends if isinstance(e, ast.Call))
         return False
+
+
+def _bound_by(node: ast.AST) -> frozenset[str]:
+    """The names that are a function's own, if it is one; not those that its defaults read."""
+    if not isinstance(node, NamedFunction):
+        return frozenset()
+    read = (n for value in named_defaults(node.args).values() for n in walk(value))
+    return bound_in(node) - {n.id for n in read if isinstance(n, ast.Name)}
 
 
 def _set_on_libraries(project: Project) -> frozenset[str]:

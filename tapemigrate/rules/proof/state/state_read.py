@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
@@ -28,8 +29,7 @@ def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]
     while pending:
         node = pending.pop()
         if node not in loaded:
-            names = (n for n in walk(node) if isinstance(n, ast.Name))
-            loaded[node] = frozenset(n.id for n in names if isinstance(n.ctx, ast.Load))
+            loaded[node] = _read_outside(node)
             if filled:
                 loaded[node] |= run_by_other_names(unit, node)
         new = loaded[node] - read
@@ -37,7 +37,7 @@ def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]
             unseen |= evaluated(node).unseen
             new |= evaluated(node).names - read
         read |= new
-        pending += [s for name in new for f in effects.functions(name) for s in f.body]
+        pending += [f for name in new for f in effects.functions(name)]
         given = (value for name in new for value in global_values(unit, name))
         pending += [value for value in given if is_function_of_parts(value)]
     shared = shared_state(project).read_by(project, unit, run)
@@ -48,6 +48,17 @@ def finds_state(project: Project, view: View, run: Sequence[ast.AST]) -> bool:
     """Whether ``run`` finds what earlier runs of functions put aside, other than variables."""
     names = state_read(project, view, run) if run else ()
     return not all(are_variables(project, view.unit, name) for name in names)
+
+
+def _read_outside(node: ast.AST) -> frozenset[str]:
+    """The names that are read; of a function, no parameters, and none that it binds itself."""
+    roots: list[ast.AST] = [node]
+    free = frozenset[str]()
+    if isinstance(node, NamedFunction):
+        # What a parameter is by default was read outside.
+        roots, free = [*named_defaults(node.args).values(), *node.decorator_list], free_names(node)
+    names = (n for root in roots for n in walk(root) if isinstance(n, ast.Name))
+    return free.union(n.id for n in names if isinstance(n.ctx, ast.Load))
 
 
 def _loaded(unit: Unit) -> dict[ast.AST, frozenset[str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
@@ -19,7 +20,7 @@ from tapemigrate.rules.callgraph.classes import bases, classes, is_of_library
 from tapemigrate.rules.callgraph.instances import Instances, instances_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
-from tapemigrate.source.trees import arguments_of, children, walk
+from tapemigrate.source.trees import arguments_of, children, kept, walk
 from tapemigrate.tape.leaf import Making
 from tapemigrate.tape.names.same import value_may_be
 from tapemigrate.tape.ops.kinds import Make
@@ -265,18 +266,25 @@ def _is_one(view: View, path: Path, value: ast.expr, seen: set[Def]) -> bool:
 
 def _is_used_as_one(view: View, path: Path) -> bool:
     """Whether it is called in the scope, or one of its methods, or an attribute of it is read."""
-    for node in walk(view.scope):
-        if not isinstance(node, ast.Attribute | ast.Call):
-            continue
-        read = path_of(node.func if isinstance(node, ast.Call) else node)
-        if read is None or read[: len(path)] != path:
-            continue
-        below = read[len(path) :]
-        if isinstance(node, ast.Call) and not below:
-            return True
-        if below and below[0].startswith(".") and below[0][1:] not in QUIET | _STATIC:
-            return True
-    return False
+    return any(
+        (called and not below)
+        or (below and below[0].startswith(".") and below[0][1:] not in QUIET | _STATIC)
+        for read, called in kept(view.scope, _paths_used).get(path[:1], ())
+        if read[: len(path)] == path
+        for below in (read[len(path) :],)
+    )
+
+
+def _paths_used(scope: ast.AST) -> dict[Path, set[tuple[Path, bool]]]:
+    """By their first steps: the paths that are read, or called."""
+    found: dict[Path, set[tuple[Path, bool]]] = defaultdict(set)
+    for node in walk(scope):
+        if isinstance(node, ast.Attribute | ast.Call):
+            called = isinstance(node, ast.Call)
+            path = path_of(node.func if isinstance(node, ast.Call) else node)
+            if path is not None:
+                found[path[:1]].add((path, called))
+    return found
 
 
 def _parts_of(value: ast.expr) -> Iterator[ast.expr]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import defined
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import walk
 
@@ -44,7 +45,7 @@ def shows_variables(roots: Iterable[ast.AST], name: str, unit: Unit, project: Pr
             pending += (
                 (each, other)
                 for other in project.units.defining(called)
-                for each in _defined(called, other)
+                for each in other.once(defined).get(called, ())
             )
     return found
 
@@ -114,11 +115,6 @@ def _is_maker(called: str, node: ast.AST, unit: Unit) -> bool:
     path = unit.names.qualified(node.func) if isinstance(node, ast.Call) else None
     plain = (path or "").replace(".compat.v1", "")
     return plain.startswith((*_LIBRARIES, *_LAYERS))
-
-
-def _defined(name: str, unit: Unit) -> list[ast.AST]:
-    functions = [f for f in unit.nodes(ast.FunctionDef) if f.name == name]
-    return [*functions, *(c for c in unit.nodes(ast.ClassDef) if c.name == name)]
 
 
 def _gives_input(code: ast.AST, name: str) -> bool:
