@@ -40,8 +40,9 @@ class Flow:
     file shows all, ``altered`` which outer names a function of the scope may give something, or
     what these hold, and which it hands to what is out of sight, ``runs`` what a call may call by
     another name, or of what it is handed, ``twins`` the attributes that hold what others do.
-    ``reads`` gives, for every path that is read, the definitions that may reach it; ``returns``
-    lists the return statements.
+    ``reads`` gives, for every path that is read, the definitions that may reach it, ``captured``
+    those of them that only a function reads which the value holds; ``returns`` lists the return
+    statements.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Flow:
             shared_names(scope), properties, hooked, twins, set_here, paths_called(scope)
         )
         self.reads = self._states.reads
+        self.captured = self._states.captured
         self.defs = self._states.defs
         #: Another number once definitions, or what they use, have changed.
         self.version = 0
@@ -201,6 +203,7 @@ class Flow:
         made = Def(path, Kind.ASSIGN, stmt, value, order=len(self.defs))
         made.uses = self.uses_in(value) if value is not None else NONE
         self.reads[node] = frozenset({Use(made)})
+        self.captured.pop(node, None)
         self.reread()
 
 

@@ -54,6 +54,8 @@ class States:
     ) -> None:
         self.defs: dict[tuple[ast.AST | None, Path], Def] = {}
         self.reads: dict[ast.AST, Uses] = {}
+        #: Of ``reads``, what is not found there, but by a function that is, when it runs.
+        self.captured: dict[ast.AST, Uses] = {}
         self.objects = Objects(self.reads)
         self.below: dict[Path, dict[Path, None]] = {}
         self.stmt: ast.stmt | None = None
@@ -300,9 +302,14 @@ class States:
             if self.is_computed(state, path[: place + 1]):
                 for known in self.below.get(path[:place], ()):
                     found |= state.get(known, NONE)
+        itself = found.copy()
         self._captured(state, found)
         result = united(own, found)
-        self.reads[node] = united(self.reads.get(node, NONE), result)
+        before = self.reads.get(node, NONE)
+        if len(found) > len(itself) or node in self.captured:
+            earlier = self.captured.get(node, NONE)
+            self.captured[node] = (earlier | (found - (before - earlier))) - itself
+        self.reads[node] = united(before, result)
         return result
 
     def _captured(self, state: State, found: set[Use]) -> None:

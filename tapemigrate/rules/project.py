@@ -13,7 +13,7 @@ from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.effects import Effects
-from tapemigrate.flow.functions import Scope, is_static
+from tapemigrate.flow.functions import NamedFunction, Scope, is_static
 from tapemigrate.flow.members import HOOKS
 from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.flow.touched import NO_PARTS
@@ -51,6 +51,8 @@ FunctionAt = Callable[["Project", Unit, str], tuple[Unit, ast.FunctionDef] | Non
 NamedAlike = Callable[["Project", str], bool]
 #: Whether what a method of a class calls of its object may be another file's, and change it.
 PartsBelow = Callable[["Project", Unit, ast.ClassDef, str], frozenset[str]]
+#: Whether another file may have another function run in place of one, a method of the class.
+Replaced = Callable[["Project", Unit, ast.ClassDef | None, NamedFunction], bool]
 
 
 @dataclass(eq=False)
@@ -123,7 +125,8 @@ class Project:
     ``idle`` are those of them in which nothing is to be found. ``functions`` tells which function
     of another file an import path means, ``alike`` whether tensors may have a name in the program
     that is one of a part of tensors, ``below`` whether a method of a class changes its object where
-    a class of another file has one of its own in its place.
+    a class of another file has one of its own in its place, ``replaced`` whether another file may
+    have another function run in place of one.
     """
 
     def __init__(
@@ -137,6 +140,7 @@ class Project:
         functions: FunctionAt | None = None,
         alike: NamedAlike | None = None,
         below: PartsBelow | None = None,
+        replaced: Replaced | None = None,
     ) -> None:
         self.units = units if isinstance(units, Units) else Units(units)
         self.asked = tuple(self.units if asked is None else asked)
@@ -144,6 +148,7 @@ class Project:
         self._functions = functions
         self._alike = alike
         self._below = below
+        self._replaced = replaced
         self._parts_below: dict[tuple[ast.ClassDef, str], frozenset[str]] = {}
         self._unread = tuple(unread)
         self.aliases = aliases or {}
@@ -193,6 +198,7 @@ class Project:
             self._functions,
             self._alike,
             self._below,
+            self._replaced,
         )
         # Of the file itself, the trees may share scopes, which mean something else in each.
         kept = ((scope, v) for scope, v in self._views.items() if v.unit.filename != unit.filename)
@@ -264,6 +270,8 @@ class Project:
             kinds.elsewhere = partial(self._elsewhere, unit)
             kinds.set_elsewhere = self._computing
             kinds.below = partial(self.parts_below, unit)
+            if self._replaced is not None:
+                kinds.replaced = partial(self._replaced, self, unit)
             kinds.alike = None if self._alike is None else partial(self._alike, self)
             self._views[scope] = View(unit, scope, kinds.cls, kinds, self._flow)
         return self._views[scope]

@@ -30,7 +30,7 @@ def parts_below(project: Project, unit: Unit, cls: ast.ClassDef, name: str) -> f
         if each in done:
             continue
         done.add(each)
-        bound = [(project.effects(u), c) for u, c in others if each in _bound_in(c)]
+        bound = [(project.effects(u), c) for u, c in others if each in bound_in(c)]
         if any(there.method(c, each) is None for there, c in bound):
             return ALL_PARTS  # it is called so, and is no method
         told = [there.touched.told(c, each) for there, c in bound]
@@ -78,7 +78,7 @@ def _own_calls(method: NamedFunction) -> list[str]:
     return [p[1].lstrip(".") for p in paths if p is not None and len(p) == 2 and p[0] == me]
 
 
-def _bound_in(cls: ast.ClassDef) -> set[str]:
+def bound_in(cls: ast.ClassDef) -> set[str]:
     """The methods of a class itself, and what else it gives a name that may be called."""
     found: set[str] = set()
     for stmt in cls.body:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from functools import partial
 
+from tapemigrate.rules.callgraph.changed_below import beside, bound_in
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
-from tapemigrate.rules.unseen.elsewhere import elsewhere
+from tapemigrate.rules.unseen.elsewhere import Elsewhere, elsewhere
 from tapemigrate.rules.unseen.givers import Givers
 from tapemigrate.rules.unseen.hazards import Hazards, hazards
+from tapemigrate.tape.request import Refusal
 
 
 def dangers(project: Project, unit: Unit) -> Hazards:
@@ -19,16 +22,35 @@ def dangers(project: Project, unit: Unit) -> Hazards:
         others = elsewhere(project)
         given, around = project.once(Givers).given(unit), others.around(project, unit)
         gives = partial(others.gives, unit)
-        if others.may_be_named_in(unit):
-            methods = others.methods(unit)
+        replaced, below = _run_instead(project, unit, others)
+        if others.may_be_named_in(unit) or below:
+            methods = {**below, **others.methods(unit)}
             given = replace(given, running=others.running(unit, {**given.methods, **methods}))
             known[unit.filename] = hazards(
-                unit, gives, partial(others.refuse, unit), methods, given, around
+                unit, gives, partial(others.refuse, unit), methods, given, around, replaced
             )
         else:
             given = replace(given, running=others.running(unit, given.methods))
             known[unit.filename] = hazards(unit, gives, given=given, around=around)
     return known[unit.filename]
+
+
+def _run_instead(
+    project: Project, unit: Unit, others: Elsewhere
+) -> tuple[frozenset[str], dict[str, Refusal]]:
+    """What classes of other files have in the place of what those of ``unit`` have.
+
+    And the methods that run what no tape records of the objects that they have, or make.
+    """
+    replaced, methods, seen = set[str](), dict[str, Refusal](), set[str]()
+    for cls in unit.nodes(ast.ClassDef):
+        for home, each in beside(project, cls):
+            if home is not unit:
+                replaced |= bound_in(each)
+                if home.filename not in seen:
+                    seen.add(home.filename)
+                    methods = {**others.methods_and_own(home), **methods}
+    return frozenset(replaced), methods
 
 
 def _known_dangers(_: Project) -> dict[str, Hazards]:

@@ -86,7 +86,8 @@ class Hazards:
 
     ``methods`` are those of other files that objects which are made here may have, ``made`` what
     may be a function that such a function gives, ``around`` the functions that other files call
-    where something is open that a tape ignores.
+    where something is open that a tape ignores, ``replaced`` what classes of other files have in
+    the place of what those of this one have.
     """
 
     unit: Unit
@@ -104,6 +105,7 @@ class Hazards:
     methods: Mapping[str, Refusal] = field(default_factory=dict)
     given: Handed = field(default_factory=Handed)
     around: Mapping[str, Refusal] = field(default_factory=dict)
+    replaced: frozenset[str] = frozenset()
 
     def refuse(self, request: Request) -> Refusal | None:
         """Why ``request`` cannot go on a tape, whatever its own function looks like."""
@@ -181,7 +183,7 @@ class Hazards:
                 if name in self.made and is_run(self.unit, node):
                     return self.made[name]
                 if name in self.methods and isinstance(node, ast.Attribute):
-                    if may_be_of(self.unit, node, self._makes):
+                    if may_be_of(self.unit, node, self._makes, self.replaced):
                         return _of_object(node, self.methods[name])
                 if (refusal := self._handed_in(node, name)) is not None:
                     return refusal
@@ -204,12 +206,14 @@ class Hazards:
             if name in self.tainted:
                 return self.tainted[name]
             if name in self.methods and isinstance(part, ast.Attribute):
-                if may_be_of(self.unit, part, self._makes):
+                if may_be_of(self.unit, part, self._makes, self.replaced):
                     return _of_object(part, self.methods[name])
         return None
 
     def _makes(self, maker: ast.expr) -> bool:
         """Whether what ``maker`` gives may have such a method."""
+        if last_of(maker) in self.replaced:
+            return True  # whatever a class of another file has in its place
         foreign = self.foreign(maker) if self.foreign is not None else None
         return last_of(maker) in self.tainted or (foreign is not None and not foreign.gathers)
 
@@ -385,6 +389,7 @@ def hazards(
     methods: Mapping[str, Refusal] | None = None,
     given: Handed | None = None,
     around: Mapping[str, Refusal] | None = None,
+    replaced: frozenset[str] = frozenset(),
 ) -> Hazards:
     """What ``unit`` holds that a tape cannot see or that it needs to be turned on.
 
@@ -403,6 +408,7 @@ def hazards(
         methods=methods or {},
         given=given or Handed(),
         around=around or {},
+        replaced=replaced,
     )
     _taint(found)
     return found

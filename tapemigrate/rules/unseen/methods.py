@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import is_super, path_of
@@ -68,10 +69,13 @@ def asked_of_parameters(unit: Unit) -> dict[str, frozenset[str]]:
     return found
 
 
-def may_be_of(unit: Unit, node: ast.Attribute, makes: Callable[[ast.expr], bool]) -> bool:
+def may_be_of(
+    unit: Unit, node: ast.Attribute, makes: Callable[[ast.expr], bool], replaced: AbstractSet[str]
+) -> bool:
     """Whether ``node`` may be a method of an object that an expression makes of which that is so.
 
-    ``makes`` is asked about what is called to make an object: classes, mostly.
+    ``makes`` is asked about what is called to make an object: classes, mostly. ``replaced`` is what
+    classes of other files have in the place of what those of ``unit`` have.
     """
     owner = node.value
     if unit.names.qualified(node) is not None:
@@ -79,6 +83,8 @@ def may_be_of(unit: Unit, node: ast.Attribute, makes: Callable[[ast.expr], bool]
     around = list(_around(unit, node))
     if is_super(owner) or (isinstance(owner, ast.Name) and owner.id == "self"):
         cls = next((c for c in around if isinstance(c, ast.ClassDef)), None)
+        if node.attr in replaced:
+            return True
         own = cls is not None and any(getattr(s, "name", "") == node.attr for s in cls.body)
         return cls is None or (
             (is_super(owner) or not own)

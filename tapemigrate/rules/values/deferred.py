@@ -15,6 +15,8 @@ from tapemigrate.tape.ops.symbols import gives_no_tensors, short
 
 # What makes a class one whose objects are gone through by code of its own.
 _ITERATED = frozenset({"__iter__", "__next__", "__getitem__"})
+# What has as attributes what it is handed by name.
+_SETTINGS = frozenset({"HParams", "Namespace", "SimpleNamespace"})
 # Through how many functions it is looked what they give.
 _DEPTH = 3
 
@@ -74,8 +76,24 @@ def _is_computed(project: Project, name: str) -> bool:
                             return True
                     case ast.AnnAssign(target=ast.Name(id=own)) if own == name:
                         known = True
-        known = known or name in unit.once(_fields_of_tuples)
+        known = known or name in unit.once(_fields_of_tuples) or name in unit.once(_options)
     return not known
+
+
+def _options(unit: Unit) -> frozenset[str]:
+    """The options of programs, and settings that are handed in by name, which are numbers.
+
+    ``parser.add_argument("--rate")``, ``flags.DEFINE_float("rate", 0.1, "")``, ``HParams(rate=1)``
+    """
+    found: set[str] = set()
+    for call in unit.nodes(ast.Call):
+        called = (path_of(call.func) or ("",))[-1].lstrip(".")
+        if called == "add_argument" or called.startswith("DEFINE_"):
+            texts = (each.value for each in call.args if isinstance(each, ast.Constant))
+            found |= {text.lstrip("-") for text in texts if isinstance(text, str)}
+        elif called in _SETTINGS:
+            found |= {each.arg for each in call.keywords if each.arg is not None}
+    return frozenset(found)
 
 
 def _is_own(names: Names, call: ast.Call) -> bool:

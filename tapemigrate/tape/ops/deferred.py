@@ -16,6 +16,7 @@ from tapemigrate.tape.ops.returned import gives_iterator
 
 # What dicts have, which makes nothing.
 _OF_DICTS = frozenset({"items", "keys", "values"})
+_LOOKING_UP = ("__getitem__", "__missing__")
 _OBJECTS = (Kind.ASSIGN, Kind.ELEMENT, Kind.WITH, Kind.LOOP, Kind.COMPREHENSION)
 
 
@@ -68,6 +69,17 @@ class Deferred:
             and any(self._is_computed(made, step) for step in path[len(made.path) :])
             for made in origins(self._flow.reads.get(value, frozenset()))
         )
+
+    def finds(self, value: ast.expr) -> bool:
+        """Whether the value is looked up by a text, ``features["ids"]``, which no tensor can be.
+
+        Unless a class in sight may compute what is looked up in its objects.
+        """
+        path = path_of(value)
+        if path is None or not isinstance(value, ast.Subscript):
+            return False
+        steps = [step for step in path if step.startswith("[")]
+        return all(step[1] in "'\"" for step in steps) and not any(map(self._method, _LOOKING_UP))
 
     def _is_own_property(self, path: Path) -> bool:
         cls = self._kinds.cls

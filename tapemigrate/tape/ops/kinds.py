@@ -107,6 +107,8 @@ class Kinds(CallEffects):
         self.elsewhere: Callable[[str], tuple[Kinds, ast.FunctionDef] | None] | None = None
         #: What ``set_by_code`` and ``setting`` of ``effects`` are in all files together.
         self.set_elsewhere: Callable[[], tuple[frozenset[str], frozenset[str]]] | None = None
+        #: Whether another file may have another function run in place of one, a method of a class.
+        self.replaced: Callable[[ast.ClassDef | None, NamedFunction], bool] | None = None
         #: Whether some code of the program may give tensors a name that tensors have for a part.
         self.alike: Callable[[str], bool] | None = None
 
@@ -441,7 +443,7 @@ class Kinds(CallEffects):
             name = path[1].lstrip(".")
             if self._effects.is_overridden(self.cls, name):
                 return None
-            return self._effects.method(self.cls, name)
+            return self._if_kept(self.cls, self._effects.method(self.cls, name))
         if len(path) == 2 and path[1].startswith("."):
             return self._called_on_class(call.func, path[0], path[1][1:])
         functions = self._effects.functions(path[0]) if isinstance(call.func, ast.Name) else []
@@ -449,7 +451,16 @@ class Kinds(CallEffects):
             return None  # a method is not called by its name alone
         # A parameter, or another value, may have the name there.
         assert isinstance(call.func, ast.Name)
-        return functions[0] if self._names.may_mean(call.func, functions[0]) else None
+        meant = self._names.may_mean(call.func, functions[0])
+        return self._if_kept(None, functions[0]) if meant else None
+
+    def _if_kept(
+        self, cls: ast.ClassDef | None, function: NamedFunction | None
+    ) -> NamedFunction | None:
+        """The function, unless another file may have another one run in its place."""
+        if function is None or self.replaced is None or not self.replaced(cls, function):
+            return function
+        return None
 
     def _called_on_class(
         self, func: ast.expr, owner: str, name: str
@@ -462,7 +473,8 @@ class Kinds(CallEffects):
         bare = is_static(function) or is_of_class(function)
         assert isinstance(func, ast.Attribute)
         assert isinstance(func.value, ast.Name)
-        return function if bare and self._names.may_mean(func.value, cls) else None
+        meant = bare and self._names.may_mean(func.value, cls)
+        return self._if_kept(cls, function) if meant else None
 
     def may_run(self, call: ast.Call) -> list[NamedFunction]:
         """The functions of this file that the call is seen to run, by their names or by others."""

@@ -168,8 +168,9 @@ class Ops:
             return False
         if made.kind is Kind.MUTATE and isinstance(value, ast.Call) and self._is_apart(value):
             return False
-        if made.kind is Kind.ASSIGN and value is not None and is_plain(value):
-            return self.computes_parts(value)
+        if made.kind is Kind.ASSIGN and value is not None:
+            if is_plain(value) or self._deferred.finds(value):
+                return self.computes_parts(value)
         if made.kind is Kind.ASSIGN and isinstance(value, ast.Lambda):
             return runs_code(value)
         return True

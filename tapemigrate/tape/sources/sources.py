@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from tapemigrate.flow.definitions import Def, Kind
+from tapemigrate.flow.definitions import NONE, Def, Kind
 from tapemigrate.flow.defuse import Flow
 from tapemigrate.flow.paths import Path, path_of, text_of
 from tapemigrate.flow.slices import origins
@@ -252,9 +252,11 @@ class SourceReader:
             many = not known.single
             leaf = Leaf(frozenset(), None, True, many, variables=True, assumption=sentence)
             return Sources([leaf], known.single, None, known.listed)
-        # Parts that were read on their own (``theta[2]``), or what a property may compute of what
-        # else its object holds, are no sources of their own.
+        # Parts that were read on their own (``theta[2]``), what a property may compute of what else
+        # its object holds, or a function read that was handed on with it, are no sources of their
+        # own.
         path = path_of(node) or ()
+        uses -= self._flow.captured.get(node, NONE)
         uses = frozenset(
             use
             for use in uses

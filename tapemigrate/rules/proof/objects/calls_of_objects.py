@@ -11,6 +11,7 @@ from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import is_super, looked_up, path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.indexes import functions_at_top, value_given
 from tapemigrate.rules.project import Project, View, self_name
 from tapemigrate.rules.proof.objects.constructors_above import constructors_above
 from tapemigrate.source.trees import arguments_of, walk
@@ -157,6 +158,7 @@ def _run_by(project: Project, unit: Unit, call: ast.Call) -> Iterator[tuple[Unit
     if bases is not None:
         yield from bases
         return
+    yield from _set_on_module(project, unit, name) if path is None and not last else ()
     for home in [unit] if path is None else project.units.defining(name):
         known = project.effects(home)
         yield from ((home, each) for each in known.functions(name))
@@ -164,3 +166,15 @@ def _run_by(project: Project, unit: Unit, call: ast.Call) -> Iterator[tuple[Unit
         for stmt in cls.body if cls is not None else ():
             if isinstance(stmt, NamedFunction) and stmt.name == "__init__":
                 yield home, stmt
+
+
+def _set_on_module(project: Project, unit: Unit, name: str) -> Iterator[tuple[Unit, ast.AST]]:
+    """What other files have a function of the module be: ``net.penalty = lambda: …``."""
+    if unit.once(functions_at_top).get(name):
+        for home, node in project.stores(name):
+            value = value_given(home, node) if home.names.qualified(node) is not None else None
+            if isinstance(value, ast.Lambda):
+                yield home, value
+            elif value is not None:
+                known = project.effects(home).functions((path_of(value) or ("",))[-1].lstrip("."))
+                yield from ((home, each) for each in known)
