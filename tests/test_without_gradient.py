@@ -63,6 +63,26 @@ def test_what_is_differentiated_once(op: str, expected: str) -> None:
     assert ("whose gradient has none" in message) == (expected == "unsafe")
 
 
+_ROUNDS = """\
+import tensorflow as tf
+
+
+def attack(x):
+    energy = tf.reduce_sum(tf.nn.{op}(x))
+    for _ in range(3):
+        x = x - 0.1 * tf.gradients(energy, x)[0]
+        energy = tf.reduce_sum(tf.nn.{op}(x))
+    return x
+"""
+
+
+@pytest.mark.parametrize(("op", "expected"), [("lrn", "unsafe"), ("softplus", "safe")])
+def test_what_the_next_round_is_computed_from(op: str, expected: str) -> None:
+    applicability, message = _last(_ROUNDS.format(op=op))
+    assert applicability == expected
+    assert ("whose gradient has none" in message) == (expected == "unsafe")
+
+
 def test_what_another_gradient_beside_it_is_made_of() -> None:
     assert _last(_BESIDE)[0] == "safe"
 

@@ -51,7 +51,10 @@ def without_gradient(project: Project, view: View, region: Region) -> list[str] 
     roots, _ = run_in(project, region, view)
     run = [*((view.unit, root) for root in roots), *Reached(project, view, roots).behind]
     lower = {request.call for request in region.lower}
-    higher = region.request.api == "hessians" or any(
+    # What a loop asks inside of the tape, the next round may be computed from.
+    again = region.inside and view.blocks.loops_around(region.request.stmt, region.block)
+    higher = region.request.api == "hessians" or bool(again)
+    higher = higher or any(
         # What else the scope asks for is no part of the target.
         call in lower or project.scope_of(unit, call) is not view.scope
         for unit, root in run

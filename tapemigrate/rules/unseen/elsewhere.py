@@ -185,7 +185,7 @@ class Elsewhere:
         found: dict[str, Refusal] = {}
         for home in sorted(homes):
             own = _METHODS.of(self._files[home]) or {}
-            found = {name: _of(home, refusal) for name, refusal in own.items()} | found
+            found = {name: of_file(home, refusal) for name, refusal in own.items()} | found
         # A base class may run what only the classes made of it do: ``self.forward(x)``.
         users = self._with_bases(homes)
         before = -1
@@ -316,7 +316,7 @@ class Elsewhere:
         names, defined, uses = _NAMED.of(file) or {}, _DEFINED.of(file) or (), _USES.of(file)
         foreign = uses.foreign if uses is not None else ()
         there = {last: self._refuse(filename, path, last) for path, last, _ in foreign}
-        run = {last: _of(filename, r) for last, r in there.items() if r is not None}
+        run = {last: of_file(filename, r) for last, r in there.items() if r is not None}
         run = methods | {last: r for last, r in run.items() if not r.gathers}
         users = with_users(run, names)
         return {name: r for name, r in users.items() if name in defined or name == HANDED}
@@ -379,7 +379,8 @@ def _is_cached_unnamed(method: str, refusal: Refusal) -> bool:
     return refusal.recipe == CACHING.recipe and runs_unnamed(method)
 
 
-def _of(filename: str, refusal: Refusal) -> Refusal:
+def of_file(filename: str, refusal: Refusal) -> Refusal:
+    """The reason with the file that it is from: "of model.py: it imports a graph"."""
     return replace(refusal, reason=f"of {os.path.basename(filename)}: {refusal.reason}")
 
 
