@@ -7,6 +7,7 @@ import ast
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.expressions import Splice
 from tapemigrate.codemods.locate import Statements
+from tapemigrate.flow.functions import parameters
 from tapemigrate.source.brackets import end_of_first, end_of_lambda
 from tapemigrate.source.named_lambdas import is_lambda
 from tapemigrate.source.positions import Lines
@@ -38,5 +39,27 @@ def parameter(op: AddParameter, statements: Statements, text: str, lines: Lines)
         end, before = find(text[start:])
     except ValueError as error:
         raise CodemodError(f"the parameters in row {op.span.row} cannot be found") from error
+    place = start + end
     separator = {"(": "", "lambda": " ", ",": " "}.get(before, ", ")
-    return start + end, start + end, f"{separator}{star}{op.name}{default}"
+    after = ""
+    if (indentation := _one_a_row(args, text, lines)) and "#" not in _rest(text, place):
+        newline = "\r\n" if "\r\n" in text else "\n"
+        separator = ("" if before == "," else ",") + newline + indentation
+        after = "," if before == "," else ""
+    return place, place, f"{separator}{star}{op.name}{default}{after}"
+
+
+def _one_a_row(args: ast.arguments, text: str, lines: Lines) -> str:
+    """The indentation of the parameters, where each has a row of its own; else nothing."""
+    spans = [lines.span(each) for each in parameters(args)]
+    if len(spans) < 2 or len({span.row for span in spans}) < len(spans):
+        return ""
+    last = spans[-1]
+    begin = lines.offset(last.row, 0)
+    indentation = text[begin : lines.offset(last.row, last.column)]
+    return indentation if indentation.isspace() else ""
+
+
+def _rest(text: str, place: int) -> str:
+    """The row from there on."""
+    return text[place:].partition("\n")[0]
