@@ -125,7 +125,7 @@ def _is_number(node: ast.expr | None) -> bool:
 
 def _gives_number(call: ast.Call, kinds: Kinds) -> bool:
     """The same of what a function of the file gives, whatever it is handed."""
-    function = kinds.called(call)
+    function = kinds.runs_only(call)
     ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
     given: dict[Path | None, bool] = {}
     for stmt in function.body if function is not None else ():
@@ -321,7 +321,7 @@ class _Search:
         if path_of(owner) is None:
             self.value(owner, True)
         me = (self._kinds.self_name,)
-        own = _attributes_read(self._kinds.called(call)) if path_of(owner) == me else None
+        own = _attributes_read(self._kinds.runs_only(call)) if path_of(owner) == me else None
         for use in self._flow.reads.get(owner, ()):
             if own is None:
                 self._holder(use.made)

@@ -243,7 +243,7 @@ class SecondNames:
 
     def _makes_variable(self, value: ast.expr) -> bool:
         """Whether a function of the file is called that gives nothing but a variable of its own."""
-        function = self._kinds.called(value) if isinstance(value, ast.Call) else None
+        function = self._kinds.runs_only(value) if isinstance(value, ast.Call) else None
         if function is None or function.decorator_list:
             return False
         nodes = [n for stmt in function.body for n in walk(stmt)]

@@ -285,7 +285,7 @@ class Kinds(CallEffects):
             return False
         if self._makes_variable(value):
             return True
-        function = self.called(value)
+        function = self.runs_only(value)
         if function is None or gives_what_was(function):
             return False
         return any(isinstance(n, ast.Call) and self._makes_variable(n) for n in walk(function))
@@ -299,7 +299,7 @@ class Kinds(CallEffects):
         """Whether a function of the user's is called that gives nothing but what its ops make."""
         if self.only_computes(call):
             return True
-        function = self.called(call)
+        function = self.runs_only(call)
         if function is None or function.decorator_list:
             return False
         nodes = list(walk(function))
@@ -363,7 +363,7 @@ class Kinds(CallEffects):
 
     def only_computes(self, call: ast.Call) -> bool:
         """Whether a function is called that gives a new tensor, and does no more than ops would."""
-        kinds, function = self, self.called(call)
+        kinds, function = self, self.runs_only(call)
         qualified = self._names.qualified(call.func) if function is None else None
         if qualified is not None and self.elsewhere is not None and short(qualified) is None:
             kinds, function = self.elsewhere(qualified) or (self, None)
@@ -415,7 +415,7 @@ class Kinds(CallEffects):
     def element(self, made: Def) -> Make:
         """What is unpacked from the call of a function of this file, which tells what it gives."""
         place = place_of(made)
-        function = self.called(made.value) if isinstance(made.value, ast.Call) else None
+        function = self.runs_only(made.value) if isinstance(made.value, ast.Call) else None
         values = [] if function is None or place is None else given(function, place)
         makes = {self.make(v) for v in values}
         return makes.pop() if len(makes) == 1 else Make.UNKNOWN
@@ -424,7 +424,7 @@ class Kinds(CallEffects):
         """Whether what is unpacked may be, or hold, what the function was called with."""
         if not isinstance(made.value, ast.Call):
             return isinstance(made.value, ast.IfExp | ast.Tuple)
-        place, function = place_of(made), self.called(made.value)
+        place, function = place_of(made), self.runs_only(made.value)
         if function is None or place is None:
             return False
         own = {a.arg for a in parameters(function.args)} - {self.self_name}
@@ -443,7 +443,7 @@ class Kinds(CallEffects):
             name = path[1].lstrip(".")
             if self._effects.is_overridden(self.cls, name):
                 return None
-            return self._if_kept(self.cls, self._effects.method(self.cls, name))
+            return self._effects.method(self.cls, name)
         if len(path) == 2 and path[1].startswith("."):
             return self._called_on_class(call.func, path[0], path[1][1:])
         functions = self._effects.functions(path[0]) if isinstance(call.func, ast.Name) else []
@@ -451,16 +451,18 @@ class Kinds(CallEffects):
             return None  # a method is not called by its name alone
         # A parameter, or another value, may have the name there.
         assert isinstance(call.func, ast.Name)
-        meant = self._names.may_mean(call.func, functions[0])
-        return self._if_kept(None, functions[0]) if meant else None
+        return functions[0] if self._names.may_mean(call.func, functions[0]) else None
 
-    def _if_kept(
-        self, cls: ast.ClassDef | None, function: NamedFunction | None
-    ) -> NamedFunction | None:
-        """The function, unless another file may have another one run in its place."""
-        if function is None or self.replaced is None or not self.replaced(cls, function):
+    def runs_only(self, call: ast.Call) -> NamedFunction | None:
+        """The function that the call means, if no other file may have another one run instead."""
+        function = self.called(call)
+        if function is None or self.replaced is None:
             return function
-        return None
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        cls = self._effects.class_named(owner.id) if isinstance(owner, ast.Name) else None
+        if owner is not None and path_of(owner) == (self.self_name,):
+            cls = self.cls
+        return None if self.replaced(cls, function) else function
 
     def _called_on_class(
         self, func: ast.expr, owner: str, name: str
@@ -473,8 +475,7 @@ class Kinds(CallEffects):
         bare = is_static(function) or is_of_class(function)
         assert isinstance(func, ast.Attribute)
         assert isinstance(func.value, ast.Name)
-        meant = bare and self._names.may_mean(func.value, cls)
-        return self._if_kept(cls, function) if meant else None
+        return function if bare and self._names.may_mean(func.value, cls) else None
 
     def may_run(self, call: ast.Call) -> list[NamedFunction]:
         """The functions of this file that the call is seen to run, by their names or by others."""

@@ -61,7 +61,7 @@ class Operands:
             places = _PLACES.get(name.split(".")[-1], ())
             kept = [a for place, a in enumerate(call.args) if place not in places]
             return kept + [k.value for k in call.keywords if k.arg not in _KEYWORDS]
-        function = self._kinds.called(call)
+        function = self._kinds.runs_only(call)
         args = [(a, None) for a in call.args]
         named = [(k.value, k.arg) for k in call.keywords]
         if (
@@ -99,7 +99,7 @@ class Operands:
 
     def _reads_no_object(self, call: ast.Call, depth: int = 0) -> bool:
         """Whether a method that is called on ``self`` reads nothing that the object holds."""
-        function, me = self._kinds.called(call), self._kinds.self_name
+        function, me = self._kinds.runs_only(call), self._kinds.self_name
         if function is None or me is None or depth >= _DEPTH or function.decorator_list:
             return False
         if not isinstance(call.func, ast.Attribute) or [a.arg for a in function.args.args[:1]] != [

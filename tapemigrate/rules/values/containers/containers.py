@@ -108,7 +108,7 @@ def _is_handed_to_a_reader(project: Project, unit: Unit, node: ast.expr) -> bool
     if not isinstance(call, ast.Call) or node not in call.args:
         return False
     kinds = project.view(unit, project.scope_of(unit, node)).kinds
-    function, path = kinds.called(call), kinds.name(call.func)
+    function, path = kinds.runs_only(call), kinds.name(call.func)
     own = (path_of(call.func) or ("",))[0] == kinds.self_name  # it is handed its object first
     if function is None and path is not None and kinds.elsewhere is not None:
         kinds, function = kinds.elsewhere(path) or (kinds, None)

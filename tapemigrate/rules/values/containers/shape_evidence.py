@@ -352,7 +352,7 @@ class ShapeEvidence:
             made = [d.stmt for d in read if d.path == (call.func.id,)]
             if len(made) == 1 and isinstance(made[0], NamedFunction):
                 return made[0]
-        return view.kinds.called(call)
+        return view.kinds.runs_only(call)
 
     def _is_one(self, view: View, value: ast.expr | None, depth: int) -> bool:
         """Whether a value is what arithmetic makes of tensors, which joins no lists."""

@@ -48,7 +48,7 @@ def _gives_one(project: Project, view: View, call: ast.Call, depth: int) -> bool
 def _meant(project: Project, view: View, call: ast.Call) -> list[View]:
     """The functions that a call means, of this file or another one; no methods."""
     if isinstance(call.func, ast.Name):
-        own = view.kinds.called(call)
+        own = view.kinds.runs_only(call)
         found = [own] if own is not None else _functions_given(project, view, call.func)
         if found:
             plain = all(runs_as_written(each) for each in found)
@@ -72,7 +72,7 @@ def _functions_given(project: Project, view: View, name: ast.Name) -> list[Named
     found: list[NamedFunction] = []
     for made in origins(view.flow.reads.get(name, frozenset())):
         place = place_of(made)
-        maker = view.kinds.called(made.value) if isinstance(made.value, ast.Call) else None
+        maker = view.kinds.runs_only(made.value) if isinstance(made.value, ast.Call) else None
         values = given(maker, place) if maker is not None and place is not None else []
         if made.kind is not Kind.ELEMENT or not values:
             return []

@@ -234,7 +234,7 @@ def _elements(shape: ast.expr | None) -> list[ast.expr]:
 
 def _called(project: Project, view: View, call: ast.Call) -> NamedFunction | None:
     """The function of this file that runs there, whatever the object is."""
-    function = view.kinds.called(call)
+    function = view.kinds.runs_only(call)
     if function is None:
         return None
     method = isinstance(call.func, ast.Attribute)

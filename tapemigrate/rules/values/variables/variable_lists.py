@@ -308,7 +308,7 @@ def function_meant(
     if path is None and isinstance(call.func, ast.Name):
         path = brought_from(project, view.unit, call.func.id)
     if path is None:
-        own = view.kinds.called(call)
+        own = view.kinds.runs_only(call)
         return (
             (view.unit, own)
             if isinstance(own, ast.FunctionDef)

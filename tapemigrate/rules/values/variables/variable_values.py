@@ -67,7 +67,7 @@ def is_variable(view: View, value: ast.expr) -> bool:
     for each in values:
         if each is None:
             return False
-        function = view.kinds.called(each) if isinstance(each, ast.Call) else None
+        function = view.kinds.runs_only(each) if isinstance(each, ast.Call) else None
         ends = [n.value for n in walk(function) if isinstance(n, ast.Return)] if function else []
         if view.kinds.make(each) in (*VARIABLE, *PLAIN):
             continue
