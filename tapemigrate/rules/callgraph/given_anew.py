@@ -17,6 +17,11 @@ def is_given_anew(project: Project, unit: Unit, function: NamedFunction) -> bool
     given = unit.once(_given)
     if [*given.get(name, ()), *given.get("*", ())] != [function]:
         return True
+    return is_set_elsewhere(project, unit, name)
+
+
+def is_set_elsewhere(project: Project, unit: Unit, name: str) -> bool:
+    """Whether a name of the module may be set from elsewhere, or by a text."""
     if any(user.names.qualified(node) is not None for user, node in project.stores(name)):
         return True
     unseen = any(True for _ in set_unseen(project, unit, name))

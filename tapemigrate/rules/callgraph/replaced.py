@@ -7,7 +7,7 @@ import ast
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.rules.callgraph.changed_below import beside, bound_in
 from tapemigrate.rules.callgraph.classes import classes
-from tapemigrate.rules.callgraph.given_anew import is_given_anew
+from tapemigrate.rules.callgraph.given_anew import is_set_elsewhere
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 
@@ -24,7 +24,7 @@ def is_replaced(
     if key not in known:
         if cls is None:
             top = unit.parents.get(function) is unit.tree
-            known[key] = top and is_given_anew(project, unit, function)
+            known[key] = top and is_set_elsewhere(project, unit, function.name)
         else:
             known[key] = _is_another_method(project, unit, cls, function.name)
     return known[key]

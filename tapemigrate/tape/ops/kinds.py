@@ -424,7 +424,7 @@ class Kinds(CallEffects):
         """Whether what is unpacked may be, or hold, what the function was called with."""
         if not isinstance(made.value, ast.Call):
             return isinstance(made.value, ast.IfExp | ast.Tuple)
-        place, function = place_of(made), self.runs_only(made.value)
+        place, function = place_of(made), self.called(made.value)
         if function is None or place is None:
             return False
         own = {a.arg for a in parameters(function.args)} - {self.self_name}
