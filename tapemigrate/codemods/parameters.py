@@ -7,7 +7,6 @@ import ast
 from tapemigrate.codemods.errors import CodemodError
 from tapemigrate.codemods.expressions import Splice
 from tapemigrate.codemods.locate import Statements
-from tapemigrate.flow.functions import parameters
 from tapemigrate.source.brackets import end_of_first, end_of_lambda
 from tapemigrate.source.named_lambdas import is_lambda
 from tapemigrate.source.positions import Lines
@@ -51,7 +50,9 @@ def parameter(op: AddParameter, statements: Statements, text: str, lines: Lines)
 
 def _one_a_row(args: ast.arguments, text: str, lines: Lines) -> str:
     """The indentation of the parameters, where each has a row of its own; else nothing."""
-    spans = [lines.span(each) for each in parameters(args)]
+    starred = [args.vararg] if args.vararg is not None else []
+    given = [*args.posonlyargs, *args.args, *starred, *args.kwonlyargs]
+    spans = [lines.span(each) for each in given]
     if len(spans) < 2 or len({span.row for span in spans}) < len(spans):
         return ""
     last = spans[-1]
