@@ -53,8 +53,8 @@ def without_gradient(project: Project, view: View, region: Region) -> list[str] 
     lower = {request.call for request in region.lower}
     # What a loop asks inside of the tape, the next round may be computed from.
     again = region.inside and view.blocks.loops_around(region.request.stmt, region.block)
-    higher = region.request.api == "hessians" or bool(again)
-    higher = higher or any(
+    higher = bool(again) or region.request.api == "hessians"
+    higher |= any(
         # What else the scope asks for is no part of the target.
         call in lower or project.scope_of(unit, call) is not view.scope
         for unit, root in run

@@ -81,7 +81,7 @@ def _is_computed(project: Project, name: str) -> bool:
 
 
 def _options(unit: Unit) -> frozenset[str]:
-    """The options of programs, and settings that are handed in by name, which are numbers.
+    """The options of programs, and settings that are handed in by name: no code computes them.
 
     ``parser.add_argument("--rate")``, ``flags.DEFINE_float("rate", 0.1, "")``, ``HParams(rate=1)``
     """
