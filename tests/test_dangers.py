@@ -92,3 +92,64 @@ def test_run_instead(asked: str, body: str) -> None:
 )
 def test_not_run(asked: str, body: str) -> None:
     assert not left(asked, body)
+
+
+KEPT = """\
+import tensorflow as tf
+
+
+class Plain(object):
+    def run(self, x):
+        return tf.tanh(x)
+
+
+class Base(object):
+    def __init__(self):
+        self.model = self.get_model()
+
+    def slope(self, x):
+        return tf.gradients(tf.square(self.model.run(x)), x)[0]
+
+    def get_model(self):
+        {ends}
+"""
+CALLED = """\
+from base import Base, Plain
+from layers import {made}
+
+
+class Sub(Base):
+    def get_model(self):
+        return {made}()
+"""
+
+
+@pytest.mark.parametrize("ends", ["raise NotImplementedError", "return Plain()"])
+@pytest.mark.parametrize("made", ["Model", "Other"])
+def test_made_in_another_method(made: str, ends: str) -> None:
+    layers = (
+        LAYERS
+        if made == "Model"
+        else "class Other(object):\n    def run(self, x):\n        return x\n"
+    )
+    texts = {
+        "base.py": KEPT.format(ends=ends),
+        "main.py": CALLED.format(made=made),
+        "layers.py": layers,
+    }
+    files = {name: SourceFile(name, text) for name, text in texts.items()}
+    found = analyse(files, Settings(), rewrite=False).diagnostics
+    assert any("gradient_override_map" in each.message for each in found) == (made == "Model")
+
+
+def test_in_the_file_itself() -> None:
+    body = "    def operator(self, x):\n        return self.far(x)\n\n"
+    body += "    far = staticmethod(layer(3))\n"
+    main = MAIN.format(name="Sub", body=body).replace("from base import Base\n", "")
+    text = main.replace(
+        "\n\nclass Sub", BASE.format(asked=DIRECT).split("tf\n", 1)[1] + "\n\nclass Sub", 1
+    )
+    files = {"a.py": SourceFile("a.py", text), "layers.py": SourceFile("layers.py", LAYERS)}
+    (found,) = analyse(files, Settings(), rewrite=False).diagnostics
+    assert found.fix is None
+    assert "gradient_override_map" in found.message

@@ -47,11 +47,8 @@ def _run_instead(
     replaced, methods, seen = set[str](), dict[str, Refusal](), set[str]()
     for cls in unit.nodes(ast.ClassDef):
         for home, each in beside(project, cls):
-            run = _of_class(others, home, each)
-            methods = {**run, **methods}
-            if home is unit:
-                replaced |= run.keys()
-            else:
+            methods = {**_of_class(others, home, each), **methods}
+            if home is not unit:
                 replaced |= bound_in(each)
                 if home.filename not in seen:
                     seen.add(home.filename)

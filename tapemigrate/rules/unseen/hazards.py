@@ -212,8 +212,6 @@ class Hazards:
 
     def _makes(self, maker: ast.expr) -> bool:
         """Whether what ``maker`` gives may have such a method."""
-        if last_of(maker) in self.replaced:
-            return True  # whatever a class of another file has in its place
         foreign = self.foreign(maker) if self.foreign is not None else None
         return last_of(maker) in self.tainted or (foreign is not None and not foreign.gathers)
 
