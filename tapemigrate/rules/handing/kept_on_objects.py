@@ -18,10 +18,10 @@ from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.callgraph.set_without_name import SETTING, set_without_name
 from tapemigrate.rules.finding import Unit
+from tapemigrate.rules.handing.fixed import fixed_by
 from tapemigrate.rules.handing.kept import (
     Kept,
     assignments,
-    fixed_by,
     is_filled,
     is_none,
     kept_request,
