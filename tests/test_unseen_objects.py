@@ -71,3 +71,65 @@ def test_an_object_of_another_file(use: str) -> None:
 def test_other_methods_of_it_are_no_obstacle(method: str) -> None:
     net = NET.format(method=method, reads=LOOKS_UP)
     assert applicability({"a.py": net + USE.format(use="net.forward(w)", given="")}) == "unsafe"
+
+
+BASE = f"""
+import tensorflow as tf
+
+class Base(object):
+    {{more}}
+    def look(self, w):
+        return w * {LOOKS_UP}
+"""
+METHOD = """
+    def width(self, w):
+        return self.look(w)
+"""
+SETTER = """
+    @property
+    def width(self):
+        return self.look(1.0)
+
+    @width.setter
+    def width(self, width):
+        pass
+"""
+SUB = """
+import tensorflow as tf
+from base import Base
+
+class Net(Base):
+    def __init__(self, width):
+        {given}
+
+    def slope(self, w):
+        y = w * {use}
+        return tf.gradients(y, w)
+"""
+GIVEN = "self.width = width"
+
+
+def with_base(more: str, given: str, use: str) -> str | None:
+    return applicability(
+        {"base.py": BASE.format(more=more), "net.py": SUB.format(given=given, use=use)}
+    )
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "tf.zeros([self.width, 2])",
+        "tf.ones(shape=tuple([self.width, 2]))",
+        "(2.0 if self.width > 2 else 1.0)",
+        "float(self.width * 2)",
+    ],
+)
+def test_a_number_by_the_name_of_a_method_elsewhere(use: str) -> None:
+    assert with_base(METHOD, GIVEN, use) == "safe"
+    assert with_base(METHOD, "pass", use) is None
+    assert with_base(SETTER, GIVEN, use) is None
+
+
+@pytest.mark.parametrize("use", ["self.width(w)", "sum(f(w) for f in [self.width])"])
+def test_a_method_of_that_name_is_run(use: str) -> None:
+    assert with_base(METHOD, GIVEN, use) is None

@@ -28,8 +28,9 @@ def dangers(project: Project, unit: Unit) -> Hazards:
         if others.may_be_named_in(unit) or below:
             methods = {**below, **others.methods(unit)}
             given = replace(given, running=others.running(unit, {**given.methods, **methods}))
+            refuse, computed = partial(others.refuse, unit), others.computed
             known[unit.filename] = hazards(
-                unit, gives, partial(others.refuse, unit), methods, given, around, replaced
+                unit, gives, refuse, methods, given, around, replaced, computed
             )
         else:
             given = replace(given, running=others.running(unit, given.methods))

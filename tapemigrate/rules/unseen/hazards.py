@@ -18,6 +18,7 @@ from tapemigrate.rules.unseen.names_of_gradients import goes_by_names
 from tapemigrate.rules.unseen.objects import (
     given_by,
     is_called,
+    is_number,
     is_run,
     is_used_whole,
     runs_unnamed,
@@ -87,7 +88,7 @@ class Hazards:
     ``methods`` are those of other files that objects which are made here may have, ``made`` what
     may be a function that such a function gives, ``around`` the functions that other files call
     where something is open that a tape ignores, ``replaced`` what classes of other files have in
-    the place of what those of this one have.
+    the place of what those of this one have, ``computed`` properties that can be assigned.
     """
 
     unit: Unit
@@ -106,6 +107,7 @@ class Hazards:
     given: Handed = field(default_factory=Handed)
     around: Mapping[str, Refusal] = field(default_factory=dict)
     replaced: frozenset[str] = frozenset()
+    computed: frozenset[str] = frozenset()
 
     def refuse(self, request: Request) -> Refusal | None:
         """Why ``request`` cannot go on a tape, whatever its own function looks like."""
@@ -183,7 +185,8 @@ class Hazards:
                 if name in self.made and is_run(self.unit, node):
                     return self.made[name]
                 if name in self.methods and isinstance(node, ast.Attribute):
-                    if may_be_of(self.unit, node, self._makes, self.replaced):
+                    runs = not is_number(self.unit, node, self.computed)
+                    if runs and may_be_of(self.unit, node, self._makes, self.replaced):
                         return _of_object(node, self.methods[name])
                 if (refusal := self._handed_in(node, name)) is not None:
                     return refusal
@@ -388,6 +391,7 @@ def hazards(
     given: Handed | None = None,
     around: Mapping[str, Refusal] | None = None,
     replaced: frozenset[str] = frozenset(),
+    computed: frozenset[str] = frozenset(),
 ) -> Hazards:
     """What ``unit`` holds that a tape cannot see or that it needs to be turned on.
 
@@ -407,6 +411,7 @@ def hazards(
         given=given or Handed(),
         around=around or {},
         replaced=replaced,
+        computed=computed,
     )
     _taint(found)
     return found

@@ -11,6 +11,17 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.bindings import bound_parts, last_name, parts, with_second_names
 from tapemigrate.rules.unseen.given import handed_by, takers
 from tapemigrate.source.trees import arguments_of
+from tapemigrate.tape.ops.symbols import short
+
+# Ops that take numbers, and shapes made of them, and run nothing that they are handed.
+_OF_NUMBERS = frozenset(
+    {"add", "cast", "div", "divide", "floordiv", "mod", "multiply", "pow", "subtract"}
+    | {"maximum", "minimum", "constant", "eye", "fill", "linspace", "one_hot", "ones", "range"}
+    | {"placeholder", "reshape", "scatter_nd", "slice", "tile", "zeros", "TensorShape"}
+    | {"random_normal", "random_uniform", "truncated_normal", "random.truncated_normal"}
+    | {"random.normal", "random.uniform"}
+)
+_TO_SHAPES = frozenset({"tuple", "list", "int"})
 
 # Python calls these, and Keras and Sonnet the other two.
 _ONCE = frozenset({"__init__", "__new__", "__del__", "__repr__", "__str__"})
@@ -83,6 +94,36 @@ def is_run(unit: Unit, node: ast.AST) -> bool:
         return True
     path = unit.names.qualified(above.func)
     return path is not None and not is_of_library(path)
+
+
+def is_number(unit: Unit, node: ast.Attribute, computed: Container[str]) -> bool:
+    """Whether an attribute stands for a number there that the file itself gives it.
+
+    ``tf.zeros([self.batch_size, 3])``. No method goes by what is assigned, and no property but
+    those that are ``computed``, and have a setter.
+    """
+    if node.attr in computed or node.attr not in unit.once(_assigned):
+        return False
+    above = unit.parents.get(node)
+    while isinstance(above, ast.List | ast.Tuple | ast.keyword | ast.Call):
+        if isinstance(above, ast.Call):
+            if short(unit.names.qualified(above.func)) in _OF_NUMBERS:
+                return True
+            if not isinstance(above.func, ast.Name) or above.func.id not in _TO_SHAPES:
+                return False
+        above = unit.parents.get(above)
+    # No function and no method is reckoned with.
+    return isinstance(above, ast.BinOp | ast.UnaryOp | ast.Compare)
+
+
+def with_setters(unit: Unit) -> frozenset[str]:
+    """The names of the properties of ``unit`` that can be assigned."""
+    decorated = ((f.name, each) for f in _functions(unit) for each in f.decorator_list)
+    return frozenset(name for name, each in decorated if last_name(each) == "setter")
+
+
+def _assigned(unit: Unit) -> frozenset[str]:
+    return frozenset(n.attr for n in unit.nodes(ast.Attribute) if isinstance(n.ctx, ast.Store))
 
 
 def runs_unnamed(method: str) -> bool:
