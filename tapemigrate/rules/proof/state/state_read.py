@@ -5,7 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
+from tapemigrate.flow.functions import (
+    Function,
+    NamedFunction,
+    free_names,
+    named_defaults,
+    parameters,
+)
 from tapemigrate.rules.callgraph.assigned import global_values
 from tapemigrate.rules.callgraph.by_other_names import run_by_other_names
 from tapemigrate.rules.finding import Unit
@@ -22,7 +28,8 @@ from tapemigrate.source.trees import walk
 def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
     """What ``run``, and the functions that it calls, read that functions put values into."""
     unit, effects = view.unit, project.effects(view.unit)
-    pending = list(run)
+    pending, roots = list(run), frozenset(run)
+    handed = _parameters(view)
     read: set[str] = set()
     unseen: set[str] = set()
     loaded, filled = unit.once(_loaded), unit.once(filled_state)
@@ -32,7 +39,9 @@ def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]
             loaded[node] = _read_outside(node)
             if filled:
                 loaded[node] |= run_by_other_names(unit, node)
-        new = loaded[node] - read
+        # A parameter is no name of the module, though it may be called like one.
+        of_scope = node in roots and not isinstance(node, NamedFunction)
+        new = loaded[node] - read - (handed if of_scope else frozenset())
         if "eval" in loaded[node]:
             unseen |= evaluated(node).unseen
             new |= evaluated(node).names - read
@@ -48,6 +57,15 @@ def finds_state(project: Project, view: View, run: Sequence[ast.AST]) -> bool:
     """Whether ``run`` finds what earlier runs of functions put aside, other than variables."""
     names = state_read(project, view, run) if run else ()
     return not all(are_variables(project, view.unit, name) for name in names)
+
+
+def _parameters(view: View) -> frozenset[str]:
+    """What the scope is handed, but for what a function inside of it may put something into."""
+    scope = view.scope
+    if isinstance(scope, ast.Module):
+        return frozenset()
+    inner = (n for n in walk(scope) if isinstance(n, Function) and n is not scope)
+    return frozenset(a.arg for a in parameters(scope.args)).difference(*map(free_names, inner))
 
 
 def _read_outside(node: ast.AST) -> frozenset[str]:
