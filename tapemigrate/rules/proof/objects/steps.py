@@ -58,6 +58,7 @@ class Steps:
         self._run(me, rows, self._given, self._before, _DEPTH)
         target = [region.request.target, region.request.stmt]
         self._before |= self._read(me, target, _DEPTH) - self._given
+        self._before |= self._read(me, _ahead(view, region, rows), _DEPTH) - {_ANYTHING}
         watched = self._watched(me, region)
         late = set_late(project, view, [*rows, *target], watched & self._asked_for(me, region))
         made = [d.value for leaf in region.sources.leaves for d in leaf.defs if d.value is not None]
@@ -322,6 +323,13 @@ def _is_called(node: ast.Attribute, parent: ast.AST | None) -> bool:
 
 def _self_of(method: ast.FunctionDef) -> str:
     return method.args.args[0].arg
+
+
+def _ahead(view: View, region: Region, rows: list[ast.stmt]) -> list[ast.expr]:
+    """The values that statements before these rows give names, and of which the target is made."""
+    inside = {stmt for row in rows for stmt in walk(row)}
+    made = backward(view.flow.uses_in(region.request.target)).made
+    return [d.value for d in made if d.value is not None and d.stmt not in inside]
 
 
 def _entered(me: str, region: Region, rows: list[ast.stmt]) -> set[str]:
