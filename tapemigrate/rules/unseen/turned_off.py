@@ -12,6 +12,7 @@ from tapemigrate.rules.callgraph.places import import_path, is_module, nearness,
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
+from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.trees import statements
@@ -27,11 +28,19 @@ SWITCHES = {
     "disable_control_flow_v2": _NEEDED[1:],
 }
 
+_CHANGEABLE = "TensorShape(None)"
+# What only variables of the old kind do, and what to write in its place.
+_OLD = {
+    "initialized_value": "Take `initial_value` of the variable in its place",
+    "assign": f"Make the variable with `shape=tf.{_CHANGEABLE}`",
+}
+
 
 class TurnedOff:
     """The files of a project that do so, and those that run in one program with them."""
 
     def __init__(self, project: Project) -> None:
+        self._project = project
         self._found = [each for u in project.units.having(*SWITCHES) for each in _switches(u)]
         self._files = dict(project.units.files()) if self._found else {}
         self._by_last: dict[str, list[str]] = {}
@@ -63,6 +72,8 @@ class TurnedOff:
             return Refusal(
                 f"`{name}()` in {place} turns off what a tape needs", f"{mend}, and run this again."
             )
+        if any(home is unit for home, _, _ in self._found):
+            return _asks_for_old_variables(self._project, unit, program)
         return None
 
     def _is_before(self, home: Unit, call: ast.Call, unit: Unit) -> bool:
@@ -107,6 +118,30 @@ class TurnedOff:
             found = [path for path in paths if is_module(user, module, path) is not False]
             near = [path for path in found if nearness(user, module, path) >= 0]
             yield from near or found
+
+
+def _asks_for_old_variables(project: Project, unit: Unit, program: Set[str]) -> Refusal | None:
+    """Why variables cannot be resource variables where ``unit`` runs, which a fix turns on there.
+
+    Both raise for these: ``initialized_value`` in
+    ``tensorflow/python/ops/resource_variable_ops.py``, a new shape as it is assigned.
+    """
+    for home in project.units.having("initialized_value", "validate_shape"):
+        for call in home.nodes(ast.Call) if home is unit or home.filename in program else ():
+            name = last_of(call.func) or ""
+            unchecked = name == "assign" and _CHANGEABLE not in home.text
+            if unchecked:
+                settings = {each.arg: each.value for each in call.keywords}
+                unchecked = getattr(settings.get("validate_shape"), "value", True) is False
+            mend = _OLD.get(name) if name != "assign" or unchecked else None
+            if mend is not None:
+                shown = "assign(…, validate_shape=False)" if unchecked else f"{name}()"
+                return Refusal(
+                    f"`{shown}` in {place_of(unit, home, call)} raises for the resource variables "
+                    "that a tape needs, and that `disable_v2_behavior()` turns off",
+                    f"{mend}, and run this again.",
+                )
+    return None
 
 
 def _imports(unit: Unit) -> list[ast.Import | ast.ImportFrom]:
