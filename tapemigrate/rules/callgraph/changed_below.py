@@ -52,6 +52,8 @@ def beside(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef
     below = known.extending(cls.name)
     mixed = {name for each in below for name in known.above(each)}
     others = (below | mixed) - (known.above(cls.name) - below)
+    if not known.joins_namesakes(cls.name):
+        others -= {cls.name}  # what extends another class of the name does not extend this one
     found = [each for name in sorted(others) for each in known.named(name)]
     return [(unit, other) for unit, other in found if other is not cls]
 

@@ -33,6 +33,7 @@ class Classes:
         self._named: dict[str, list[tuple[Unit, ast.ClassDef]]] = {}
         self._extended: dict[str, frozenset[str]] = {}
         self._above: dict[str, frozenset[str]] = {}
+        self._joining: dict[str, bool] = {}
 
     def named(self, name: str) -> list[tuple[Unit, ast.ClassDef]]:
         """Every class of that name, or for which that is another name in some file."""
@@ -106,6 +107,25 @@ class Classes:
                     pending += more
             self._above[name] = frozenset(found - {name})
         return self._above[name]
+
+    def joins_namesakes(self, name: str) -> bool:
+        """Whether a class may extend two of that name: ``class Both(first.Net, second.Net)``.
+
+        Or one of them another.
+        """
+        if name not in self._joining:
+            below = self.extending(name)
+            own = {cls for _, cls in self.named(name)}
+            leading = {name, *below}
+
+            def leads(base: str) -> bool:
+                return base in leading or not own.isdisjoint(cls for _, cls in self.named(base))
+
+            named = (cls for each in sorted(below) for _, cls in self.named(each))
+            self._joining[name] = name in below or any(
+                sum(map(leads, bases(cls))) > 1 for cls in named
+            )
+        return self._joining[name]
 
     def has_unseen_bases(self, unit: Unit, cls: ast.ClassDef) -> bool:
         """Whether ``cls`` may inherit from a class of the user's that is not among the files."""

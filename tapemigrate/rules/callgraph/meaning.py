@@ -233,7 +233,8 @@ class Resolver:
         if not above and self._cls.name in self._classes.extending(owner.name):
             return True if method is None and self._is_only_one_below(unit, owner) else None
         below = self._classes.extending(self._cls.name)
-        if owner.name not in below and self._classes.extending(owner.name) & below:
+        apart = owner.name == self._cls.name and not self._classes.joins_namesakes(owner.name)
+        if owner.name not in below and not apart and self._classes.extending(owner.name) & below:
             return None  # on objects of a class that extends both
         if method is not None and not above:
             return False
