@@ -36,7 +36,7 @@ from tapemigrate.rules.unseen.dangers import dangers
 from tapemigrate.rules.unseen.hazards import Hazards
 from tapemigrate.rules.unseen.opened import may_be_open
 from tapemigrate.rules.unseen.other_code import runs_other_code
-from tapemigrate.rules.unseen.turned_off import turned_off
+from tapemigrate.rules.unseen.turned_off import told_of_turning_on, turned_off
 from tapemigrate.rules.unseen.variable_settings import set_elsewhere
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.source.points import begin
@@ -129,7 +129,8 @@ class Places:
                 found[request] = seeds
                 continue
             opened = may_be_open(self._project, self._view.unit, request.call)
-            seeded[request] = [*seeds, opened] if opened else seeds
+            seeded[request] = [*seeds, opened] if opened else [*seeds]
+            seeded[request] += told_of_turning_on(self._project, self._view.unit)
             inner = _first_order(request) if request.api == "hessians" else request
             if request.received and tape:
                 region = self._given(request, requests, tape)

@@ -12,7 +12,7 @@ from tapemigrate.rules.callgraph.places import import_path, is_module, nearness,
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
-from tapemigrate.rules.unseen.words import last_of
+from tapemigrate.rules.unseen.old_variables import asks_for_old_variables, told_of_old_variables
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.trees import statements
@@ -26,13 +26,6 @@ SWITCHES = {
     _VERSION: _NEEDED,
     "disable_resource_variables": _NEEDED[:1],
     "disable_control_flow_v2": _NEEDED[1:],
-}
-
-_CHANGEABLE = "TensorShape(None)"
-# What only variables of the old kind do, and what to write in its place.
-_OLD = {
-    "initialized_value": "Take `initial_value` of the variable in its place",
-    "assign": f"Make the variable with `shape=tf.{_CHANGEABLE}`",
 }
 
 
@@ -51,6 +44,7 @@ class TurnedOff:
         self._imported: dict[str, frozenset[str]] = {}
         self._ahead: dict[str, frozenset[str]] = {}
         self._known: dict[str, Refusal | None] = {}
+        self._told: dict[str, list[str]] = {}
 
     def refuse(self, unit: Unit) -> Refusal | None:
         """Why no call of ``unit`` may become a tape, if its program turns such things off."""
@@ -72,9 +66,25 @@ class TurnedOff:
             return Refusal(
                 f"`{name}()` in {place} turns off what a tape needs", f"{mend}, and run this again."
             )
-        if any(home is unit for home, _, _ in self._found):
-            return _asks_for_old_variables(self._project, unit, program)
+        if self._turns_on(unit):
+            return asks_for_old_variables(self._project, unit, program)
         return None
+
+    def told(self, unit: Unit) -> list[str]:
+        """What is assumed of the program of ``unit``, where a fix turns resource variables on."""
+        if not self._turns_on(unit):
+            return []
+        if unit.filename not in self._told:
+            program = self._program(unit.filename)
+            self._told[unit.filename] = told_of_old_variables(self._project, unit, program)
+        return self._told[unit.filename]
+
+    def _turns_on(self, unit: Unit) -> bool:
+        """Whether a fix of the file turns resource variables on."""
+        own = any(home is unit for home, _, _ in self._found)
+        return own and not any(
+            short(unit.names.qualified(call.func)) == _NEEDED[0] for call in unit.nodes(ast.Call)
+        )
 
     def _is_before(self, home: Unit, call: ast.Call, unit: Unit) -> bool:
         """Whether ``unit`` is loaded after the call, and turns on again what it turns off."""
@@ -120,30 +130,6 @@ class TurnedOff:
             yield from near or found
 
 
-def _asks_for_old_variables(project: Project, unit: Unit, program: Set[str]) -> Refusal | None:
-    """Why variables cannot be resource variables where ``unit`` runs, which a fix turns on there.
-
-    Both raise for these: ``initialized_value`` in
-    ``tensorflow/python/ops/resource_variable_ops.py``, a new shape as it is assigned.
-    """
-    for home in project.units.having("initialized_value", "validate_shape"):
-        for call in home.nodes(ast.Call) if home is unit or home.filename in program else ():
-            name = last_of(call.func) or ""
-            unchecked = name == "assign" and _CHANGEABLE not in home.text
-            if unchecked:
-                settings = {each.arg: each.value for each in call.keywords}
-                unchecked = getattr(settings.get("validate_shape"), "value", True) is False
-            mend = _OLD.get(name) if name != "assign" or unchecked else None
-            if mend is not None:
-                shown = "assign(…, validate_shape=False)" if unchecked else f"{name}()"
-                return Refusal(
-                    f"`{shown}` in {place_of(unit, home, call)} raises for the resource variables "
-                    "that a tape needs, and that `disable_v2_behavior()` turns off",
-                    f"{mend}, and run this again.",
-                )
-    return None
-
-
 def _imports(unit: Unit) -> list[ast.Import | ast.ImportFrom]:
     return [*unit.nodes(ast.Import), *unit.nodes(ast.ImportFrom)]
 
@@ -185,6 +171,11 @@ def _is_mended(unit: Unit, call: ast.Call) -> bool:
 def turned_off(project: Project, unit: Unit) -> Refusal | None:
     """Why a tape would miss what ``unit`` runs, if its program turns off what it needs."""
     return project.once(TurnedOff).refuse(unit)
+
+
+def told_of_turning_on(project: Project, unit: Unit) -> list[str]:
+    """What is assumed where a fix of ``unit`` turns on what its program turns off."""
+    return project.once(TurnedOff).told(unit)
 
 
 def _switches(unit: Unit) -> Iterator[tuple[Unit, ast.Call, str]]:

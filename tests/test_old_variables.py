@@ -1,0 +1,131 @@
+"""Programs that rely on variables of the old kind, where a fix turns the new kind on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tapemigrate.api import analyse
+from tapemigrate.settings import Settings
+from tapemigrate.source.decoding import decode
+
+_SLOPE = """\
+import tensorflow as tf
+
+
+def slope(x):
+    y = tf.tanh(x)
+    return tf.gradients(y, x)[0]
+"""
+_OLD_WAYS = ["v.initialized_value()", "tf.assign(v, x, validate_shape=False)"]
+_NEW_WAYS = [
+    "v.initial_value",
+    "tf.assign(v, x)",
+    "tf.assign(v, x, validate_shape=True)",
+    "tf.assign(tf.Variable(x, shape=tf.TensorShape(None)), x, validate_shape=False)",
+]
+
+
+_HEAD = "import tensorflow.compat.v1 as tf\n"
+_TURNING_OFF = _SLOPE.replace("import tensorflow as tf\n", f"{_HEAD}tf.disable_v2_behavior()\n")
+_OLD = "\n\ndef old(v, x):\n    return {}\n"
+
+
+def messages(files: dict[str, str]) -> list[tuple[str, bool]]:
+    read = {name: decode(text.encode(), name) for name, text in files.items()}
+    found = analyse(read, Settings(), rewrite=False).diagnostics
+    return [(each.message, each.fix is not None) for each in found if each.code == "TM101"]
+
+
+@pytest.mark.parametrize("way", _OLD_WAYS)
+def test_what_resource_variables_cannot_do_is_told(way: str) -> None:
+    ((message, fixed),) = messages({"slope.py": _TURNING_OFF + _OLD.format(way)})
+    assert not fixed
+    assert "raises for the resource variables" in message
+    importing = _TURNING_OFF.replace("\n\n\ndef", "\nimport old\n\n\ndef", 1)
+    ((message, fixed),) = messages({"slope.py": importing, "old.py": _HEAD + _OLD.format(way)})
+    assert not fixed
+    assert "in old.py, line 5" in message
+
+
+@pytest.mark.parametrize("way", _NEW_WAYS)
+def test_what_they_can_do(way: str) -> None:
+    ((message, fixed),) = messages({"slope.py": _TURNING_OFF + _OLD.format(way)})
+    assert fixed, message
+
+
+@pytest.mark.parametrize("way", _OLD_WAYS)
+def test_programs_that_have_them_already_or_not_at_all(way: str) -> None:
+    ((message, fixed),) = messages({"slope.py": _SLOPE + _OLD.format(way)})
+    assert fixed, message
+    old = _HEAD + _OLD.format(way)
+    ((message, fixed),) = messages({"slope.py": _TURNING_OFF, "old.py": old})
+    assert fixed, message
+
+
+_OPTIMIZER = """\
+
+class Langevin(tf.train.Optimizer):
+    def _apply_dense(self, grad, var):
+        return tf.assign_sub(var, grad)
+"""
+
+
+def test_optimizers_that_know_the_old_kind_alone() -> None:
+    ((message, fixed),) = messages({"slope.py": _TURNING_OFF + _OPTIMIZER})
+    assert not fixed
+    assert "`Langevin` in line 9 cannot apply gradients" in message
+    more = "    def _resource_apply_dense(self, grad, var):\n        return var.assign_sub(grad)\n"
+    ((message, fixed),) = messages({"slope.py": _TURNING_OFF + _OPTIMIZER + more})
+    assert fixed, message
+
+
+_SETTING = """\
+
+x = tf.placeholder(tf.float32, [2], name="x")
+w = tf.Variable([1.0, 2.0], name="w")
+names = [v.name for v in tf.trainable_variables()]
+values = [v.initial_value for v in tf.trainable_variables()]
+sess = tf.Session()
+graph = tf.get_default_graph()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("sess.run(names)", "fetches no variable by its name"),
+        ("sess.run([v.name for v in graph.vars])", "fetches no variable by its name"),
+        ("sess.run('w:0')", "fetches no variable by its name"),
+        ("graph.get_tensor_by_name('w:0')", "finds no variable"),
+        ("graph.get_tensor_by_name(name)", "finds no variable"),
+        ("sess.run(x, {w: [5.0, 6.0]})", "`w`, fed in line 15, is no variable"),
+        ("x.eval(feed_dict={'w:0': [5.0, 6.0]})", "`'w:0'`, fed in line 15, is no variable"),
+        ("sess.run(x, {w.name: [5.0, 6.0]})", "`w.name`, fed in line 15, is no variable"),
+        ("isinstance(w, tf.Variable)", "nothing depends on `isinstance(w, tf.Variable)`"),
+        ("[o for o in graph.ops if o.type == 'VariableV2']", "resource variables have another op"),
+    ],
+)
+def test_what_is_found_otherwise_is_told(code: str, told: str) -> None:
+    ((message, fixed),) = messages({"slope.py": f"{_TURNING_OFF}{_SETTING}{code}\n"})
+    assert fixed
+    assert told in message
+    ((message, fixed),) = messages({"slope.py": f"{_SLOPE}{_SETTING}{code}\n"})
+    assert fixed
+    assert told not in message
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "sess.run([w, x], {x: [1.0, 2.0]})",
+        "sess.run(values, feed_dict={'x:0': [1.0, 2.0]})",
+        "sess.run(graph.get_tensor_by_name('x:0'))",
+        "isinstance(values, list)",
+        "tf.app.run()",
+        "w.eval(sess)",
+    ],
+)
+def test_what_is_found_all_the_same(code: str) -> None:
+    ((message, fixed),) = messages({"slope.py": f"{_TURNING_OFF}{_SETTING}{code}\n"})
+    assert fixed
+    assert "right if" not in message
