@@ -19,6 +19,11 @@ from tapemigrate.tape.ops.symbols import gives_no_tensors
 from tapemigrate.tape.ops.syntax import is_plain, only_iterates, runs_code
 from tapemigrate.tape.ops.texts import is_text
 
+# Tensors have no such methods.
+_OF_LISTS = frozenset({"append", "extend", "insert"})
+_LISTS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
+# TensorFlow 1's, of which each part is a list.
+_GIVING_LISTS = frozenset({"model_with_buckets"})
 _OUTSIDE = (Kind.PARAM, Kind.ENTRY)
 _VALUES = (Kind.ASSIGN, Kind.ELEMENT, Kind.AUGMENT, Kind.LOOP, Kind.COMPREHENSION, Kind.MUTATE)
 _VARIABLE = (Make.VARIABLE, Make.FROZEN)
@@ -87,13 +92,11 @@ class Ops:
         if is_plain(target) or not isinstance(target, ast.Subscript):
             return is_plain(target)
         owner = path_of(target.value)
-        made = origins(self._flow.uses_in(target))
-        return (
-            is_plain(target.value)
-            and isinstance(target.slice, ast.Constant)
-            and bool(made)
-            and all(d.path == owner and d.kind is Kind.ASSIGN and self._is_list(d) for d in made)
-        )
+        index = walk(target.slice)
+        if owner is None or any(isinstance(n, ast.Call | ast.Slice | ast.Tuple) for n in index):
+            return False
+        made = origins(self._flow.uses_in(target.value))
+        return bool(made) and all(d.path == owner and self._is_list(d) for d in made)
 
     def cut(
         self,
@@ -228,10 +231,14 @@ class Ops:
         return any(calls_first(each) for each in found)
 
     def _is_list(self, made: Def) -> bool:
+        """Whether a name has a list, a tuple or a dict there, and no tensor."""
         value = made.value
         if isinstance(value, ast.Call):
-            return self._kinds.tensorflow(value.func) == "gradients"
-        return isinstance(value, ast.List | ast.Tuple)
+            if made.kind is Kind.MUTATE:
+                return isinstance(value.func, ast.Attribute) and value.func.attr in _OF_LISTS
+            name = self._kinds.tensorflow(value.func) or ""
+            return name == "gradients" or name.rpartition(".")[2] in _GIVING_LISTS
+        return made.kind is Kind.ASSIGN and isinstance(value, _LISTS)
 
     def _is_of_numbers(self, made: Def) -> bool:
         """``args = parser.parse_args()``: what a method of an object without tensors gives."""
