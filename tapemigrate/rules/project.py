@@ -424,9 +424,22 @@ class Project:
             made = {u.made.kind for u in self.view(unit, scope).flow.reads.get(node, ())}
             return bool(made) and not made & _CALLABLE
         binder = self.binder_of(unit, node)
-        if binder is None:
+        if binder is None or (binder is scope and self._is_given_anew(unit, node)):
             return True
         return not isinstance(binder, ast.Module) and node.id not in own_names(binder).code
+
+    def _is_given_anew(self, unit: Unit, node: ast.Name) -> bool:
+        """Whether the name of a function inside another one is that of a value by then.
+
+        ``def update(x): …``, and later ``update = tf.group(*found)``, made of no such name.
+        """
+        made = {u.made for u in self.view(unit, self.scope_of(unit, node)).flow.reads.get(node, ())}
+        return bool(made) and all(
+            d.kind is Kind.ASSIGN
+            and d.value is not None
+            and not any(isinstance(n, ast.Name) and n.id == node.id for n in walk(d.value))
+            for d in made
+        )
 
     def binder_of(self, unit: Unit, node: ast.Name) -> Scope | None:
         """The scope to which a name belongs that stands in a function; None: a comprehension's.

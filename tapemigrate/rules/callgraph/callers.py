@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
 from tapemigrate.rules.callgraph.imported import MOST_PACKAGES, leads_to
@@ -64,14 +65,16 @@ def named_callers(project: Project, unit: Unit, function: ast.FunctionDef) -> Ca
         found.problem = f"`{function.name}` is called by Python itself"
         return found
     resolver = Resolver(project, unit, function)
-    found.problem = resolver.problem() or replaced(
-        project, unit, function.name, project.class_of(unit, function) is not None
-    )
+    method = project.class_of(unit, function) is not None
+    inner = _is_inner(unit, function)
+    found.problem = resolver.problem()
+    if not inner:
+        found.problem = found.problem or replaced(project, unit, function.name, method)
     if private := name_outside(project, unit, function):
         found.problem = found.problem or replaced(project, unit, private, True)
         found.unseen += _named_outside(project, unit, private)
     found.overridden = resolver.overridden()
-    found.unseen += by_another_name(project, unit, function.name, resolver.is_path)
+    found.unseen += by_another_name(project, unit, function.name, resolver.is_path, inner)
     found.unseen += looked_up(project, unit, function)
     if isinstance(unit.parents[function], ast.Module):
         found.unseen += gone_over(project, unit)
@@ -104,6 +107,14 @@ def is_called_by_python(function: ast.FunctionDef | ast.AsyncFunctionDef) -> boo
     """Whether it may be called where its name does not stand, as ``__call__`` is."""
     name = function.name
     return name.startswith("__") and name.endswith("__") and name != "__init__"
+
+
+def _is_inner(unit: Unit, function: ast.AST) -> bool:
+    """Whether it stands in another function, and is no method of a class there."""
+    above = unit.parents.get(function)
+    while above is not None and not isinstance(above, NamedFunction | ast.ClassDef):
+        above = unit.parents.get(above)
+    return isinstance(above, NamedFunction)
 
 
 def name_outside(

@@ -53,10 +53,17 @@ def set_by_text(project: Project, home: Unit, name: str) -> str:
 
 
 def by_another_name(
-    project: Project, home: Unit, name: str, is_path: Callable[[Unit, str], bool | None]
+    project: Project,
+    home: Unit,
+    name: str,
+    is_path: Callable[[Unit, str], bool | None],
+    inner: bool = False,
 ) -> Iterator[str]:
-    """How the function may be reached where its name is not called."""
-    for file in project.units.may_have(name, *LOOKING_UP):
+    """How the function may be reached where its name is not called.
+
+    ``inner``: it stands in another function, which no text of another file looks into.
+    """
+    for file in [home] if inner else project.units.may_have(name, *LOOKING_UP):
         # Most look others up: these need not be parsed.
         texts = _TEXTS.of(file)
         unit = parsed(file) if texts is not None and texts.may_mean(name) else None
