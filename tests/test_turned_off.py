@@ -52,3 +52,20 @@ def test_what_lies_beside_or_above_is_in_the_program(folder: str) -> None:
         "second/data.py": "print()\n",
     }
     assert is_left(files)
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [
+        (1, "in data0.py, line 5 turns off"),
+        (2, "in data0.py, line 5, and in data1.py, line 5 turns off"),
+        (5, "line 5, and in data2.py, line 5, and 2 more turns off"),
+    ],
+)
+def test_all_places_are_told_at_once(count: int, told: str) -> None:
+    names = [f"data{n}" for n in range(count)]
+    main = "".join(f"import {name}\n" for name in ["attack", *names])
+    texts = {"attack.py": _SLOPE, "main.py": main} | {f"{name}.py": _OFF for name in names}
+    read = {name: decode(text.encode(), name) for name, text in texts.items()}
+    (found,) = analyse(read, Settings(), rewrite=False).diagnostics
+    assert told in found.message

@@ -376,6 +376,7 @@ class Project:
                 (unit, node, value, cls)
                 for unit, node in self.stores(attribute)
                 if (value := value_given(unit, node)) is not None
+                and not _is_of_no_class(unit, self.scope_of(unit, node))
                 and (
                     (cls := self.class_of(unit, scope := self.scope_of(unit, node))) is None
                     or path_of(node.value) != (self_name(unit, scope),)
@@ -490,6 +491,16 @@ def _by_path(unit: Unit) -> dict[ast.AST, dict[Path, list[ast.expr]]]:
 
 _CALLABLE = frozenset({Kind.FUNCTION, Kind.CLASS, Kind.IMPORT, Kind.ENTRY, Kind.ASSIGN})
 _FOREIGN = ("tensorflow.", "numpy.", "scipy.", "keras.", "torch.", "os.", "math.")
+
+
+def _is_of_no_class(unit: Unit, scope: Scope) -> bool:
+    """Whether it is a constructor that stands outside of any class, where nothing runs it."""
+    return (
+        isinstance(scope, ast.FunctionDef)
+        and scope.name == "__init__"
+        and unit.parents[scope] is unit.tree
+        and not any(n.id == scope.name for n in unit.nodes(ast.Name))
+    )
 
 
 def _made_by(unit: Unit, name: str) -> set[str]:

@@ -28,6 +28,8 @@ SWITCHES = {
     "disable_control_flow_v2": _NEEDED[1:],
 }
 
+_MOST_PLACES = 3
+
 
 class TurnedOff:
     """The files of a project that do so, and those that run in one program with them."""
@@ -55,16 +57,22 @@ class TurnedOff:
     def _refuse(self, unit: Unit) -> Refusal | None:
         own = any(home is unit and unit.parents[c] in unit.tree.body for home, c, _ in self._found)
         program = self._program(unit.filename) if self._found else frozenset()
+        places: dict[str, list[str]] = {}
         for home, call, name in self._found:
             if home is unit and (name != _VERSION or _is_mended(unit, call)):
                 continue  # the file itself tells of the others
             if home.filename not in program or (own and self._is_before(home, call, unit)):
                 continue
-            place = place_of(unit, home, call)
-            again = " and ".join(f"`tf.compat.v1.{each}()`" for each in SWITCHES[name])
+            places.setdefault(name, []).append(place_of(unit, home, call))
+        for name, each in places.items():
+            again = " and ".join(f"`tf.compat.v1.{n}()`" for n in SWITCHES[name])
             mend = f"Call {again} right after it" if name == _VERSION else f"Drop `{name}()` there"
+            shown = ", and in ".join(each[:_MOST_PLACES])
+            if len(each) > _MOST_PLACES:
+                shown += f", and {len(each) - _MOST_PLACES} more"
             return Refusal(
-                f"`{name}()` in {place} turns off what a tape needs", f"{mend}, and run this again."
+                f"`{name}()` in {shown} turns off what a tape needs",
+                f"{mend}, and run this again.",
             )
         if self._turns_on(unit):
             return asks_for_old_variables(self._project, unit, program)
