@@ -16,7 +16,11 @@ def slope(x):
     y = tf.tanh(x)
     return tf.gradients(y, x)[0]
 """
-_OLD_WAYS = ["v.initialized_value()", "tf.assign(v, x, validate_shape=False)"]
+_OLD_WAYS = [
+    "v.initialized_value()",
+    "tf.assign(v, x, validate_shape=False)",
+    "tf.assign(v, x, False)",
+]
 _NEW_WAYS = [
     "v.initial_value",
     "tf.assign(v, x)",
@@ -73,7 +77,7 @@ class Langevin(tf.train.Optimizer):
 def test_optimizers_that_know_the_old_kind_alone() -> None:
     ((message, fixed),) = messages({"slope.py": _TURNING_OFF + _OPTIMIZER})
     assert not fixed
-    assert "`Langevin` in line 9 cannot apply gradients" in message
+    assert "`Langevin.apply_gradients` in line 9 raises" in message
     more = "    def _resource_apply_dense(self, grad, var):\n        return var.assign_sub(grad)\n"
     ((message, fixed),) = messages({"slope.py": _TURNING_OFF + _OPTIMIZER + more})
     assert fixed, message
@@ -101,6 +105,12 @@ graph = tf.get_default_graph()
         ("sess.run(x, {w: [5.0, 6.0]})", "`w`, fed in line 15, is no variable"),
         ("x.eval(feed_dict={'w:0': [5.0, 6.0]})", "`'w:0'`, fed in line 15, is no variable"),
         ("sess.run(x, {w.name: [5.0, 6.0]})", "`w.name`, fed in line 15, is no variable"),
+        ("sess.run(x, {v: 1.0 for v in tf.trainable_variables()})", "`v`, fed in line 15, is no"),
+        ("feed = {}\nfeed[w] = 1.0\nsess.run(x, feed)", "`w`, fed in line 17, is no variable"),
+        ("sess.run(fetches='w:0')", "fetches no variable by its name"),
+        ("for name in names: sess.run(name)", "fetches no variable by its name"),
+        ("found = []\nfound.append(w.name)\nsess.run(found)", "fetches no variable by its name"),
+        ("graph.get_operation_by_name('w/read')", "finds no variable"),
         ("isinstance(w, tf.Variable)", "nothing depends on `isinstance(w, tf.Variable)`"),
         ("[o for o in graph.ops if o.type == 'VariableV2']", "resource variables have another op"),
     ],
@@ -121,6 +131,9 @@ def test_what_is_found_otherwise_is_told(code: str, told: str) -> None:
         "sess.run(values, feed_dict={'x:0': [1.0, 2.0]})",
         "sess.run(graph.get_tensor_by_name('x:0'))",
         "isinstance(values, list)",
+        "feed = {}\nfeed[x] = [1.0, 2.0]\nsess.run(w, feed)",
+        "total = 1.0\ntotal += 2.0",
+        "for value in values: sess.run(value)",
         "tf.app.run()",
         "w.eval(sess)",
     ],
@@ -129,3 +142,12 @@ def test_what_is_found_all_the_same(code: str) -> None:
     ((message, fixed),) = messages({"slope.py": f"{_TURNING_OFF}{_SETTING}{code}\n"})
     assert fixed
     assert "right if" not in message
+
+
+@pytest.mark.parametrize(
+    "more", ["w = tf.Variable(1.0)\nw += 2.0\n", "t = tf.get_variable('t', [])\nt *= w\n"]
+)
+def test_variables_that_are_added_up_in_place(more: str) -> None:
+    ((message, fixed),) = messages({"slope.py": f"{_TURNING_OFF}{_SETTING}{more}"})
+    assert not fixed
+    assert "in line 16 raises for the resource variables" in message

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Set
 
-from tapemigrate.flow.paths import path_of
+from tapemigrate.flow.paths import Path, path_of
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.indexes import values_by_path
@@ -26,9 +26,9 @@ _RAISING = {
     "initialized_value": "Take `initial_value` of the variable in its place",
     "assign": f"Make the variable with `shape=tf.{_CHANGEABLE}`",
 }
-_DENSE, _DENSE_RESOURCE = "_apply_dense", "_resource_apply_dense"
+_APPLYING = ("_apply_dense", "_apply_sparse")
 _NEW_KIND = "resource variables that a tape needs, and that `disable_v2_behavior()` turns off"
-_LOOKING_UP = frozenset({"get_tensor_by_name", "as_graph_element"})
+_LOOKING_UP = frozenset({"get_tensor_by_name", "get_operation_by_name", "as_graph_element"})
 _RUNNING = frozenset({"run", "partial_run", "eval"})
 _MAKING = frozenset({"Variable", "get_variable"})
 _V1_CLASS = "tensorflow.compat.v1.Variable"
@@ -38,29 +38,46 @@ _HANDLE = "of a resource variable that gives the handle"
 
 def asks_for_old_variables(project: Project, unit: Unit, program: Set[str]) -> Refusal | None:
     """Why variables have to be of the old kind where ``unit`` runs: of the new one, it raises."""
-    for home in project.units.having("initialized_value", "validate_shape", _DENSE):
-        for cls in home.nodes(ast.ClassDef) if home is unit or home.filename in program else ():
-            methods = {getattr(stmt, "name", "") for stmt in cls.body}
-            if _DENSE in methods and _DENSE_RESOURCE not in methods:
+    for home in project.units.having(*_RAISING, *_MAKING, *_APPLYING):
+        if home is unit or home.filename in program:
+            for node, raises, mend in (*_optimizers(home), *_statements(home), *_calls(home)):
                 return Refusal(
-                    f"`{cls.name}` in {place_of(unit, home, cls)} cannot apply gradients to the "
-                    f"{_NEW_KIND}",
-                    f"Give it a `{_DENSE_RESOURCE}`, and run this again.",
-                )
-        for call in home.nodes(ast.Call) if home is unit or home.filename in program else ():
-            name = last_of(call.func) or ""
-            unchecked = name == "assign" and _CHANGEABLE not in home.text
-            if unchecked:
-                settings = {each.arg: each.value for each in call.keywords}
-                unchecked = getattr(settings.get("validate_shape"), "value", True) is False
-            mend = _RAISING.get(name) if name != "assign" or unchecked else None
-            if mend is not None:
-                shown = "assign(…, validate_shape=False)" if unchecked else f"{name}()"
-                return Refusal(
-                    f"`{shown}` in {place_of(unit, home, call)} raises for the {_NEW_KIND}",
+                    f"{raises} in {place_of(unit, home, node)} raises for the {_NEW_KIND}",
                     f"{mend}, and run this again.",
                 )
     return None
+
+
+_Raising = tuple[ast.AST, str, str]
+
+
+def _optimizers(unit: Unit) -> Iterator[_Raising]:
+    for cls in unit.nodes(ast.ClassDef):
+        methods = {getattr(stmt, "name", "") for stmt in cls.body}
+        for name in _APPLYING:
+            if name in methods and f"_resource{name}" not in methods:
+                yield cls, f"`{cls.name}.apply_gradients`", f"Give it a `_resource{name}`"
+
+
+def _statements(unit: Unit) -> Iterator[_Raising]:
+    """``v += 1``, which makes a new tensor of a variable of the old kind."""
+    for stmt in unit.nodes(ast.AugAssign):
+        if _is_variable(unit, stmt.target):
+            name = ast.unparse(stmt.target)
+            yield stmt, f"`{ast.unparse(stmt)}`", f"Write `{name} = {name} …` in its place"
+
+
+def _calls(unit: Unit) -> Iterator[_Raising]:
+    for call in unit.nodes(ast.Call):
+        name = last_of(call.func) or ""
+        if name == "assign":
+            settings = {each.arg: each.value for each in call.keywords}
+            by_place = call.args[2] if len(call.args) > 2 else None
+            checked = getattr(settings.get("validate_shape", by_place), "value", True)
+            if checked is False and _CHANGEABLE not in unit.text:
+                yield call, "`assign(…, validate_shape=False)`", _RAISING[name]
+        elif name in _RAISING:
+            yield call, f"`{name}()`", _RAISING[name]
 
 
 def told_of_old_variables(project: Project, unit: Unit, program: Set[str]) -> list[str]:
@@ -86,7 +103,8 @@ def told_of_old_variables(project: Project, unit: Unit, program: Set[str]) -> li
                 shown = f"`{ast.unparse(call)}` in {place}"
                 found[f"nothing depends on {shown}, which is False of a resource variable"] = None
             elif name in _RUNNING and isinstance(call.func, ast.Attribute):
-                if any(_is_name(home, each, ops) for each in call.args[:1]):
+                fetched = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "fetches")]
+                if any(_is_name(home, each, ops) for each in fetched):
                     found[f"{shown} fetches no variable by its name: {_HANDLE}"] = None
                 for fed in _fed(home, call, ops):
                     told = f"`{ast.unparse(fed)}`, fed in {place}, is no variable"
@@ -123,9 +141,8 @@ def _asks_for_class(unit: Unit, call: ast.Call) -> bool:
 
 def _is_name(unit: Unit, fetched: ast.expr, ops: Set[str]) -> bool:
     """Whether something may be fetched by its name: ``"w:0"``, ``[v.name for v in found]``."""
-    path = path_of(fetched)
     pending: list[ast.AST] = [fetched]
-    pending += unit.once(values_by_path).get(path, ()) if path is not None else ()
+    seen = set[Path]()
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Call):
@@ -134,6 +151,11 @@ def _is_name(unit: Unit, fetched: ast.expr, ops: Set[str]) -> bool:
             return True
         if isinstance(node, ast.Constant) and ":" in str(node.value) and not _are_of_ops(node, ops):
             return True
+        path = path_of(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        if path is not None and path not in seen:
+            seen.add(path)
+            pending += unit.once(values_by_path).get(path, ())
+            pending += unit.once(_put_into).get(path, ())
         pending += ast.iter_child_nodes(node)
     return False
 
@@ -148,6 +170,39 @@ def _fed(unit: Unit, call: ast.Call, ops: Set[str]) -> Iterator[ast.expr]:
             for key in each.keys if isinstance(each, ast.Dict) else ():
                 if key is not None and (_is_name(unit, key, ops) or _is_variable(unit, key)):
                     yield key
+            if isinstance(each, ast.DictComp) and _goes_over_variables(each):
+                yield each.key
+        for key in unit.once(_keys_set).get(path, ()) if path is not None else ():
+            if _is_name(unit, key, ops) or _is_variable(unit, key):
+                yield key
+
+
+def _goes_over_variables(comp: ast.DictComp) -> bool:
+    """``{v: 0.0 for v in tf.trainable_variables()}``."""
+    calls = (n for each in comp.generators for n in walk(each.iter) if isinstance(n, ast.Call))
+    return any((last_of(call.func) or "").endswith("_variables") for call in calls)
+
+
+def _put_into(unit: Unit) -> dict[Path, list[ast.expr]]:
+    """What lists are given by ``append``, and the names of loops are given one after the other."""
+    found: dict[Path, list[ast.expr]] = {}
+    for call in unit.nodes(ast.Call):
+        func = call.func
+        if isinstance(func, ast.Attribute) and func.attr == "append" and path_of(func.value):
+            found.setdefault(path_of(func.value) or (), []).extend(call.args)
+    for loop in unit.nodes(ast.For):
+        if (path := path_of(loop.target)) is not None:
+            found.setdefault(path, []).append(loop.iter)
+    return found
+
+
+def _keys_set(unit: Unit) -> dict[Path, list[ast.expr]]:
+    """The keys by which dicts are given values: ``feed[w] = 1.0``."""
+    found: dict[Path, list[ast.expr]] = {}
+    for target in unit.nodes(ast.Subscript):
+        if isinstance(target.ctx, ast.Store) and (path := path_of(target.value)) is not None:
+            found.setdefault(path, []).append(target.slice)
+    return found
 
 
 def _is_variable(unit: Unit, fed: ast.expr) -> bool:
