@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.definitions import Kind
+from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.slices import backward
 from tapemigrate.rules.callgraph.assigned import attribute_values
@@ -325,11 +326,13 @@ def _self_of(method: ast.FunctionDef) -> str:
     return method.args.args[0].arg
 
 
-def _ahead(view: View, region: Region, rows: list[ast.stmt]) -> list[ast.expr]:
-    """The values that statements before these rows give names, and of which the target is made."""
+def _ahead(view: View, region: Region, rows: list[ast.stmt]) -> list[ast.AST]:
+    """What statements before these rows name, and of which the target is made: functions, too."""
     inside = {stmt for row in rows for stmt in walk(row)}
     made = backward(view.flow.uses_in(region.request.target)).made
-    return [d.value for d in made if d.value is not None and d.stmt not in inside]
+    functions = [d.stmt for d in made if isinstance(d.stmt, NamedFunction)]
+    values = [d.value for d in made if d.value is not None and d.stmt not in inside]
+    return [*functions, *values]
 
 
 def _entered(me: str, region: Region, rows: list[ast.stmt]) -> set[str]:
