@@ -105,8 +105,17 @@ graph = tf.get_default_graph()
         ("sess.run(x, {w: [5.0, 6.0]})", "`w`, fed in line 15, is no variable"),
         ("x.eval(feed_dict={'w:0': [5.0, 6.0]})", "`'w:0'`, fed in line 15, is no variable"),
         ("sess.run(x, {w.name: [5.0, 6.0]})", "`w.name`, fed in line 15, is no variable"),
-        ("sess.run(x, {v: 1.0 for v in tf.trainable_variables()})", "`v`, fed in line 15, is no"),
+        (
+            "sess.run(x, {v: 1.0 for v in tf.trainable_variables()})",
+            "`tf.trainable_variables()`, fed in line 15, is no",
+        ),
         ("feed = {}\nfeed[w] = 1.0\nsess.run(x, feed)", "`w`, fed in line 17, is no variable"),
+        ("sess.run(x, dict(zip(tf.trainable_variables(), [1.0])))", "fed in line 15, is no"),
+        ("ws = [w]\nsess.run(x, {v: 1.0 for v in ws})", "`ws`, fed in line 16, is no"),
+        ("v = w.value()", "nothing depends on `w.value()` in line 15"),
+        ("v = w._ref()", "nothing depends on `w._ref()` in line 15"),
+        ("sess.run(w.op.outputs[0])", "`w.op.outputs` in line 15 is of no variable"),
+        ("sess.make_callable('w:0')", "fetches no variable by its name"),
         ("sess.run(fetches='w:0')", "fetches no variable by its name"),
         ("for name in names: sess.run(name)", "fetches no variable by its name"),
         ("found = []\nfound.append(w.name)\nsess.run(found)", "fetches no variable by its name"),
@@ -131,8 +140,13 @@ def test_what_is_found_otherwise_is_told(code: str, told: str) -> None:
         "sess.run(values, feed_dict={'x:0': [1.0, 2.0]})",
         "sess.run(graph.get_tensor_by_name('x:0'))",
         "isinstance(values, list)",
+        "sess.run(w, dict(zip([x], values)))",
+        "rows = {1: 2}.values()",
         "feed = {}\nfeed[x] = [1.0, 2.0]\nsess.run(w, feed)",
         "total = 1.0\ntotal += 2.0",
+        "found = tf.trainable_variables()\nfound += [w]",
+        "found = [w]\nfound += [w]",
+        "total = tf.add(w, x)\ntotal += x",
         "for value in values: sess.run(value)",
         "tf.app.run()",
         "w.eval(sess)",
@@ -145,7 +159,12 @@ def test_what_is_found_all_the_same(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", ["w = tf.Variable(1.0)\nw += 2.0\n", "t = tf.get_variable('t', [])\nt *= w\n"]
+    "more",
+    [
+        "w = tf.Variable(1.0)\nw += 2.0\n",
+        "t = tf.get_variable('t', [])\nt *= w\n",
+        "t = w\nt += x\n",
+    ],
 )
 def test_variables_that_are_added_up_in_place(more: str) -> None:
     ((message, fixed),) = messages({"slope.py": f"{_TURNING_OFF}{_SETTING}{more}"})

@@ -29,10 +29,14 @@ _RAISING = {
 _APPLYING = ("_apply_dense", "_apply_sparse")
 _NEW_KIND = "resource variables that a tape needs, and that `disable_v2_behavior()` turns off"
 _LOOKING_UP = frozenset({"get_tensor_by_name", "get_operation_by_name", "as_graph_element"})
-_RUNNING = frozenset({"run", "partial_run", "eval"})
+_RUNNING = frozenset({"run", "partial_run", "eval", "make_callable"})
 _MAKING = frozenset({"Variable", "get_variable"})
 _V1_CLASS = "tensorflow.compat.v1.Variable"
 _OP_TYPE = "VariableV2"
+# What a variable of the old kind has, or gives, that is another thing of the new one.
+_OLD_PARTS = frozenset({"_ref", "_snapshot", "value"})
+_OF_OPS = frozenset({"outputs", "inputs"})
+_TELLING = (*_LOOKING_UP, *_RUNNING, *_OLD_PARTS, *_OF_OPS, "isinstance", _OP_TYPE)
 _HANDLE = "of a resource variable that gives the handle"
 
 
@@ -86,9 +90,7 @@ def told_of_old_variables(project: Project, unit: Unit, program: Set[str]) -> li
     Of what runs in one ``program`` with ``unit``.
     """
     homes = [
-        home
-        for home in project.units.having(*_LOOKING_UP, *_RUNNING, "isinstance", _OP_TYPE)
-        if home is unit or home.filename in program
+        home for home in project.units.having(*_TELLING) if home is unit or home.filename in program
     ]
     ops = frozenset[str]().union(*(home.once(_names_of_ops) for home in homes))
     found: dict[str, None] = {}
@@ -109,6 +111,13 @@ def told_of_old_variables(project: Project, unit: Unit, program: Set[str]) -> li
                 for fed in _fed(home, call, ops):
                     told = f"`{ast.unparse(fed)}`, fed in {place}, is no variable"
                     found[f"{told}: no resource variable can be fed"] = None
+            elif name in _OLD_PARTS and not call.args and isinstance(call.func, ast.Attribute):
+                what = f"`{ast.unparse(call)}` in {place}"
+                found[f"nothing depends on {what}, which is another tensor each time"] = None
+        for part in home.nodes(ast.Attribute):
+            if part.attr in _OF_OPS and last_of(part.value) == "op":
+                shown = f"`{ast.unparse(part)}` in {place_of(unit, home, part)}"
+                found[f"{shown} is of no variable: {_HANDLE}"] = None
         for node in home.nodes(ast.Constant) if _OP_TYPE in home.text else ():
             if node.value == _OP_TYPE:
                 shown = f"`{_OP_TYPE}` in {place_of(unit, home, node)}"
@@ -139,48 +148,85 @@ def _asks_for_class(unit: Unit, call: ast.Call) -> bool:
     return any(unit.names.qualified(node) == _V1_CLASS for node in nodes)
 
 
-def _is_name(unit: Unit, fetched: ast.expr, ops: Set[str]) -> bool:
-    """Whether something may be fetched by its name: ``"w:0"``, ``[v.name for v in found]``."""
-    pending: list[ast.AST] = [fetched]
+def _behind(unit: Unit, value: ast.expr) -> Iterator[ast.AST]:
+    """What stands in a value, and in what the names in it are given in the file."""
+    pending: list[ast.AST] = [value]
     seen = set[Path]()
     while pending:
         node = pending.pop()
+        yield node
         if isinstance(node, ast.Call):
             continue
-        if isinstance(node, ast.Attribute) and node.attr == "name":
-            return True
-        if isinstance(node, ast.Constant) and ":" in str(node.value) and not _are_of_ops(node, ops):
-            return True
         path = path_of(node) if isinstance(node, ast.Name | ast.Attribute) else None
         if path is not None and path not in seen:
             seen.add(path)
             pending += unit.once(values_by_path).get(path, ())
             pending += unit.once(_put_into).get(path, ())
         pending += ast.iter_child_nodes(node)
+
+
+def _is_name(unit: Unit, fetched: ast.expr, ops: Set[str]) -> bool:
+    """Whether something may be fetched by its name: ``"w:0"``, ``[v.name for v in found]``."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "name")
+        or (
+            isinstance(node, ast.Constant) and ":" in str(node.value) and not _are_of_ops(node, ops)
+        )
+        for node in _behind(unit, fetched)
+    )
+
+
+def _are_variables(unit: Unit, value: ast.expr) -> bool:
+    """Whether it is, or goes over, what the file shows to be variables."""
+    calls = (node for node in _behind(unit, value) if isinstance(node, ast.Call))
+    names = (last_of(call.func) or "" for call in calls)
+    return any(name in _MAKING or name.endswith("_variables") for name in names)
+
+
+def _is_variable(unit: Unit, named: ast.expr) -> bool:
+    """Whether what has that name is a variable itself, by the names that it is given in turn."""
+    pending, seen = [named], set[Path]()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, ast.Call) and last_of(value.func) in _MAKING:
+            return True
+        path = path_of(value)
+        if path is not None and path not in seen:
+            seen.add(path)
+            pending += unit.once(values_by_path).get(path, ())
     return False
 
 
 def _fed(unit: Unit, call: ast.Call, ops: Set[str]) -> Iterator[ast.expr]:
     """What a run is fed that may be variables: by their names, or as the file shows them made."""
     given = [k.value for k in call.keywords if k.arg == "feed_dict"]
-    known = unit.once(values_by_path)
-    for value in [*given, *call.args[:2]]:
+    given += call.args[:1] if last_of(call.func) == "eval" else call.args[1:2]
+    for value in given:
         path = path_of(value)
-        for each in [value, *(known.get(path, ()) if path is not None else ())]:
-            for key in each.keys if isinstance(each, ast.Dict) else ():
-                if key is not None and (_is_name(unit, key, ops) or _is_variable(unit, key)):
-                    yield key
-            if isinstance(each, ast.DictComp) and _goes_over_variables(each):
-                yield each.key
-        for key in unit.once(_keys_set).get(path, ()) if path is not None else ():
-            if _is_name(unit, key, ops) or _is_variable(unit, key):
+        named = unit.once(values_by_path).get(path, ()) if path is not None else ()
+        keys = list(unit.once(_keys_set).get(path, ())) if path is not None else []
+        for each in (value, *named):
+            keys += _keys_of(each)
+        for key in keys:
+            if _is_name(unit, key, ops) or _are_variables(unit, key):
                 yield key
 
 
-def _goes_over_variables(comp: ast.DictComp) -> bool:
-    """``{v: 0.0 for v in tf.trainable_variables()}``."""
-    calls = (n for each in comp.generators for n in walk(each.iter) if isinstance(n, ast.Call))
-    return any((last_of(call.func) or "").endswith("_variables") for call in calls)
+def _keys_of(fed: ast.expr) -> Iterator[ast.expr]:
+    """The keys of a dict, or what they come from: ``dict(zip(ws, values))``."""
+    match fed:
+        case ast.Dict(keys=keys):
+            yield from (key for key in keys if key is not None)
+        case ast.Call(
+            func=ast.Name(id="dict"), args=[ast.Call(func=ast.Name(id="zip"), args=args)]
+        ):
+            yield from args[:1]
+        case ast.DictComp(key=key, generators=[ast.comprehension(target=target, iter=over)]):
+            if isinstance(target, ast.Tuple) and isinstance(over, ast.Call):
+                pairs = zip(target.elts, over.args, strict=False)
+                yield from (arg for name, arg in pairs if path_of(name) == path_of(key))
+            else:
+                yield over
 
 
 def _put_into(unit: Unit) -> dict[Path, list[ast.expr]]:
@@ -203,9 +249,3 @@ def _keys_set(unit: Unit) -> dict[Path, list[ast.expr]]:
         if isinstance(target.ctx, ast.Store) and (path := path_of(target.value)) is not None:
             found.setdefault(path, []).append(target.slice)
     return found
-
-
-def _is_variable(unit: Unit, fed: ast.expr) -> bool:
-    made = unit.once(values_by_path).get(path_of(fed) or (), ())
-    calls = (value for value in made if isinstance(value, ast.Call))
-    return any(short(unit.names.qualified(call.func)) in _MAKING for call in calls)
