@@ -149,6 +149,7 @@ def test_what_is_found_otherwise_is_told(code: str, told: str) -> None:
         "total = tf.add(w, x)\ntotal += x",
         "for value in values: sess.run(value)",
         "tf.app.run()",
+        "import subprocess\nsubprocess.run('scp a:b c')",
         "w.eval(sess)",
     ],
 )

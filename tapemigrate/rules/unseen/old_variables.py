@@ -104,14 +104,14 @@ def told_of_old_variables(project: Project, unit: Unit, program: Set[str]) -> li
             elif name == "isinstance" and _asks_for_class(home, call):
                 shown = f"`{ast.unparse(call)}` in {place}"
                 found[f"nothing depends on {shown}, which is False of a resource variable"] = None
-            elif name in _RUNNING and isinstance(call.func, ast.Attribute):
+            elif name in _RUNNING and _is_of_object(home, call):
                 fetched = [*call.args[:1], *(k.value for k in call.keywords if k.arg == "fetches")]
                 if any(_is_name(home, each, ops) for each in fetched):
                     found[f"{shown} fetches no variable by its name: {_HANDLE}"] = None
                 for fed in _fed(home, call, ops):
                     told = f"`{ast.unparse(fed)}`, fed in {place}, is no variable"
                     found[f"{told}: no resource variable can be fed"] = None
-            elif name in _OLD_PARTS and not call.args and isinstance(call.func, ast.Attribute):
+            elif name in _OLD_PARTS and not call.args and _is_of_object(home, call):
                 what = f"`{ast.unparse(call)}` in {place}"
                 found[f"nothing depends on {what}, which is another tensor each time"] = None
         for part in home.nodes(ast.Attribute):
@@ -125,6 +125,11 @@ def told_of_old_variables(project: Project, unit: Unit, program: Set[str]) -> li
                     None
                 )
     return list(found)
+
+
+def _is_of_object(unit: Unit, call: ast.Call) -> bool:
+    """Whether it is a method of some object, and no function of a module: ``subprocess.run``."""
+    return isinstance(call.func, ast.Attribute) and unit.names.qualified(call.func) is None
 
 
 def _names_of_ops(unit: Unit) -> frozenset[str]:
