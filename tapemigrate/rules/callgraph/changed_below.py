@@ -8,7 +8,7 @@ from tapemigrate.flow.effects import Effects
 from tapemigrate.flow.functions import NamedFunction
 from tapemigrate.flow.paths import path_of
 from tapemigrate.flow.touched import ALL_PARTS, NO_PARTS
-from tapemigrate.rules.callgraph.classes import classes
+from tapemigrate.rules.callgraph.classes import bases, classes
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.source.trees import calls_in
@@ -51,7 +51,9 @@ def beside(project: Project, cls: ast.ClassDef) -> list[tuple[Unit, ast.ClassDef
     known = classes(project)
     below = known.extending(cls.name)
     mixed = {name for each in below for name in known.above(each)}
-    others = (below | mixed) - (known.above(cls.name) - below)
+    # A namesake of it may extend others than it does.
+    own = frozenset(bases(cls)).union(*map(known.above, bases(cls)))
+    others = (below | mixed) - (own - below)
     if not known.joins_namesakes(cls.name):
         others -= {cls.name}  # what extends another class of the name does not extend this one
     found = [each for name in sorted(others) for each in known.named(name)]

@@ -28,9 +28,9 @@ def dangers(project: Project, unit: Unit) -> Hazards:
         if others.may_be_named_in(unit) or below:
             methods = {**below, **others.methods(unit)}
             given = replace(given, running=others.running(unit, {**given.methods, **methods}))
-            refuse, computed = partial(others.refuse, unit), others.computed
+            refuse = partial(others.refuse, unit)
             known[unit.filename] = hazards(
-                unit, gives, refuse, methods, given, around, replaced, computed
+                unit, gives, refuse, methods, given, around, replaced, others.is_computed
             )
         else:
             given = replace(given, running=others.running(unit, given.methods))

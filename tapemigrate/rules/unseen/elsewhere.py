@@ -9,7 +9,6 @@ import ast
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from tapemigrate.flow.unpacking import each_given
 from tapemigrate.model import Hidden
@@ -33,7 +32,7 @@ from tapemigrate.rules.unseen.methods import (
     methods_of,
     named_in,
 )
-from tapemigrate.rules.unseen.objects import runs_unnamed, with_setters
+from tapemigrate.rules.unseen.objects import properties, runs_unnamed
 from tapemigrate.rules.unseen.reasons import CACHING, MARKS, OVERRIDE, UNDER
 from tapemigrate.rules.unseen.spread import hidden, hidden_methods, uses_of_own, with_users
 from tapemigrate.tape.ops.symbols import gives_no_tensors
@@ -56,6 +55,7 @@ class Elsewhere:
         self._by_name: dict[str, list[tuple[str, Refusal]]] = {}
         self._modules: dict[str, dict[str, None]] = {}
         self._run: dict[frozenset[str], dict[str, Refusal]] = {}
+        self._computed: dict[str, bool] = {}
         files = project.units.files()
         self._files = dict(files)
         for name, file in files:
@@ -166,11 +166,12 @@ class Elsewhere:
         """The same of those that it may hand to others."""
         return self._run_in(self._own_home(user) | self._all_homes(user))
 
-    @cached_property
-    def computed(self) -> frozenset[str]:
-        """The names of the properties of all files that can be assigned."""
-        files = (file for file in self._files.values() if ".setter" in file.text)
-        return frozenset(name for file in files for name in _COMPUTED.of(file) or ())
+    def is_computed(self, name: str) -> bool:
+        """Whether a class of some file computes what has that name where it is read."""
+        if name not in self._computed:
+            files = (file for file in self._files.values() if words_among(file, {name}))
+            self._computed[name] = any(name in (_PROPERTIES.of(file) or ()) for file in files)
+        return self._computed[name]
 
     def _own_home(self, unit: Unit) -> set[str]:
         return {unit.filename} if unit.filename in self._files and _METHODS.of(unit) else set()
@@ -398,7 +399,7 @@ _GIVING = ByText(giving_functions)
 _NAMED = ByText(named_in)
 _DEFINED = ByText(methods_of)
 _BASES = ByText(bases_in)
-_COMPUTED = ByText(with_setters)
+_PROPERTIES = ByText(properties)
 _HANDED_ON = ByText(handed_on)
 _ASKED = ByText(asked_of_parameters)
 _OPENED = ByText(names_opened)

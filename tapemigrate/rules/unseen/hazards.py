@@ -48,6 +48,7 @@ from tapemigrate.rules.unseen.reasons import (
 )
 from tapemigrate.rules.unseen.registered import asking_for_more
 from tapemigrate.rules.unseen.rewired import rewires
+from tapemigrate.rules.unseen.switches import turned_on_after
 from tapemigrate.rules.unseen.variable_settings import set_by
 from tapemigrate.rules.unseen.whole_file import done_by, overriding, told_by
 from tapemigrate.rules.unseen.words import is_defun, last_of, may_hold
@@ -77,6 +78,10 @@ def _never(_: ast.expr) -> bool:
     return False
 
 
+def _always(_: str) -> bool:
+    return True
+
+
 #: Why a tape would miss what a name of another file runs.
 Foreign = Callable[[ast.expr], Refusal | None]
 
@@ -88,7 +93,7 @@ class Hazards:
     ``methods`` are those of other files that objects which are made here may have, ``made`` what
     may be a function that such a function gives, ``around`` the functions that other files call
     where something is open that a tape ignores, ``replaced`` what classes of other files have in
-    the place of what those of this one have, ``computed`` properties that can be assigned.
+    the place of what those of this one have; ``is_computed`` tells of the names of properties.
     """
 
     unit: Unit
@@ -107,7 +112,7 @@ class Hazards:
     given: Handed = field(default_factory=Handed)
     around: Mapping[str, Refusal] = field(default_factory=dict)
     replaced: frozenset[str] = frozenset()
-    computed: frozenset[str] = frozenset()
+    is_computed: Callable[[str], bool] = _always
 
     def refuse(self, request: Request) -> Refusal | None:
         """Why ``request`` cannot go on a tape, whatever its own function looks like."""
@@ -185,7 +190,7 @@ class Hazards:
                 if name in self.made and is_run(self.unit, node):
                     return self.made[name]
                 if name in self.methods and isinstance(node, ast.Attribute):
-                    runs = not is_number(self.unit, node, self.computed)
+                    runs = not is_number(self.unit, node, self.is_computed)
                     if runs and may_be_of(self.unit, node, self._makes, self.replaced):
                         return _of_object(node, self.methods[name])
                 if (refusal := self._handed_in(node, name)) is not None:
@@ -370,17 +375,15 @@ class Hazards:
             assert isinstance(stmt, ast.Expr)
             assert isinstance(stmt.value, ast.Call)
             owner = ast.unparse(stmt.value.func).rsplit(".", 1)[0]
+            known = turned_on_after(self.unit, stmt.value)
             code = "\n".join(
                 f"{owner}.{name}()"
                 for name in ("enable_resource_variables", "enable_control_flow_v2")
-                if not self._calls(name)
+                if name not in known
             )
             if code:
                 found.append(Insert(self.unit.lines.span(stmt), "after", code))
         return found
-
-    def _calls(self, name: str) -> bool:
-        return any((short(path) or "") == name for _, path in self.unit.names.references())
 
 
 def hazards(
@@ -391,7 +394,7 @@ def hazards(
     given: Handed | None = None,
     around: Mapping[str, Refusal] | None = None,
     replaced: frozenset[str] = frozenset(),
-    computed: frozenset[str] = frozenset(),
+    is_computed: Callable[[str], bool] = _always,
 ) -> Hazards:
     """What ``unit`` holds that a tape cannot see or that it needs to be turned on.
 
@@ -411,7 +414,7 @@ def hazards(
         given=given or Handed(),
         around=around or {},
         replaced=replaced,
-        computed=computed,
+        is_computed=is_computed,
     )
     _taint(found)
     return found

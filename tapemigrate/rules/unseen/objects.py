@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Container, Iterator
 
 from tapemigrate.flow.functions import NamedFunction, parameters
+from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.classes import is_of_library
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.unseen.bindings import bound_parts, last_name, parts, with_second_names
@@ -96,34 +97,40 @@ def is_run(unit: Unit, node: ast.AST) -> bool:
     return path is not None and not is_of_library(path)
 
 
-def is_number(unit: Unit, node: ast.Attribute, computed: Container[str]) -> bool:
-    """Whether an attribute stands for a number there that the file itself gives it.
+def is_number(unit: Unit, node: ast.Attribute, is_computed: Callable[[str], bool]) -> bool:
+    """Whether an attribute stands for a number there that the file itself gives ``self``.
 
     ``tf.zeros([self.batch_size, 3])``. No method goes by what is assigned, and no property but
-    those that are ``computed``, and have a setter.
+    one that ``is_computed`` knows.
     """
-    if node.attr in computed or node.attr not in unit.once(_assigned):
+    if path_of(node.value) != ("self",) or node.attr not in unit.once(_assigned):
         return False
     above = unit.parents.get(node)
     while isinstance(above, ast.List | ast.Tuple | ast.keyword | ast.Call):
         if isinstance(above, ast.Call):
             if short(unit.names.qualified(above.func)) in _OF_NUMBERS:
-                return True
+                return not is_computed(node.attr)
             if not isinstance(above.func, ast.Name) or above.func.id not in _TO_SHAPES:
                 return False
         above = unit.parents.get(above)
     # No function and no method is reckoned with.
-    return isinstance(above, ast.BinOp | ast.UnaryOp | ast.Compare)
+    is_operand = isinstance(above, ast.BinOp | ast.UnaryOp | ast.Compare)
+    return is_operand and not is_computed(node.attr)
 
 
-def with_setters(unit: Unit) -> frozenset[str]:
-    """The names of the properties of ``unit`` that can be assigned."""
-    decorated = ((f.name, each) for f in _functions(unit) for each in f.decorator_list)
-    return frozenset(name for name, each in decorated if last_name(each) == "setter")
+def properties(unit: Unit) -> frozenset[str]:
+    """What the classes of ``unit`` compute where it is read: what is decorated, or made so."""
+    found = {f.name for f in _functions(unit) if f.decorator_list}
+    for cls in unit.nodes(ast.ClassDef):
+        for stmt in (s for s in cls.body if isinstance(s, ast.Assign)):
+            if not isinstance(stmt.value, ast.Constant):
+                found |= {target.id for target in stmt.targets if isinstance(target, ast.Name)}
+    return frozenset(found)
 
 
 def _assigned(unit: Unit) -> frozenset[str]:
-    return frozenset(n.attr for n in unit.nodes(ast.Attribute) if isinstance(n.ctx, ast.Store))
+    stored = (n for n in unit.nodes(ast.Attribute) if isinstance(n.ctx, ast.Store))
+    return frozenset(n.attr for n in stored if path_of(n.value) == ("self",))
 
 
 def runs_unnamed(method: str) -> bool:

@@ -13,6 +13,7 @@ from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
 from tapemigrate.rules.unseen.old_variables import asks_for_old_variables, told_of_old_variables
+from tapemigrate.rules.unseen.switches import turned_on_after
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.parsing import parse
 from tapemigrate.source.trees import statements
@@ -89,9 +90,9 @@ class TurnedOff:
 
     def _turns_on(self, unit: Unit) -> bool:
         """Whether a fix of the file turns resource variables on."""
-        own = any(home is unit for home, _, _ in self._found)
-        return own and not any(
-            short(unit.names.qualified(call.func)) == _NEEDED[0] for call in unit.nodes(ast.Call)
+        return any(
+            home is unit and _NEEDED[0] not in turned_on_after(unit, call)
+            for home, call, _ in self._found
         )
 
     def _is_before(self, home: Unit, call: ast.Call, unit: Unit) -> bool:
@@ -188,8 +189,7 @@ def told_of_turning_on(project: Project, unit: Unit) -> list[str]:
 
 def _switches(unit: Unit) -> Iterator[tuple[Unit, ast.Call, str]]:
     """The calls in a file that turn such things off, where nothing turns them on again."""
-    called = [(call, short(unit.names.qualified(call.func))) for call in unit.nodes(ast.Call)]
-    names = {name for _, name in called}
-    for call, name in called:
-        if name in SWITCHES and not names.issuperset(SWITCHES[name]):
+    for call in unit.nodes(ast.Call):
+        name = short(unit.names.qualified(call.func))
+        if name in SWITCHES and not turned_on_after(unit, call).issuperset(SWITCHES[name]):
             yield unit, call, name
