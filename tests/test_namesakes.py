@@ -73,6 +73,7 @@ def test_a_copy_of_the_class_in_another_folder(main: str) -> None:
         (BOTH.replace("Net, second.net.Net", "Net, dict"), False),
         (SUB.format(module="net") + "\nclass Both(Sub, Net):\n    pass\n", True),
         (SUB.format(module="net") + "\nOther = Net\nclass Both(Sub, Other):\n    pass\n", True),
+        ("import second.net\nfrom net import Net\ntype('Both', (Net, second.net.Net), {})\n", True),
         (SUB.format(module="net") + "\nclass Below(Sub):\n    pass\n", False),
     ],
 )

@@ -184,8 +184,9 @@ def _by_base(unit: Unit) -> dict[str, set[str]]:
         if path_of(call.func) == ("type",) and len(call.args) > 1:
             parts = call.args[1].elts if isinstance(call.args[1], ast.Tuple) else []
             together = [_base(part) for part in parts]
-            for base in together:
-                found.setdefault(base, set()).update(set(together) - {base})
+            for place, base in enumerate(together):
+                # One that is there twice, from two files, is joined with its namesake.
+                found.setdefault(base, set()).update(together[:place] + together[place + 1 :])
     return found
 
 
