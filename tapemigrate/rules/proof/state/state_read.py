@@ -22,14 +22,14 @@ from tapemigrate.rules.proof.state.shared_state import shared_state
 from tapemigrate.rules.values.containers.filled_state import filled_state
 from tapemigrate.rules.values.objects.kept_functions import is_function_of_parts
 from tapemigrate.rules.values.variables.module_variables import are_variables
-from tapemigrate.source.trees import walk
+from tapemigrate.source.trees import kept, walk
 
 
 def state_read(project: Project, view: View, run: Sequence[ast.AST]) -> set[str]:
     """What ``run``, and the functions that it calls, read that functions put values into."""
     unit, effects = view.unit, project.effects(view.unit)
     pending, roots = list(run), frozenset(run)
-    handed = _parameters(view)
+    handed = kept(view.scope, _parameters)
     read: set[str] = set()
     unseen: set[str] = set()
     loaded, filled = unit.once(_loaded), unit.once(filled_state)
@@ -59,10 +59,9 @@ def finds_state(project: Project, view: View, run: Sequence[ast.AST]) -> bool:
     return not all(are_variables(project, view.unit, name) for name in names)
 
 
-def _parameters(view: View) -> frozenset[str]:
-    """What the scope is handed, but for what a function inside of it may put something into."""
-    scope = view.scope
-    if isinstance(scope, ast.Module):
+def _parameters(scope: ast.AST) -> frozenset[str]:
+    """What a function is handed, but for what one inside of it may put something into."""
+    if not isinstance(scope, Function):
         return frozenset()
     inner = (n for n in walk(scope) if isinstance(n, Function) and n is not scope)
     return frozenset(a.arg for a in parameters(scope.args)).difference(*map(free_names, inner))
