@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tapemigrate.api import analyse
+from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.kept_units import unit
 from tapemigrate.rules.project import Project
@@ -81,6 +82,18 @@ def test_classes_that_may_extend_both(main: str, joins: bool) -> None:
     texts = {**COPIES, "first/main.py": main}
     project = Project({name: unit(SourceFile(name, text)) for name, text in texts.items()})
     assert classes(project).joins_namesakes("Net") is joins
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_what_only_a_namesake_extends_is_mixed_in_with_it(joined: bool) -> None:
+    second = "class Mixin(object):\n    pass\n\nclass Net(Mixin):\n    pass\n"
+    main = BOTH if joined else SUB.format(module="net")
+    texts = {"first/net.py": NET, "second/net.py": second, "first/main.py": main}
+    project = Project({name: unit(SourceFile(name, text)) for name, text in texts.items()})
+    ((_, net),) = [each for each in classes(project).named("Net") if each[0].text == NET]
+    names = [cls.name for _, cls in beside(project, net)]
+    assert ("Mixin" in names, "Net" in names) == (True, joined)
+    assert ("Both" if joined else "Sub") in names
 
 
 def test_a_class_that_extends_its_namesake() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tapemigrate.api import analyse
@@ -171,3 +174,61 @@ def test_variables_that_are_added_up_in_place(more: str) -> None:
     ((message, fixed),) = messages({"slope.py": f"{_TURNING_OFF}{_SETTING}{more}"})
     assert not fixed
     assert "in line 16 raises for the resource variables" in message
+
+
+_RUN = """
+import tensorflow.compat.v1 as tf
+
+tf.disable_v2_behavior()
+{more}
+w = tf.Variable([1.0, 2.0], name="w")
+y = tf.reduce_sum(w * 3.0)
+
+
+class Langevin(tf.train.Optimizer):
+    def __init__(self):
+        super().__init__(False, "langevin")
+
+    def _apply_dense(self, grad, var):
+        return tf.assign_sub(var, grad)
+
+
+def adds():
+    v = w
+    v += 1.0
+    return v
+
+
+ways = [
+    lambda: w.initialized_value(),
+    adds,
+    lambda: tf.assign(w, [1.0], validate_shape=False),
+    lambda: Langevin().apply_gradients([(w * 1.0, w)]),
+]
+raised = []
+for way in ways:
+    try:
+        way()
+        raised.append(False)
+    except (NotImplementedError, RuntimeError, ValueError):
+        raised.append(True)
+with tf.Session() as sess:
+    sess.run(w.initializer)
+    fetched = sess.run("w:0")
+    values = [
+        isinstance(fetched, bytes) or fetched.dtype.kind != "f",
+        float(sess.run(y, {{w: [2.0, 2.0]}})) != 12.0,
+        not isinstance(w, tf.Variable),
+        w.op.type != "VariableV2",
+    ]
+print(all(raised + values), any(raised + values))
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "otherwise"), [("tf.enable_resource_variables()", True), ("pass", False)]
+)
+def test_tensorflow_does_so(more: str, otherwise: bool) -> None:
+    command = [sys.executable, "-c", _RUN.format(more=more)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert ran.stdout.split() == [str(otherwise), str(otherwise)]

@@ -69,3 +69,31 @@ def test_all_places_are_told_at_once(count: int, told: str) -> None:
     read = {name: decode(text.encode(), name) for name, text in texts.items()}
     (found,) = analyse(read, Settings(), rewrite=False).diagnostics
     assert told in found.message
+
+
+_ON = "tf.enable_resource_variables()\ntf.enable_control_flow_v2()\n"
+_OFF_AT_TOP = "tf.disable_v2_behavior()\n"
+
+
+@pytest.mark.parametrize(
+    ("switches", "adds"),
+    [
+        (_OFF_AT_TOP, True),
+        (_OFF_AT_TOP + _ON, False),
+        (_OFF_AT_TOP + "print()\n" + _ON, False),
+        (_ON + _OFF_AT_TOP, True),
+        (
+            _OFF_AT_TOP + f"def unused():\n    {_ON.strip().replace(chr(10), chr(10) + '    ')}\n",
+            True,
+        ),
+        (_OFF_AT_TOP + f"if False:\n    {_ON.strip().replace(chr(10), chr(10) + '    ')}\n", True),
+    ],
+)
+def test_what_is_on_after_it_is_turned_off(switches: str, adds: bool) -> None:
+    head = "import tensorflow.compat.v1 as tf\n"
+    text = _SLOPE.replace("import tensorflow as tf\n", head + switches)
+    read = {"slope.py": decode(text.encode(), "slope.py")}
+    changed = analyse(read, Settings(unsafe_fixes=True), rewrite=True).rewritten["slope.py"]
+    assert "tape.gradient(" in changed
+    assert (f"{_OFF_AT_TOP}{_ON}" in changed) is (adds or f"{_OFF_AT_TOP}{_ON}" in text)
+    assert changed.count(_ON.splitlines()[0]) == text.count(_ON.splitlines()[0]) + adds

@@ -133,3 +133,29 @@ def test_a_number_by_the_name_of_a_method_elsewhere(use: str) -> None:
 @pytest.mark.parametrize("use", ["self.width(w)", "sum(f(w) for f in [self.width])"])
 def test_a_method_of_that_name_is_run(use: str) -> None:
     assert with_base(METHOD, GIVEN, use) is None
+
+
+COMPUTED = """
+    @functools.cached_property
+    def width(self):
+        return self.look(1.0)
+"""
+
+
+def test_a_property_by_that_name() -> None:
+    assert with_base(COMPUTED, GIVEN, "float(self.width * 2)") is None
+
+
+def test_an_attribute_of_another_object() -> None:
+    config = "class Config(object):\n    def __init__(self):\n        self.width = 3\n"
+    main = f"""
+import tensorflow as tf
+from base import Base
+
+{config}
+def slope(w):
+    net = Base()
+    y = w * (net.width * 2.0)
+    return tf.gradients(y, w)
+"""
+    assert applicability({"base.py": BASE.format(more=SETTER), "net.py": main}) is None

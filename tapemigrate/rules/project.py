@@ -376,9 +376,9 @@ class Project:
                 (unit, node, value, cls)
                 for unit, node in self.stores(attribute)
                 if (value := value_given(unit, node)) is not None
-                and not _is_of_no_class(unit, self.scope_of(unit, node))
+                and not _is_of_no_class(unit, scope := self.scope_of(unit, node))
                 and (
-                    (cls := self.class_of(unit, scope := self.scope_of(unit, node))) is None
+                    (cls := self.class_of(unit, scope)) is None
                     or path_of(node.value) != (self_name(unit, scope),)
                 )
             ]

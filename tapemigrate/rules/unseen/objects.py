@@ -119,13 +119,8 @@ def is_number(unit: Unit, node: ast.Attribute, is_computed: Callable[[str], bool
 
 
 def properties(unit: Unit) -> frozenset[str]:
-    """What the classes of ``unit`` compute where it is read: what is decorated, or made so."""
-    found = {f.name for f in _functions(unit) if f.decorator_list}
-    for cls in unit.nodes(ast.ClassDef):
-        for stmt in (s for s in cls.body if isinstance(s, ast.Assign)):
-            if not isinstance(stmt.value, ast.Constant):
-                found |= {target.id for target in stmt.targets if isinstance(target, ast.Name)}
-    return frozenset(found)
+    """What the classes of ``unit`` may compute where it is read: what has a decorator."""
+    return frozenset(f.name for f in _functions(unit) if f.decorator_list)
 
 
 def _assigned(unit: Unit) -> frozenset[str]:

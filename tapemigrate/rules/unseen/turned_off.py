@@ -81,11 +81,11 @@ class TurnedOff:
 
     def told(self, unit: Unit) -> list[str]:
         """What is assumed of the program of ``unit``, where a fix turns resource variables on."""
-        if not self._turns_on(unit):
-            return []
         if unit.filename not in self._told:
-            program = self._program(unit.filename)
-            self._told[unit.filename] = told_of_old_variables(self._project, unit, program)
+            program = self._program(unit.filename) if self._turns_on(unit) else None
+            self._told[unit.filename] = (
+                [] if program is None else told_of_old_variables(self._project, unit, program)
+            )
         return self._told[unit.filename]
 
     def _turns_on(self, unit: Unit) -> bool:

@@ -237,7 +237,9 @@ class Ops:
             if made.kind is Kind.MUTATE:
                 return isinstance(value.func, ast.Attribute) and value.func.attr in _OF_LISTS
             name = self._kinds.tensorflow(value.func) or ""
-            return name == "gradients" or name.rpartition(".")[2] in _GIVING_LISTS
+            # An element of what `gradients` gives is a tensor.
+            whole = made.kind is Kind.ASSIGN and name == "gradients"
+            return whole or name.rpartition(".")[2] in _GIVING_LISTS
         return made.kind is Kind.ASSIGN and isinstance(value, _LISTS)
 
     def _is_of_numbers(self, made: Def) -> bool:

@@ -330,9 +330,9 @@ def _ahead(view: View, region: Region, rows: list[ast.stmt]) -> list[ast.AST]:
     """What statements before these rows name, and of which the target is made: functions, too."""
     inside = {stmt for row in rows for stmt in walk(row)}
     made = backward(view.flow.uses_in(region.request.target)).made
-    functions = [d.stmt for d in made if isinstance(d.stmt, NamedFunction)]
-    values = [d.value for d in made if d.value is not None and d.stmt not in inside]
-    return [*functions, *values]
+    before = [d for d in made if d.stmt not in inside]
+    functions = [d.stmt for d in before if isinstance(d.stmt, NamedFunction)]
+    return [*functions, *(d.value for d in before if d.value is not None)]
 
 
 def _entered(me: str, region: Region, rows: list[ast.stmt]) -> set[str]:
