@@ -58,12 +58,16 @@ def applicabilities(files: dict[str, str]) -> list[str | None]:
 
 
 COPIES = {"first/net.py": NET, "second/net.py": NET}
+LOW = NET.replace("points.low()", "points['low']")
 
 
 @pytest.mark.parametrize("main", ["first/main.py", "second/main.py"])
-def test_a_copy_of_the_class_in_another_folder(main: str) -> None:
-    assert applicabilities({"first/net.py": NET, main: SUB.format(module="net")}) == ["safe"]
-    assert applicabilities({**COPIES, main: SUB.format(module="net")}) == ["safe", "safe"]
+@pytest.mark.parametrize("net", [NET, LOW])
+def test_a_copy_of_the_class_in_another_folder(net: str, main: str) -> None:
+    sub = SUB.format(module="net").replace("Net.net_u(self, x)", "x * self.low")
+    assert applicabilities({"first/net.py": net, main: sub}) == ["safe"]
+    copies = {"first/net.py": net, "second/net.py": net}
+    assert applicabilities({**copies, main: sub}) == ["safe", "safe"]
 
 
 @pytest.mark.parametrize(

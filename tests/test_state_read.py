@@ -72,3 +72,31 @@ def test_lists_of_the_module_that_the_constructor_is_handed() -> None:
 )
 def test_lists_of_the_module_that_are_read_all_the_same(more: str, put: str, factor: str) -> None:
     assert applicability(more, put, factor) != "safe"
+
+
+def test_a_parameter_that_a_function_inside_fills() -> None:
+    text = """
+import tensorflow as tf
+
+cache = []
+
+def other(h):
+    cache.append(h)
+
+def slope(x, cache):
+    def layer(h):
+        {put}
+        return h
+
+    h = layer(x)
+    y = h * cache[0]
+    return tf.gradients(y, x)[0]
+
+slope(tf.ones([2]), [tf.ones([2])])
+"""
+    for put, safe in (("cache.append(h * 2.0)", False), ("pass", True)):
+        source = SourceFile("net.py", text.format(put=put))
+        found = analyse({"net.py": source}, Settings(), rewrite=False).diagnostics
+        (finding,) = (each for each in found if each.code == "TM101")
+        assert finding.fix is not None
+        assert (finding.fix.applicability == "safe") is safe, put

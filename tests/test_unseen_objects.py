@@ -158,4 +158,4 @@ def slope(w):
     y = w * (net.width * 2.0)
     return tf.gradients(y, w)
 """
-    assert applicability({"base.py": BASE.format(more=SETTER), "net.py": main}) is None
+    assert applicability({"base.py": BASE.format(more=METHOD), "net.py": main}) is None
