@@ -146,16 +146,31 @@ def test_a_property_by_that_name() -> None:
     assert with_base(COMPUTED, GIVEN, "float(self.width * 2)") is None
 
 
-def test_an_attribute_of_another_object() -> None:
-    config = "class Config(object):\n    def __init__(self):\n        self.width = 3\n"
-    main = f"""
+def test_a_method_of_another_object_that_an_operator_is_handed() -> None:
+    nets = f"""
 import tensorflow as tf
-from base import Base
 
-{config}
-def slope(w):
-    net = Base()
-    y = w * (net.width * 2.0)
-    return tf.gradients(y, w)
+class Net(object):
+    def width(self):
+        return {LOOKS_UP}
 """
-    assert applicability({"base.py": BASE.format(more=METHOD), "net.py": main}) is None
+    main = """
+import tensorflow as tf
+from nets import *
+
+class Config(object):
+    def __init__(self):
+        self.width = 2.0
+
+class Call(object):
+    def __rmul__(self, function):
+        return function()
+
+net = Net()
+call = Call()
+w = tf.constant([2.0, 3.0])
+k = tf.tanh(w, name="k")
+y = (net.width * call) * w
+g = tf.gradients(y, w)[0]
+"""
+    assert applicability({"nets.py": nets, "main.py": main}) != "safe"
