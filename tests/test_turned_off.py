@@ -82,6 +82,8 @@ _OFF_AT_TOP = "tf.disable_v2_behavior()\n"
         (_OFF_AT_TOP + _ON, False),
         (_OFF_AT_TOP + "print()\n" + _ON, False),
         (_ON + _OFF_AT_TOP, True),
+        (_OFF_AT_TOP + "made = tf.Variable(1.0)\n" + _ON, True),
+        (_OFF_AT_TOP + "import net\nnet.make()\n" + _ON, True),
         (
             _OFF_AT_TOP + f"def unused():\n    {_ON.strip().replace(chr(10), chr(10) + '    ')}\n",
             True,

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
 from tapemigrate.rules.finding import Unit
+from tapemigrate.source.trees import walk
 from tapemigrate.tape.ops.symbols import short
+
+_BUILTINS = frozenset(dir(builtins))
+_HARMLESS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
 def turned_on_after(unit: Unit, call: ast.Call) -> frozenset[str]:
-    """The names of TensorFlow's switches that are called further down in the block of ``call``.
+    """The names of TensorFlow's switches that are called after ``call``, in the same block.
 
-    What stands before it, or in a function, may not run after it.
+    What stands before it, or in a function, may not run after it, and what is called after code
+    that may make ops or variables is too late for these.
     """
     stmt = unit.parents[call]
     blocks = (getattr(unit.parents.get(stmt), name, None) for name in ("body", "orelse"))
     block = next((b for b in blocks if isinstance(b, list) and stmt in b), [])
     later = block[block.index(stmt) + 1 :] if block else []
-    calls = (s.value for s in later if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call))
-    names = (short(unit.names.qualified(each.func)) for each in calls)
-    return frozenset(name for name in names if name is not None)
+    found = set[str]()
+    for each in later:
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
+            name = short(unit.names.qualified(each.value.func))
+            if name is not None and not _is_late(name):
+                found.add(name)
+                continue
+        if not isinstance(each, _HARMLESS) and any(map(_may_make, walk(each))):
+            break
+    return frozenset(found)
+
+
+def _may_make(node: ast.AST) -> bool:
+    """Whether it is a call that may make ops: of anything but a builtin."""
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") not in _BUILTINS
+
+
+def _is_late(name: str) -> bool:
+    return not name.startswith(("enable_", "disable_", "logging.", "set_random_seed"))

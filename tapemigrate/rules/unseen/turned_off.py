@@ -12,7 +12,8 @@ from tapemigrate.rules.callgraph.places import import_path, is_module, nearness,
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
 from tapemigrate.rules.units import Later
-from tapemigrate.rules.unseen.old_variables import asks_for_old_variables, told_of_old_variables
+from tapemigrate.rules.unseen.handles import told_of_old_variables
+from tapemigrate.rules.unseen.old_variables import asks_for_old_variables
 from tapemigrate.rules.unseen.switches import turned_on_after
 from tapemigrate.source.decoding import SourceError
 from tapemigrate.source.parsing import parse
