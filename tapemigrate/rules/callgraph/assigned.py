@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tapemigrate.flow.functions import NamedFunction, parameters
 from tapemigrate.flow.paths import names_class, path_of
@@ -25,6 +25,11 @@ def attribute_values(project: Project, view: View, attribute: str) -> list[ast.e
     for cls in project.family(view.unit, view.cls):
         found += assigned_in(view.unit, cls).get(attribute, ())
     return found
+
+
+def waits(values: Iterable[ast.expr]) -> bool:
+    """Whether an attribute is given nothing but None: code that is not read fills it, if any."""
+    return {isinstance(each, ast.Constant) and each.value is None for each in values} == {True}
 
 
 def assigned_in(unit: Unit, cls: ast.ClassDef) -> dict[str, list[ast.expr]]:

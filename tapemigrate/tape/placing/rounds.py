@@ -44,6 +44,8 @@ def making_anew(
         uses = {u for u in read if u.made.path == (leaf.watch,)}
         if {u.made for u in uses} != leaf.defs or _is_read_later(leaf, flow):
             return frozenset()
+        if not uses:
+            return frozenset()  # all variables, say: earlier rounds had them too
         for use in uses:
             stmt = use.made.stmt
             if stmt is None or not is_new(use.made, flow, kinds):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.flow.paths import looked_up, path_of
-from tapemigrate.rules.callgraph.assigned import attribute_values, given_in_body
+from tapemigrate.rules.callgraph.assigned import attribute_values, given_in_body, waits
 from tapemigrate.rules.callgraph.callers import has_plain_decorators
 from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import PLAIN_BASES, bases, classes, is_of_library
@@ -173,7 +173,9 @@ def _reads_tensors(
         given += contents(project, view, attribute)
         if any(computed.may_be(unit, value) for unit, value in given):
             return True
-        in_bodies = ((u, v) for u, c in lineage for v in given_in_body(c, attribute))
+        in_bodies = [(u, v) for u, c in lineage for v in given_in_body(c, attribute)]
+        if waits(v for _, v in (*given, *in_bodies)):
+            return True
         if any(_holds_computed(project, computed, *each) for each in in_bodies):
             return True
         if tracer.attribute(view, attribute).foreign:
