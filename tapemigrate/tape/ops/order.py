@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.source.points import AHEAD, begin, end
 from tapemigrate.source.trees import children, walk
 from tapemigrate.tape.ops.call_effects import is_session
@@ -25,13 +26,58 @@ def acts_before(root: ast.AST, target: ast.expr, kinds: Kinds) -> bool:
     """Whether a part of a statement that runs ahead of ``target`` does more than to compute.
 
     So must the target, or it is all the same: ``noise() + tf.gradients(net(x), x)[0]``, where both
-    may draw random numbers, or make variables.
+    may draw random numbers, or make variables. Or it reads what the target's functions set.
     """
     if not any(_acts(node, kinds) for node in walk(target)):
         return False
     if isinstance(root, ast.With | ast.AsyncWith) and _is_entered_late(root, target):
         return True
-    return any(_acts(node, kinds) for node in _ahead(root, target))
+    ahead = list(_ahead(root, target))
+    if any(_acts(node, kinds) for node in ahead):
+        return True
+    read = _names(ahead, ast.Load) - _names(_called_ahead(root), ast.Load)
+    return bool(read) and not read.isdisjoint(_set_by(target, kinds))
+
+
+def _called_ahead(root: ast.AST) -> Iterator[ast.AST]:
+    """What is read of functions, to call them: no other one takes their place."""
+    for call in walk(root):
+        if isinstance(call, ast.Call):
+            yield from walk(call.func)
+
+
+def _names(nodes: Iterable[ast.AST], way: type[ast.expr_context]) -> set[str]:
+    """The names and attributes that are read, or set, or in which elements are."""
+    found = set[str]()
+    for node in nodes:
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and isinstance(node.ctx, way):
+            while isinstance(node, ast.Subscript):
+                node = node.value
+            found.add(node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", ""))
+    return found
+
+
+def _set_by(target: ast.expr, kinds: Kinds) -> set[str]:
+    """What functions of the file set, or put something into, that run for the target."""
+    found = set[str]()
+    pending: list[ast.AST] = [target]
+    seen = set[ast.AST]()
+    while pending:
+        root = pending.pop()
+        nodes = list(walk(root))
+        shared = {
+            name for n in nodes if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names
+        }
+        parts = (n for n in nodes if not isinstance(n, ast.Name) or n.id in shared)
+        found |= _names(parts, ast.Store)
+        calls = [n for n in nodes if isinstance(n, ast.Call)]
+        for call in calls:
+            if isinstance(call.func, ast.Attribute) and call.func.attr in CHANGERS:
+                found |= _names([call.func.value], ast.Load)
+            new = [each for each in kinds.may_run(call) if each not in seen]
+            seen.update(new)
+            pending += new
+    return found
 
 
 def _is_entered_late(stmt: ast.With | ast.AsyncWith, target: ast.expr) -> bool:

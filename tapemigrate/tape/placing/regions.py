@@ -149,6 +149,8 @@ class RegionFinder:
             )
         if (number := number_among(request, self._flow, self._kinds)) is not None:
             return number
+        if (inside := _named_within(request, sources)) is not None:
+            return inside
         target = self._flow.uses_in(request.target)
         stops = stopped_at(request, self._reader, self._room, self._ops)
         if isinstance(stops, Refusal):
@@ -541,6 +543,18 @@ class RegionFinder:
         return not isinstance(request.stmt, ast.While) and not is_elif_test(
             request.stmt, self._parents
         )
+
+
+def _named_within(request: Request, sources: Sources) -> Refusal | None:
+    """That a source gets its name, ``h := x * 3.0``, where no tape could watch it in time."""
+    named = {path_of(n.target) for n in walk(request.target) if isinstance(n, ast.NamedExpr)}
+    leaf = next((x for x in sources.leaves if any(d.path in named for d in x.defs)), None)
+    if leaf is None:
+        return None
+    return Refusal(
+        f"the source `{leaf.watch}` is computed inside the target",
+        "Compute it in a statement of its own first.",
+    )
 
 
 def _asks_for_variables(stmt: ast.stmt | None) -> bool:
