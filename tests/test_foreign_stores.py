@@ -58,3 +58,64 @@ def test_a_constructor_outside_of_any_class() -> None:
 )
 def test_what_may_run(free: str) -> None:
     assert REASON in message(free)
+
+
+WAITING = """
+import tensorflow as tf
+
+class Net(object):
+    {body}
+
+    def forward(self, x):
+        return tf.reduce_sum(x * self.context)
+
+    def slope(self, x):
+        return tf.gradients(self.forward(x), x)[0]
+"""
+BELOW = """
+import tensorflow as tf
+
+class Net(object):
+    def forward(self, x):
+        return tf.reduce_sum(x * x)
+
+    def slope(self, x):
+        return tf.gradients(self.forward(x), x)[0]
+"""
+SUB = """
+import tensorflow as tf
+from net import Net
+
+class Sub(Net):
+    context = {value}
+
+    def forward(self, x):
+        return tf.reduce_sum(x * self.context)
+"""
+
+
+def about(files: dict[str, str]) -> str:
+    sources = {name: SourceFile(name, text) for name, text in files.items()}
+    (finding,) = analyse(sources, Settings(), rewrite=False).diagnostics
+    return f"{finding.message} {finding.fix}"
+
+
+@pytest.mark.parametrize(
+    ("body", "waits"),
+    [
+        ("context = None", True),
+        ("def __init__(self):\n        self.context = None", True),
+        ("context = 2.0", False),
+        ("def __init__(self):\n        self.context = 2.0", False),
+        ("def __init__(self, k):\n        self.context = None if k else 2.0", False),
+    ],
+)
+def test_what_waits_for_code_that_is_not_read(body: str, waits: bool) -> None:
+    found = about({"net.py": WAITING.format(body=body)})
+    assert ("`self.context` enters the forward pass" in found) is waits
+
+
+@pytest.mark.parametrize(("value", "waits"), [("None", True), ("2.0", False)])
+def test_what_a_subclass_waits_for(value: str, waits: bool) -> None:
+    found = about({"net.py": BELOW, "sub.py": SUB.format(value=value)})
+    assert ("`forward` of `Sub` reads nothing that was computed" in found) is waits

@@ -11,7 +11,12 @@ from tapemigrate.flow.definitions import HIDDEN, Def, Kind, Use
 from tapemigrate.flow.functions import Function, NamedFunction, free_names
 from tapemigrate.flow.paths import is_super, looked_up, names_class, path_of
 from tapemigrate.flow.slices import backward, origins
-from tapemigrate.rules.callgraph.assigned import attribute_values, global_values, waits
+from tapemigrate.rules.callgraph.assigned import (
+    attribute_values,
+    given_in_body,
+    global_values,
+    waits,
+)
 from tapemigrate.rules.callgraph.changed_below import beside
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.descriptors import is_descriptor
@@ -457,7 +462,8 @@ class Tracer:
         steps.own.foreign = any(view.kinds.make(v) not in PLAIN for v in strangers) or any(
             at.kinds.make(v) not in PLAIN for at, v in put_in_by_others(self._project, view, name)
         )
-        steps.own.foreign |= waits(value for _, value in given)
+        in_bodies = (value for each in lineage for value in given_in_body(each, name))
+        steps.own.foreign |= waits([*in_bodies, *(value for _, value in given)])
         for unit, value in given:
             if view.kinds.make(value) in PLAIN:
                 continue

@@ -24,11 +24,14 @@ from tapemigrate.rules.values.objects.attributes import bases_elsewhere
 from tapemigrate.rules.values.objects.keeping import keeps
 from tapemigrate.source.trees import arguments_of, walk
 from tapemigrate.tape.names.same import value_may_be
+from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.ops.symbols import QUIET, gives_no_tensors
 
 # Through how many callers an object is followed that is handed in.
 _DEPTH = 6
 
+# Into a tensor nothing is put.
+_TENSORS = frozenset({Make.TENSOR, Make.LEAF})
 _PUTTING: frozenset[type[ast.AST]] = frozenset(
     {ast.Attribute, ast.Subscript, ast.Call, ast.AugAssign}
 )
@@ -231,7 +234,9 @@ def _put_by_callers(
         yield from ((caller, value) for value in _put_into(project, caller, given))
         if isinstance(given, ast.Attribute) and path_of(given.value) == (caller.kinds.self_name,):
             # The caller's own object may fill it by its name, in any method.
-            yield from (put for put, _ in _put_in(project, caller, given.attr))
+            values = attribute_values(project, caller, given.attr)
+            if not values or {caller.kinds.make(each) for each in values} - _TENSORS:
+                yield from (put for put, _ in _put_in(project, caller, given.attr))
         for use in caller.flow.reads.get(given, ()):
             if caller.scope is not scope:
                 yield from _put_into_argument(project, caller, use.made, depth - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.functions import NamedFunction
+from tapemigrate.rules.callgraph.assigned import waits
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.names_in_texts import set_by_text
 from tapemigrate.rules.callgraph.setters import of_one_object
@@ -41,13 +42,16 @@ def _is_constant(project: Project, view: View, cls: ast.ClassDef, name: str) -> 
         return False
     if sets_without_name(project, view) or all_classes.has_unseen_bases(view.unit, cls):
         return False
+    given: list[ast.expr] = []
     for _, each in of_one_object(project, cls):
         named = {s.name for s in each.body if isinstance(s, NamedFunction | ast.ClassDef)}
         if each.keywords or each.decorator_list or named & {name, *_HOOKS}:
             return False
-        if not all(_is_plain(value) for value in _given(each).get(name, ())):
+        values = _given(each).get(name, ())
+        if not all(map(_is_plain, values)):
             return False
-    return True
+        given += (value for value in values if value is not None)
+    return not waits(given)
 
 
 def _given(cls: ast.ClassDef) -> dict[str, list[ast.expr | None]]:
