@@ -71,6 +71,8 @@ class Net(object):
 
     def slope(self, x):
         return tf.gradients(self.forward(x), x)[0]
+
+Net().slope(tf.ones([2]))
 """
 BELOW = """
 import tensorflow as tf
@@ -107,12 +109,12 @@ def about(files: dict[str, str]) -> str:
         ("def __init__(self):\n        self.context = None", True),
         ("context = 2.0", False),
         ("def __init__(self):\n        self.context = 2.0", False),
-        ("def __init__(self, k):\n        self.context = None if k else 2.0", False),
+        ("def __init__(self, k=True):\n        self.context = None if k else 2.0", False),
     ],
 )
 def test_what_waits_for_code_that_is_not_read(body: str, waits: bool) -> None:
     found = about({"net.py": WAITING.format(body=body)})
-    assert ("`self.context` enters the forward pass" in found) is waits
+    assert ("`self.context`" in found) is waits
 
 
 @pytest.mark.parametrize(("value", "waits"), [("None", True), ("2.0", False)])
