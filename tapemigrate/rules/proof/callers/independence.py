@@ -171,7 +171,7 @@ class Independence:
 
     def _own_calls(self, view: View, calls: Iterable[CallSite], asked: Asked) -> list[CallSite]:
         """Where the function calls itself, with values of its own."""
-        if asked.parameter is None or asked.source.kind is not Kind.PARAM:
+        if asked.parameter is None or asked.source.kind not in (Kind.PARAM, Kind.ASSIGN):
             return []
         return [s for s in calls if self._project.scope_of(s.unit, s.call) is view.scope]
 
