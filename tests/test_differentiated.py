@@ -45,6 +45,7 @@ def told(first: str, gradient: str = "gradient") -> list[str]:
         'u_x = gradient(outputs["u"], x)',
         'u_x, u_t = gradient(outputs["u"], [x, t])',
         "u = outputs['u']; u_x = gradient(u, x)",
+        "u_x = gradient(tf.square(outputs['u'][:, :-1]), x)",
     ],
 )
 def test_what_is_asked_for_its_gradient_was_computed_from_the_source(first: str) -> None:
@@ -61,7 +62,8 @@ def test_by_the_calls_themselves() -> None:
     "first",
     [
         'u_x = gradient(outputs["u"] * x, x)',
-        'u_x = gradient(outputs["u"] * t, t) * x',
+        'u_x = gradient(outputs["u"] * t, x) * x',
+        'u_x = gradient(outputs["u"], t) * x',
     ],
 )
 def test_others_may_be_apart(first: str) -> None:

@@ -204,8 +204,11 @@ class _Rewriter:
         header = self._items(f"{wrap.header.rstrip()}\n    pass")
         if len(header) != 1 or not isinstance(header[0], cst.With):
             raise CodemodError(f"the header of a wrap is no with line: {wrap.header!r}")
+        unit = self._layout.indent
+        if indent is not None and not indent.replace(unit, ""):
+            indent = None  # the block around may be indented by several levels at once
         if self._continues:
-            moved = _Moved(indent or self._layout.indent)
+            moved = _Moved(indent or unit)
             body = [cast(_Item, item.visit(moved)) for item in body]
         statements, footer = _filled([*entry, *map(_unindented, body), *exit_])
         block = cst.IndentedBlock(statements, indent=indent, footer=footer)

@@ -31,6 +31,7 @@ _PYTHON2_LINES = late(
     """,
     re.VERBOSE,
 )
+_NEW_KEYWORD = late(r"\b(async|await)\b")
 _PYTHON2_SHEBANG = late(r"#!.*\bpython2")
 
 
@@ -77,5 +78,9 @@ def _explain(error: SyntaxError, text: str) -> SourceError:
             row,
             column,
         )
+    told = error.msg
+    # ``f(async=True)``: the parser stops at the word, or behind it.
+    if (word := _NEW_KEYWORD.search(line)) and word.start() < column <= word.end() + 2:
+        told = f"`{word[1]}` is a keyword since Python 3.7, and no name"
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return SourceError("TM901", f"does not parse as Python {version}: {error.msg}", row, column)
+    return SourceError("TM901", f"does not parse as Python {version}: {told}", row, column)
