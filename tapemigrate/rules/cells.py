@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from tapemigrate.flow.definitions import Kind
 from tapemigrate.model import Diagnostic, Edit
-from tapemigrate.names import Names
 from tapemigrate.patterns import late
-from tapemigrate.rules import catalog
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
+from tapemigrate.rules.in_texts import gradient_calls, head_of
 from tapemigrate.rules.project import Project
-from tapemigrate.source import Lines, SourceError, magics, parse
+from tapemigrate.source import magics
 from tapemigrate.source.decoding import is_notebook
 from tapemigrate.source.points import begin
 from tapemigrate.source.span import Span
@@ -206,15 +205,14 @@ def _reason(start: int, end: int) -> str:
 
 def _unread(project: Project, unit: Unit, notebook: Notebook) -> Iterator[Finding]:
     """Gradient calls in what a magic takes for its own."""
-    imports = [ast.unparse(s) for s in unit.tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
     # The name ``tf`` may come from a script.
-    head = "; ".join(["from notebook import *", *imports])
+    head = head_of(unit, "from notebook import *")
     for cell in notebook.cells:
         magic = cell.reading.foreign
         if magic is not None:
             body = cell.text.lstrip().partition("\n")[2]
             row = notebook.row_of(cell.number, cell.text.count("\n") - body.count("\n")) or 1
-            for name, span in _calls(project, f"{head}\n{body}", row):
+            for name, span in gradient_calls(project, f"{head}\n{body}", row):
                 why = f"stands in a `%%{magic}` cell, which is not read"
                 recipe = "Migrate it where it runs: in a file or a cell of its own."
                 yield _finding(unit, span, name, why, recipe)
@@ -226,23 +224,9 @@ def _unread(project: Project, unit: Unit, notebook: Notebook) -> Iterator[Findin
             row = notebook.row_of(cell.number, before.count("\n") + 1) or 1
             column = len(before) - before.rfind("\n") - 1
             place = Span(row, column, row, column + len(stand_in.code.partition("\n")[0]))
-            for name, _ in _calls(project, f"{head}\n{repeated[1]}", row):
+            for name, _ in gradient_calls(project, f"{head}\n{repeated[1]}", row):
                 why = f"stands in a `{repeated[0]}` line, which runs it over and over"
                 yield _finding(unit, place, name, why, "Time a function that opens a tape.")
-
-
-def _calls(project: Project, text: str, row: int) -> Iterator[tuple[str, Span]]:
-    """The gradient functions in ``text``, whose first line is the row ``row``."""
-    try:
-        tree = parse(text, "")
-    except SourceError:
-        return
-    lines = Lines(text)
-    for expr, path in Names(tree).references():
-        if expr.lineno > 1 and catalog.lookup(path, project.aliases) is not None:
-            span = lines.span(expr)
-            first, last = row + span.row - 1, row + span.end_row - 1
-            yield ast.unparse(expr), Span(first, span.column, last, span.end_column)
 
 
 def _finding(unit: Unit, span: Span, name: str, why: str, recipe: str) -> Finding:

@@ -14,12 +14,14 @@ from functools import cache
 from tapemigrate.rules import catalog
 from tapemigrate.rules.callgraph.places import may_hold, split_path
 from tapemigrate.rules.finding import Finding, Unit
+from tapemigrate.rules.in_texts import in_texts
 from tapemigrate.rules.project import Project
 
 _RECIPE = (
     "Call it where the forward pass runs, or pass a function that opens a `tf.GradientTape` of its "
     "own. A function of your own that acts as it can be named in the setting `aliases`."
 )
+_LONGEST = 40
 # What is read of a function by those who do not call it.
 _ABOUT = frozenset({"__doc__", "__name__", "__module__", "__qualname__"})
 
@@ -32,17 +34,25 @@ def findings(project: Project, unit: Unit) -> list[Finding]:
         *_named(project, unit),
         *_exported(project, unit),
         *_held(project, unit),
+        *in_texts(project, unit),
     ]
     return [
         Finding(
             "TM904",
             unit.filename,
             unit.lines.span(node),
-            f"`{unit.lines.segment(unit.lines.span(node))}` {how}, where no rewrite can follow it",
+            f"`{_shown(unit, node)}` {how}, where no rewrite can follow it",
             _RECIPE,
         )
         for node, how in found
     ]
+
+
+def _shown(unit: Unit, node: ast.expr | ast.alias) -> str:
+    """What stands there; of a long text, how it begins."""
+    text = unit.lines.segment(unit.lines.span(node))
+    long = isinstance(node, ast.Constant) and (len(text) > _LONGEST or "\n" in text)
+    return f"{text.partition(chr(10))[0][:_LONGEST]}…" if long else text
 
 
 def _named(project: Project, unit: Unit) -> Iterator[tuple[ast.expr, str]]:

@@ -29,6 +29,7 @@ from tapemigrate.rules.proof.callers.seeds import none_among
 from tapemigrate.rules.proof.objects.one_object import names_outside
 from tapemigrate.rules.proof.sources.differentiated import differentiated
 from tapemigrate.rules.proof.state.found_aside import reads_aside
+from tapemigrate.rules.proof.state.unset import unset
 from tapemigrate.rules.unseen import caches, imported
 from tapemigrate.rules.unseen.branches import runs_branches
 from tapemigrate.rules.unseen.collected import collected_by
@@ -342,6 +343,7 @@ class Places:
             region.assumptions = verdict + handed_back(
                 region, self._view.flow, self._view.kinds, self._functions
             )
+            region.assumptions += unset(region, self._view)
             region.resumes = kept.tape if kept is not None else ""
             if kept is not None:
                 kept.take(region)
