@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import parameters
+from tapemigrate.flow.functions import Function, NamedFunction, free_names, parameters
 from tapemigrate.flow.paths import path_of
-from tapemigrate.flow.slices import origins
+from tapemigrate.flow.slices import backward, origins
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callers import of_class
 from tapemigrate.rules.callgraph.classes import classes
@@ -22,7 +22,7 @@ from tapemigrate.rules.unseen.found import found_in_graph
 from tapemigrate.rules.values.provenance import Tracer
 from tapemigrate.rules.values.traces import Provenance
 from tapemigrate.source.points import begin
-from tapemigrate.source.trees import arguments_of, calls_in, walk
+from tapemigrate.source.trees import arguments_of, calls_in, kept, walk
 from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.ops.symbols import short
 
@@ -91,6 +91,7 @@ class Construction:
                 if scope is caller.scope:
                     mine = with_aliases(origins(caller.flow.uses_in(given)), caller)
                     behind = self._tracer.behind(caller, given)
+                    behind |= self._set_later(caller, given, each.call)
                     beside = given_beside(self._project, caller, mine | behind, cut)
                     if mine & cut or cut & behind or beside:
                         return False
@@ -112,6 +113,17 @@ class Construction:
                 elif (same := self._beside(inner, each, caller, cut, given)) is not True:
                     return same
         return verdict
+
+    def _set_later(self, caller: View, given: ast.expr, call: ast.Call) -> frozenset[Def]:
+        """What the caller gives, after the call, to what a function reads that it hands in.
+
+        ``net = Net(lambda v: v * k)``, and then ``k = k * x``: the function runs later.
+        """
+        found = set[Def]()
+        for made in (d for name in _read_later(caller, given) for d in caller.flow.given(name)):
+            if made.stmt is not None and begin(made.stmt) > begin(call):
+                found |= {made, *backward(made.uses).made}
+        return frozenset(found)
 
     def _taking(self, passed: set[Def]) -> Iterator[ast.FunctionDef]:
         """The methods that have one of the parameters."""
@@ -234,6 +246,32 @@ class Construction:
             ):
                 return False
         return bool(cut)
+
+
+def _read_later(caller: View, given: ast.expr) -> set[str]:
+    """The names that functions read which are handed in, and those of the objects of methods."""
+    functions = kept(caller.scope, _functions_in)
+    nodes = list(walk(given))
+    found = {path[0] for n in nodes if isinstance(n, ast.Attribute) and (path := path_of(n))}
+    pending: list[ast.AST | None] = [n for n in nodes if isinstance(n, ast.Lambda)]
+    pending += [functions.get(n.id) for n in nodes if isinstance(n, ast.Name)]
+    while pending:
+        code = pending.pop()
+        if isinstance(code, Function):
+            new = free_names(code) - found
+            found |= new
+            pending += [functions.get(name) for name in new]
+    return found
+
+
+def _functions_in(scope: ast.AST) -> dict[str, ast.AST]:
+    found: dict[str, ast.AST] = {}
+    for node in walk(scope):
+        if isinstance(node, NamedFunction):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            found |= {t.id: node.value for t in node.targets if isinstance(t, ast.Name)}
+    return found
 
 
 def _is_literal(value: ast.expr, view: View) -> bool:
