@@ -173,6 +173,15 @@ def test_new_code_takes_the_layout_of_the_file(unit: str, newline: str) -> None:
     )
 
 
+@pytest.mark.parametrize("deep", ["        ", "      "])
+def test_a_block_that_is_indented_by_several_levels_has_others_inside(deep: str) -> None:
+    source = text(f"class A:\n    def f(x):\n    {deep}y = x\n    {deep}return y\n")
+    new = source.apply(Wrap(source.stmt("y = x"), source.stmt("y = x"), WITH))
+    # By no unit of the file, it goes on as it was begun.
+    step = "    " if len(deep) == 8 else deep
+    assert f"    {deep}{WITH}\n    {deep}{step}y = x\n" in new
+
+
 def test_what_was_cut_out_of_the_text_keeps_its_margins() -> None:
     call = "h(\n             a,\n  # odd\n  b)"
     t = Text(f"if x:\n  if y:\n    z = {call}\n")

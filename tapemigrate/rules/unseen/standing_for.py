@@ -26,13 +26,13 @@ class Standing:
     """What is given to names of one file, and to attributes of all files of a program."""
 
     def __init__(self, homes: Iterable[Unit]) -> None:
-        self._homes = list(homes)
+        homes = list(homes)
         self._given: defaultdict[_Key, list[_Given]] = defaultdict(list)
         self._put_in: defaultdict[_Key, list[_Given]] = defaultdict(list)
         self._keys: defaultdict[_Key, list[_Given]] = defaultdict(list)
         self._returned: defaultdict[str, list[_Given]] = defaultdict(list)
         functions: defaultdict[str, list[tuple[Unit, ast.FunctionDef]]] = defaultdict(list)
-        for home in self._homes:
+        for home in homes:
             for target, value in _pairs(home):
                 self._give(home, target, value)
             for func in home.nodes(ast.FunctionDef):
@@ -41,7 +41,7 @@ class Standing:
                 functions[made if func.name == "__init__" else func.name].append((home, func))
                 returns = (n.value for n in walk(func) if isinstance(n, ast.Return))
                 self._returned[func.name] += ((home, value) for value in returns if value)
-        for home in self._homes:
+        for home in homes:
             for call in home.nodes(ast.Call):
                 name = last_of(call.func) or ""
                 if isinstance(call.func, ast.Attribute) and name in _PUTTING:

@@ -115,7 +115,7 @@ def listed_as(project: Project, view: View, value: ast.expr) -> Make:
     match value:
         case ast.Call():
             make = given_list(project, view, value)
-        case ast.ListComp():
+        case ast.ListComp() | ast.List():
             stands = project.view(view.unit, project.scope_of(view.unit, value))
             make = _list(project, stands, value, _DEPTH)
     return make if make is not Make.UNKNOWN else view.kinds.make(value)
