@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from tapemigrate.flow.changers import CHANGERS
 from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
 from tapemigrate.flow.memory import is_cached, remembers_objects
-from tapemigrate.flow.paths import looked_up, names_class, path_of
+from tapemigrate.flow.paths import is_super, looked_up, names_class, path_of
 from tapemigrate.flow.sharing import last_of
 from tapemigrate.flow.unpacking import each_given
 from tapemigrate.patterns import late
@@ -217,6 +217,9 @@ class PutAside:
 
         What has an ``inner`` name of a function that is called is made in there.
         """
+        if is_super(node.value):
+            found.called += [(home, f, owner) for home, f in _above(project, unit, node)]
+            return
         own = is_own(node.value)
         holder = owner if own else ast.unparse(node.value)
         parent = unit.parents.get(node)
@@ -436,6 +439,19 @@ def _set_on_libraries(project: Project) -> frozenset[str]:
     return frozenset(name for each in patterns for text in texts for name in each.findall(text))
 
 
+def _above(
+    project: Project, unit: Unit, node: ast.Attribute
+) -> Iterator[tuple[Unit, NamedFunction]]:
+    """What ``super().build`` means, by the classes at hand above the one that it stands in."""
+    cls: ast.AST | None = node
+    while cls is not None and not isinstance(cls, ast.ClassDef):
+        cls = unit.parents.get(cls)
+    for home, each in above(project, unit, cls) if cls is not None else ():
+        for stmt in each.body if each is not cls else ():
+            if isinstance(stmt, NamedFunction) and stmt.name == node.attr:
+                yield home, stmt
+
+
 def _constructors(project: Project, node: ast.Attribute) -> list[_Called]:
     """What ``Base.__init__`` means; nothing where that is no class at hand."""
     name = (path_of(node.value) or ("",))[-1].lstrip(".")
@@ -579,7 +595,9 @@ def _given_by_calls(root: ast.AST) -> dict[str, list[ast.Call]]:
 
 
 def _hands_out(unit: Unit, call: ast.Call) -> bool:
-    """Whether the user's function gives it, and no class makes it."""
+    """Whether the user's function gives it, and no class makes it; ``super()`` is the object."""
+    if is_super(call):
+        return False
     name = last_of(call.func)
     library = is_of_library(unit.names.qualified(call.func))
     return bool(name) and not (names_class(name) or library)
