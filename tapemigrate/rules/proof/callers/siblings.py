@@ -15,6 +15,7 @@ from tapemigrate.rules.proof.state.found_aside import functions_run
 from tapemigrate.rules.unseen.reasons import LOOKING_UP
 from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source.trees import walk
+from tapemigrate.tape.names.gradient_siblings import related
 from tapemigrate.tape.names.lookups import Lookups
 from tapemigrate.tape.names.same import value_may_be
 from tapemigrate.tape.ops.kinds import Make
@@ -179,14 +180,29 @@ def unpacked_beside(
     None: that cannot be seen.
     """
     siblings, sources = Siblings(project, view), [d for d in sources if d.kind is Kind.ELEMENT]
-    verdicts = {
-        siblings.apart(source, each)
+    pairs = [
+        (source, each)
         for each in made
         for source in sources
         if each.kind is Kind.ELEMENT and each is not source and each.value is source.value
-        if each.value is not None and view.kinds.make(each.value) not in _OWN_OPS
+    ]
+    verdicts = {
+        _of_gradients(view, each.value)
+        if view.kinds.make(each.value) in _OWN_OPS
+        else siblings.apart(source, each)
+        for source, each in pairs
+        if each.value is not None
     }
     return True if False in verdicts else None if None in verdicts else False
+
+
+def _of_gradients(view: View, call: ast.expr) -> bool | None:
+    """Whether what an op gives is apart: the gradient by one thing may go on into another's."""
+    name = view.kinds.tensorflow(call.func) if isinstance(call, ast.Call) else None
+    if name is None or not isinstance(call, ast.Call) or name.rpartition(".")[2] != "gradients":
+        return True
+    found = related(call, view.flow)
+    return None if found is None else not found
 
 
 def _returned(view: View, one: Def, other: Def) -> list[tuple[ast.expr, ast.expr]] | None:
