@@ -27,7 +27,7 @@ from tapemigrate.rules.project import Project, View
 from tapemigrate.rules.proof.assumptions import Judge, is_linear
 from tapemigrate.rules.proof.callers.seeds import none_among
 from tapemigrate.rules.proof.objects.one_object import names_outside
-from tapemigrate.rules.proof.sources.differentiated import differentiated
+from tapemigrate.rules.proof.sources.differentiated import Differentiated
 from tapemigrate.rules.proof.state.found_aside import reads_aside
 from tapemigrate.rules.proof.state.unset import unset
 from tapemigrate.rules.unseen import caches, imported
@@ -90,8 +90,7 @@ class Places:
         self._finder = finder_of(project, view, tracer)
         self._tracer = tracer
         self._by_name: RegionFinder | None = None
-        # Also those of which it turns out that they stay as they are.
-        self._asked: dict[Request, None] = {}
+        self._differentiated = Differentiated(view)
         self.judge = Judge(project, tracer, view)
         self._regions: dict[
             tuple[Request, Keeping | None, frozenset[Request]], Region | Refusal
@@ -116,7 +115,7 @@ class Places:
         where other methods put on ``self`` what is differentiated. ``kept`` are the tapes that
         other methods keep.
         """
-        self._asked |= dict.fromkeys(requests)
+        self._differentiated.add(requests)
         found: dict[Request, Region | Refusal] = {}
         seeded: dict[Request, list[str]] = defaultdict(list)
         for request in requests:
@@ -241,7 +240,7 @@ class Places:
         found = self._regions[request, kept, lower]
         if isinstance(found, Refusal):
             return found
-        return differentiated(found, self._asked, recorded, self._view) or found
+        return self._differentiated.refuse(found, recorded) or found
 
     def _place(
         self, request: Request, requests: Sequence[Request], kept: Keeping | None
@@ -335,9 +334,7 @@ class Places:
         ):
             return HIGHER
         if isinstance(region, Region):
-            verdict = differentiated(region, requests, recorded, self._view) or self.judge.judge(
-                region, recorded
-            )
+            verdict = self.judge.judge(region, recorded)
             if isinstance(verdict, Refusal):
                 return verdict
             region.assumptions = verdict + handed_back(
