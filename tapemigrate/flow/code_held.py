@@ -31,8 +31,7 @@ def code_held(value: ast.expr, called: bool) -> Iterator[ast.expr]:
         elif isinstance(node, ast.Call):
             if called or _may_hold(node):
                 pending += arguments_of(node)
-                # What the methods of a class read, is told where they run.
-                pending += [] if names_class(_last_of(node)) else [node.func]
+                pending.append(node.func)
         else:
             pending += _parts(node)
 
