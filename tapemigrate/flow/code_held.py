@@ -13,6 +13,11 @@ _WRAPPING = (
     *("partial", "make_template", "function", "defun", "recompute_grad"),
     *("dict", "list", "tuple"),
 )
+# Methods of tensors, lists and texts, which run no code of the user's.
+_OF_TENSORS = frozenset(
+    {".get_shape", ".set_shape", ".eval", ".numpy", ".assign", ".append", ".extend", ".items"}
+    | {".keys", ".values", ".get", ".format", ".join", ".split", ".astype", ".reshape"}
+)
 
 
 def code_held(value: ast.expr, called: bool) -> Iterator[ast.expr]:
@@ -79,10 +84,7 @@ def _last_of(call: ast.Call) -> str:
 
 
 def paths_called(scope: ast.AST) -> frozenset[Path]:
-    """What is called in a scope, or holds what is.
-
-    Of an object whose methods are called, its class tells what they read.
-    """
+    """What is called in a scope, or holds what is: also the objects whose methods are."""
     return kept(scope, _paths_called)
 
 
@@ -94,6 +96,8 @@ def _paths_called(scope: ast.AST) -> frozenset[Path]:
             path = path_of(node.func)
             if path is not None:
                 found.add(path)
+                if len(path) > 1 and path[-1] not in _OF_TENSORS:
+                    found.add(path[:-1])
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             taken.append((_paths_in(node.target), _paths_in(node.iter)))
         elif isinstance(node, ast.Assign):

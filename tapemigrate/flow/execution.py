@@ -298,7 +298,11 @@ class Execution(Evaluation):
         self._states.bind(state, node, path, kind, None, uses)
         made = self._states.defs[node, path]
         made.code, made.parts = free_names(node), free_parts(node)
-        if not isinstance(node, ast.ClassDef):
+        if isinstance(node, ast.ClassDef):
+            # What methods of a class above read, those of this one may as well.
+            names = (n.id for base in node.bases for n in walk(base) if isinstance(n, ast.Name))
+            made.code |= frozenset(names)
+        else:
             made.alters, made.hands = self._altered(node)
             self._states.hold(made, [*node.decorator_list, *defaults(node.args)])
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import ast
 
 from tapemigrate.flow.definitions import Def, Kind
-from tapemigrate.flow.functions import NamedFunction, defaults
+from tapemigrate.flow.functions import NamedFunction, defaults, free_names
 from tapemigrate.flow.paths import path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.callbacks import mentions_of
 from tapemigrate.rules.callgraph.decorated import may_change_arguments
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project, View
+from tapemigrate.tape.ops.kinds import Make
 
 
 def is_given_code(project: Project, view: View, parameter: str) -> bool:
     """Whether all callers are seen, and hand in functions that read nothing of those around them.
 
     ``slope_of(lambda v: v * v)``, and ``slope_of(net)`` or ``@slope_of`` of a function of a module.
-    What such a one reads of its module is asked where it runs.
+    What ``net`` reads of its module is asked where it runs.
     """
     scope, unit = view.scope, view.unit
     if not isinstance(scope, ast.FunctionDef) or may_change_arguments(unit, scope):
@@ -55,12 +56,22 @@ def _is_code(project: Project, around: View, given: ast.expr | NamedFunction) ->
         if len(given.decorator_list) > 1 or defaults(given.args):
             return False
         read = {u.made for d in around.flow.defs.values() if d.stmt is given for u in d.uses}
-        top = isinstance(around.scope, ast.Module)
-        return top or all(_reads_code(project, around, d) for d in read)
+        # What it reads may be set since.
+        read |= {d for name in free_names(given) for d in around.flow.given(name)}
+        return all(_reads_code(project, around, d) or _is_number(around, d) for d in read)
     if not isinstance(given, ast.Lambda) and path_of(given) is None:
         return False
     read = {use.made for use in around.flow.uses_in(given)}
     return bool(read) and all(_reads_code(project, around, d) for d in read)
+
+
+def _is_number(around: View, made: Def) -> bool:
+    """Whether the scope gives a name a number, or another value without tensors."""
+    return (
+        made.kind is Kind.ASSIGN
+        and made.value is not None
+        and around.kinds.make(made.value) is Make.PYTHON
+    )
 
 
 def _reads_code(project: Project, around: View, made: Def) -> bool:
