@@ -49,6 +49,8 @@ def test_long_texts_are_told_by_how_they_begin() -> None:
     [
         "print('g = tf.gradients(y, x)')\n",
         "exec('z = x.gradients(y)')\n",
+        "import re\npattern = re.compile('tf.gradients')\n",
+        "rows = frame.eval('tf.gradients(y, x)')\n",
         "exec('see tf.gradients for more')\n",
         "exec('print(\"tf.gradients(y, x)\")')\n",
         "get_ipython().run_line_magic('matplotlib', 'inline')  # tf.gradients\n",

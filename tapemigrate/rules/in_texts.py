@@ -8,16 +8,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tapemigrate.flow.paths import path_of
 from tapemigrate.names import Names
 from tapemigrate.rules import catalog
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
+from tapemigrate.rules.unseen.words import last_of
 from tapemigrate.source import Lines, SourceError, parse
 from tapemigrate.source.span import Span
 from tapemigrate.source.trees import arguments_of
 
-_RUNNING = frozenset({"exec", "eval", "compile", "run_cell_magic", "run_line_magic", "run_cell"})
+# Functions of Python: ``re.compile`` and ``frame.eval`` run no code.
+_OF_PYTHON = frozenset({"exec", "eval", "compile"})
+_OF_IPYTHON = frozenset({"run_cell_magic", "run_line_magic", "run_cell"})
 
 
 def gradient_calls(project: Project, text: str, row: int) -> Iterator[tuple[str, Span]]:
@@ -43,13 +45,12 @@ def head_of(unit: Unit, first: str = "pass") -> str:
 def in_texts(project: Project, unit: Unit) -> Iterator[tuple[ast.expr, str]]:
     """The texts with such calls, and how they run."""
     for call in unit.nodes(ast.Call):
-        name = (path_of(call.func) or getattr(call.func, "attr", "").split())[-1:]
-        last = name[0].lstrip(".") if name else ""
-        if last not in _RUNNING:
+        running = _OF_PYTHON if isinstance(call.func, ast.Name) else _OF_IPYTHON
+        if (last := last_of(call.func)) not in running:
             continue
         for given in arguments_of(call):
             text = given.value if isinstance(given, ast.Constant) else None
-            if isinstance(text, str) and "\0" not in text:
+            if isinstance(text, str):
                 for found, _ in gradient_calls(project, f"{head_of(unit)}\n{text.strip()}", 1):
                     yield given, f"holds `{found}`, and is run by `{last}`"
                     break
