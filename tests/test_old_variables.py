@@ -247,11 +247,24 @@ def adds():
     return v
 
 
+def kept_by_a_branch():
+    kept = []
+
+    def branch():
+        kept.append(y + 1.0)
+        return y
+
+    tf.cond(y > 0.0, branch, lambda: y)
+    with tf.control_dependencies(kept):
+        return tf.identity(y)
+
+
 ways = [
     lambda: w.initialized_value(),
     adds,
     lambda: tf.assign(w, [1.0], validate_shape=False),
     lambda: Langevin().apply_gradients([(w * 1.0, w)]),
+    kept_by_a_branch,
 ]
 raised = []
 for way in ways:
@@ -268,13 +281,19 @@ with tf.Session() as sess:
         float(sess.run(y, {{w: [2.0, 2.0]}})) != 12.0,
         not isinstance(w, tf.Variable),
         w.op.type != "VariableV2",
+        w.dtype == tf.float32,
+        tf.convert_to_tensor(w) is not tf.convert_to_tensor(w),
     ]
 print(all(raised + values), any(raised + values))
 """
 
 
 @pytest.mark.parametrize(
-    ("more", "otherwise"), [("tf.enable_resource_variables()", True), ("pass", False)]
+    ("more", "otherwise"),
+    [
+        ("tf.enable_resource_variables()\ntf.enable_control_flow_v2()", True),
+        ("pass", False),
+    ],
 )
 def test_tensorflow_does_so(more: str, otherwise: bool) -> None:
     command = [sys.executable, "-c", _RUN.format(more=more)]

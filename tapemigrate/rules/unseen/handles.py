@@ -9,9 +9,9 @@ it reaches no read, and each read is another tensor
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator, Set
 
+from tapemigrate.patterns import late
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.project import Project
@@ -37,8 +37,8 @@ _TELLING = (*_LOOKING_UP, *_RUNNING, *_OLD_PARTS, *_OLD_MARKS, *_OF_OPS, *_ASKIN
 _GIVING = (*MAKING, "placeholder", "placeholder_with_default")
 _HANDLE = "of a resource variable that gives the handle"
 # ``w:0`` and ``{}/read:0``, and no device or address.
-_OUTPUT = re.compile(r"(?!.*(?:pu|job|task|device|localhost|\.\d+):)[\w./{}%()-]*:\d{1,2}")
-_OLD_OPS = re.compile(r"(Ref)?Variable|Assign|Switch|Merge|Enter|Exit|NextIteration|LoopCond")
+_OUTPUT = late(r"(?!.*(?:pu|job|task|device|localhost|\.\d+):)[\w./{}%()-]*:\d{1,2}")
+_OLD_OPS = late(r"(Ref)?Variable|Assign|Switch|Merge|Enter|Exit|NextIteration|LoopCond")
 _BRANCH = "with `enable_control_flow_v2()` it has a graph of its own"
 _IS_NONE = ("is no variable", "has none among its keys")
 _NOTHING = "nothing depends on"
