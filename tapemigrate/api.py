@@ -88,7 +88,7 @@ def _analysed(
         for finding in sorted(_findings(project, project.units[name]), key=_place)
     ]
     found = _selected(found, settings)
-    found = _held_back(_within(_unsuppressed(found, suppressions), files), settings.held)
+    found = _held_back(_within(_unsuppressed(found, suppressions), files), settings.held, files)
     found = _in_one_cell(found, project)
     texts = _Texts(project)
     if (
@@ -350,17 +350,27 @@ def _unread_cells(file: SourceFile) -> list[Diagnostic]:
     return found
 
 
-def _held_back(found: list[Finding], held: frozenset[Place]) -> list[Finding]:
+def _held_back(
+    found: list[Finding], held: frozenset[Place], files: Mapping[str, SourceFile]
+) -> list[Finding]:
     """Without the rewrites that would mend what is at one of these places."""
-    withheld = {
-        id(f.rewrite) for f in found if (f.filename, f.span.row, f.span.column + 1, f.code) in held
-    }
+    withheld = {id(f.rewrite) for f in found if held and _place_of(f, files) in held}
     return [
         _withheld(f, "because both sides have not been shown to agree")
         if f.rewrite is not None and id(f.rewrite) in withheld
         else f
         for f in found
     ]
+
+
+def _place_of(finding: Finding, files: Mapping[str, SourceFile]) -> Place:
+    """Where the diagnostic of the finding is; in a notebook, in a cell of it."""
+    notebook = files[finding.filename].notebook
+    row, column = finding.span.row, finding.span.column + 1
+    if notebook is not None:
+        _, at = notebook.place(row, column)
+        row, column = at.row, at.column
+    return finding.filename, row, column, finding.code
 
 
 def _withheld(finding: Finding, why: str) -> Finding:

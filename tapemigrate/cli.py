@@ -348,7 +348,7 @@ def _verified(request: Request, resolver: Resolver, job: tuple[Any, ...], diff: 
     from tapemigrate.verify.job import FAILURES, Job
 
     def preview(held: frozenset[Place]) -> Outcome:
-        return request.run(lambda path: replace(resolver(path), held=held), "preview")
+        return request.run(lambda path: replace(resolver(path), held=held), "preview", edits=True)
 
     try:
         gated = gate(preview, Path.cwd().resolve(), Job(*job))

@@ -61,7 +61,7 @@ def fixes(folder: Path, texts: dict[str, str]) -> list[str]:
 def test_a_notebook_calls_the_caller(tmp_path: Path, made: str) -> None:
     texts = {
         "main.py": USE.format(made=APART, **PROBED),
-        "main.ipynb": notebook(USE.format(made=made, **PROBED)),
+        "others/main.ipynb": notebook(USE.format(made=made, **PROBED)),
     }
     (message,) = fixes(tmp_path, texts)
     assert ("there may be none to hand on" in message) == (made == BESIDE)

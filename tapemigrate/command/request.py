@@ -77,8 +77,15 @@ class Request:
         """What tells the settings of a file; see ``resolver_of``."""
         return resolver_of(self.select, self.ignore, unsafe_fixes)
 
-    def run(self, resolver: SettingsFor, mode: Mode, shard: Shard | None = None) -> Outcome:
-        """The run over the paths, or one part of their files."""
+    def run(
+        self,
+        resolver: SettingsFor,
+        mode: Mode,
+        shard: Shard | None = None,
+        *,
+        edits: bool = False,
+    ) -> Outcome:
+        """The run over the paths, or one part of their files; ``edits`` as in the report."""
         from tapemigrate import runner
 
         with Bar(shown=not self.quiet and is_terminal("stderr")) as bar:
@@ -90,7 +97,7 @@ class Request:
                 respect_gitignore=self.respect_gitignore,
                 force_exclude=self.force_exclude,
                 shard=shard,
-                edits=self.edits,
+                edits=edits or self.edits,
                 cache=self._cache(),
                 progress=bar.advance,
             )

@@ -78,7 +78,7 @@ def _result(each: Diagnostic, fingerprint: str, codes: list[str], root: str) -> 
         if each.proof.verdict == "VERIFIED":
             result.update(kind="pass", level="none")
     # The edits of a notebook are places in its cells, and nothing that SARIF could speak of.
-    if each.fix is not None and each.fix.edits and each.cell is None:
+    if each.fix is not None and each.fix.edits and all(e.cell is None for e in each.fix.edits):
         by_file: dict[str, list[Edit]] = {}
         for edit in each.fix.edits:
             by_file.setdefault(edit.filename, []).append(edit)

@@ -167,7 +167,7 @@ def in_words(message: str, unit: Unit, units: Mapping[str, Unit], cell: int | No
 def _notebook_at(told: str, units: Mapping[str, Unit]) -> Notebook | None:
     """The notebook whose name, which may be of several words, ``told`` ends with."""
     words = told.split(" ")
-    names = (" ".join(words[k:]) for k in range(len(words)))
+    names = (" ".join(words[k:]).lstrip("(") for k in range(len(words)))
     found = next((units[name] for name in names if name in units), None)
     return None if found is None else found.notebook
 

@@ -22,7 +22,6 @@ from tapemigrate.running.tasks import Task
 from tapemigrate.running.words import Words, words_in
 from tapemigrate.running.workers import Workers
 from tapemigrate.settings import Settings
-from tapemigrate.source.decoding import is_notebook
 
 _T = TypeVar("_T")
 
@@ -74,8 +73,7 @@ def with_others(
         return (each for _, each in answers(asked))
 
     def together(one: str, two: str) -> bool:
-        same = one in allowed and allowed[one] == allowed.get(two)
-        return same and not is_notebook(one) and not is_notebook(two)
+        return one in allowed and allowed[one] == allowed.get(two)
 
     packages = Packages()
     projects = Projects(everything, workers.map)
@@ -124,6 +122,7 @@ def with_others(
             running_such = [*marked.get(member, ()), *reached.get(member, ())]
             context.update(dict.fromkeys(modules.with_used(running_such)))
             context.update(dict.fromkeys(choice.changing(member) if member in links else ()))
+            context.update(dict.fromkeys(modules.bringing_tensorflow(member)))
             # A new name of the module is one of theirs, too.
             context.update(
                 dict.fromkeys(modules.bringing_all_of(member) if member in links else ())

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from tapemigrate.results import FileResult, Outcome
 
 Preview = Callable[[frozenset[Place]], "Outcome"]
-"""What a fix would do that leaves these places as they are."""
+"""What a fix would do that leaves these places as they are, with its edits."""
 
 _ALONE = Proof("UNVERIFIED", "no gradient call that is rewritten in this file is VERIFIED")
 _OUTSIDE = Proof("UNVERIFIED", "the file does not lie in the folder in which it would be run")
 _NOTEBOOK = Proof("UNVERIFIED", "a notebook cannot be run here")
+_WITH_NOTEBOOK = Proof("UNVERIFIED", "a notebook changes along with it, which cannot be run here")
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,9 @@ def gate(preview: Preview, root: Path, job: Job) -> Gated:
     held: dict[Place, Proof] = {}
     while True:
         outcome = preview(frozenset(held))
+        if tied := _tied_to_notebooks(outcome.results):
+            held.update(tied)
+            continue
         outcome.results[:] = [_without_notebook(result) for result in outcome.results]
         changed = [result for result in outcome.results if result.new is not None]
         refused = _outside(changed, root)
@@ -165,6 +169,17 @@ def _rewrite(changed: Sequence[FileResult], root: Path) -> Rewrite:
         {Path(each.filename).resolve(): each.new for each in changed if each.new is not None},
         rewritten_calls(_calls(changed), root),
     )
+
+
+def _tied_to_notebooks(results: Iterable[FileResult]) -> dict[Place, Proof]:
+    """What changes modules and notebooks alike, of which the notebooks have to stay."""
+    return {
+        place(each): _WITH_NOTEBOOK
+        for result in results
+        for each in result.mended
+        if each.fix is not None
+        and len({edit.filename.endswith(".ipynb") for edit in each.fix.edits}) > 1
+    }
 
 
 def _without_notebook(result: FileResult) -> FileResult:

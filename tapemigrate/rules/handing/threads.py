@@ -330,8 +330,6 @@ def _is_filled_later(caller: Placed, request: Request) -> bool:
 def _left_alone(helper: Helper, unit: Unit) -> str:
     """What is to be said of a file with a call, which is not rewritten together with the helper."""
     view = helper.placed.view
-    if unit.notebook is not None and view.unit.notebook is None:
-        return "a notebook, which is not changed along with a module"
     names = [stem(view.unit.filename)] if view.cls is None else [view.cls.name]
     if any(name in unit.text for name in names):
         return "a file that is not changed along with this one"
