@@ -9,7 +9,7 @@ from tapemigrate.flow.changers import CHANGERS, changed_by_handed, put_into
 from tapemigrate.flow.definitions import HIDDEN, NONE, Def, Effect, Kind, Uses, united
 from tapemigrate.flow.functions import Function, defaults, free_names, free_parts
 from tapemigrate.flow.objects import calls_one_of, is_object
-from tapemigrate.flow.paths import Path, path_of
+from tapemigrate.flow.paths import Path, names_class, path_of
 from tapemigrate.flow.states import State, States
 from tapemigrate.flow.unpacking import pairs, zipped
 from tapemigrate.source.trees import arguments_of, children, walk
@@ -160,7 +160,7 @@ class Evaluation:
     ) -> None:
         """Changes what a call changes, by what it does and what it is handed."""
         copied = {k.value for k in call.keywords if k.arg is None}  # ``**rest``
-        alone = isinstance(self._states.stmt, ast.Expr) and self._states.stmt.value is call
+        alone = self._is_alone(call)
         for expr in effect.objects:
             path = path_of(expr)
             if self._is_object(expr, state):
@@ -184,7 +184,12 @@ class Evaluation:
                 # A list gets another element, and those it has stay what they are.
                 held = not put or not all(map(_is_container, self._states.meant(state, path)))
                 held = held and not parts
-                self._states.change_everywhere(state, call, path, found, held=held)
+                # A method that is handed on, ``attack(net.forward)``, need not change its object.
+                owned = bool(put) or len(path) == 1
+                self._states.change_everywhere(state, call, path, found, held, owned)
+                if put and len(path) > 1 and path[-1].startswith("."):
+                    # What has the object that keeps the list reads the list as well.
+                    self._states.change_everywhere(state, call, path[:-1], found)
                 for part in sorted(parts):
                     known = (*path, f".{part}")
                     if known in state:
@@ -234,6 +239,11 @@ class Evaluation:
         And functions that hold some of their arguments already: ``partial(f, out=found)``.
         """
         found, partials = changed_by_handed(call), [call.func, *arguments_of(call)]
+        match call.func:
+            case ast.Attribute(value=ast.Call() as owner) if self._is_alone(call):
+                # ``Hook(gate).before(x)``: what an object is handed, its method may change.
+                handed = arguments_of(owner) if _is_of_class(owner) else []
+                found += [each for each in handed if self._is_object(each, state)]
         if isinstance(call.func, ast.Name):
             made = (u.made for u in self._states.reads.get(call.func, NONE))
             for value in (d.value for d in made if d.kind is Kind.ASSIGN):
@@ -250,6 +260,10 @@ class Evaluation:
                     *(e for e in effect.objects if self._is_object(e, state)),
                 ]
         return found
+
+    def _is_alone(self, call: ast.Call) -> bool:
+        """Whether nobody needs the result: it is called for what it does."""
+        return isinstance(self._states.stmt, ast.Expr) and self._states.stmt.value is call
 
     def _is_object(self, expr: ast.expr, state: State) -> bool:
         path = path_of(expr)
@@ -348,6 +362,11 @@ class Evaluation:
             if (name,) in state:
                 found |= self._states.whole(state, (name,))
         return found
+
+
+def _is_of_class(call: ast.Call) -> bool:
+    path = path_of(call.func)
+    return path is not None and names_class(path[-1].lstrip("."))
 
 
 def _is_partial(call: ast.Call) -> bool:

@@ -13,7 +13,8 @@ from tapemigrate.source.trees import children, kept, walk
 _WORDS = ("cache", "memo", "once", "singleton")
 # What is called to put something where it is found by its name, or key.
 _STORING = frozenset({"setattr", "setdefault"})
-_FILLING = frozenset({"append", "appendleft", "extend", "insert", "add", "update"})
+#: What puts something into a list, a set or a dict.
+FILLING = frozenset({"append", "appendleft", "extend", "insert", "add", "update"})
 # What Python has by itself, and makes numbers, texts and containers of what it is handed.
 _PLAIN = frozenset(
     {"abs", "bool", "bytes", "chr", "dict", "enumerate", "float", "frozenset", "int", "len", "list"}
@@ -140,7 +141,7 @@ def _fills_beyond(node: ast.AST, own: set[str]) -> bool:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     path = path_of(node.func.value)
-    return node.func.attr in _FILLING and path is not None and path[0] not in own
+    return node.func.attr in FILLING and path is not None and path[0] not in own
 
 
 def _keeps(decorator: NamedFunction) -> bool:

@@ -72,14 +72,17 @@ class Objects:
         if path != made.path:
             self._paths.setdefault(made, set()).add(path)
 
-    def meant(self, uses: Iterable[Use], path: Path) -> set[Def]:
-        """The objects that ``path`` may mean, which reads ``uses``."""
-        return self._search(uses, path).found
+    def meant(self, uses: Iterable[Use], path: Path, owned: bool = True) -> set[Def]:
+        """The objects that ``path`` may mean, which reads ``uses``.
 
-    def reached(self, uses: Iterable[Use], path: Path) -> set[Def]:
+        ``owned``: a part that an object has made itself is told by the object.
+        """
+        return self._search(uses, path, owned=owned).found
+
+    def reached(self, uses: Iterable[Use], path: Path, owned: bool = True) -> set[Def]:
         """The same, and the objects that these hold."""
         found: set[Def] = set()
-        for each in self._all_reached(uses, path):
+        for each in self._all_reached(uses, path, owned=owned):
             found |= each
         return found
 
@@ -88,9 +91,9 @@ class Objects:
         return any(not objects.isdisjoint(each) for each in self._all_reached(uses, path, objects))
 
     def _all_reached(
-        self, uses: Iterable[Use], path: Path, goals: Set[Def] = frozenset()
+        self, uses: Iterable[Use], path: Path, goals: Set[Def] = frozenset(), owned: bool = True
     ) -> Iterator[Set[Def]]:
-        search = self._search(uses, path, goals)
+        search = self._search(uses, path, goals, owned)
         found = search.found
         yield found
         search.goals = {each for each in goals if is_object(each)}
@@ -103,8 +106,10 @@ class Objects:
             stack += new
             yield new
 
-    def _search(self, uses: Iterable[Use], path: Path, goals: Set[Def] = frozenset()) -> _Search:
-        search = _Search(self._reads, self._changed, self._held, self._made, goals)
+    def _search(
+        self, uses: Iterable[Use], path: Path, goals: Set[Def] = frozenset(), owned: bool = True
+    ) -> _Search:
+        search = _Search(self._reads, self._changed, self._held, self._made, goals, owned)
         search.go_for(uses, path)
         return search
 
@@ -124,7 +129,9 @@ class _Search:
         held: Mapping[Def, Mapping[ast.expr, Def]],
         made: dict[ast.AST, tuple[Uses, frozenset[Def], frozenset[Def]]],
         goals: Set[Def],
+        owned: bool,
     ) -> None:
+        self._owned = owned
         self.found: set[Def] = set()
         self._reads = reads
         self._changed = changed
@@ -255,6 +262,11 @@ class _Search:
                 return [node.left, node.right], True
             case ast.Call() if is_object(made) or _makes_object(node):
                 inner = _name(node) in _LISTERS
+                if self._owned and names_class(_name(node)):
+                    self.found.add(made)  # what it made itself, ``net.gate``, goes by its name
+                    for each in arguments_of(node):
+                        if isinstance(each, (*_DISPLAYS, ast.Call)):
+                            self._value(each, True, made)  # ``Net([gate])``
                 for keyword in node.keywords:  # ``dict(key=value)``
                     self._value(keyword.value, keyword.arg is None and inner, made)
                 return node.args, inner

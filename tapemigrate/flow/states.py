@@ -230,11 +230,17 @@ class States:
             self.change_parts(state, node, (_ANY, f".{each}"), uses)
 
     def change_everywhere(
-        self, state: State, node: ast.AST, path: Path, uses: Uses, held: bool = False
+        self,
+        state: State,
+        node: ast.AST,
+        path: Path,
+        uses: Uses,
+        held: bool = False,
+        owned: bool = True,
     ) -> None:
         """The object at ``path`` has changed: so it has by its other names, and what holds it.
 
-        ``held``: what it holds may have changed as well.
+        ``held``: what it holds may have changed as well. ``owned``: so has the object that made it.
         """
         for end in range(1, len(path)):
             if any(map(repeats, self.meant(state, path[:end]))):
@@ -243,7 +249,7 @@ class States:
             self._change_twins(state, node, path, uses)
         before = self.lookup(state, path)
         search = self.objects.reached if held else self.objects.meant
-        changed = search(before, path)
+        changed = search(before, path, owned)
         names = self.objects.names(changed)
         for other in names:
             if other == HIDDEN or other[: len(path)] == path or path[: len(other)] == other:
@@ -371,7 +377,7 @@ class States:
 
     def meant(self, state: State, path: Path) -> set[Def]:
         """The definitions of the objects that the path may be."""
-        return self.objects.meant(self.lookup(state, path), path)
+        return self.objects.meant(self.lookup(state, path), path, owned=False)
 
     def whole(self, state: State, path: Path) -> Uses:
         """What a path holds, and all that begins as it does."""
