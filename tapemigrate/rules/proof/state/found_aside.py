@@ -53,7 +53,9 @@ def functions_run(
 ) -> list[tuple[Unit, NamedFunction]] | None:
     """The functions of all files that ``nodes`` may run; None: there are too many."""
     called = _read_by(project, view, nodes, view.flow.own_names).called
-    return [(unit, f) for unit, f, _ in called] if len(called) < MOST else None
+    if len(called) >= MOST:
+        return None
+    return [(unit, f) for unit, f, _ in called if isinstance(f, NamedFunction)]
 
 
 def found_aside(project: Project, view: View, nodes: Iterable[ast.AST]) -> set[str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tapemigrate.flow.changers import CHANGERS
-from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults
+from tapemigrate.flow.functions import NamedFunction, free_names, named_defaults, parameters
 from tapemigrate.flow.memory import is_cached, remembers_objects
 from tapemigrate.flow.paths import is_super, looked_up, names_class, path_of
 from tapemigrate.flow.sharing import last_of
@@ -37,6 +37,7 @@ from tapemigrate.rules.proof.objects.parts_read import (
     name_at_root,
     set_before,
 )
+from tapemigrate.rules.proof.state.functions_named import functions_named, is_run
 from tapemigrate.rules.proof.state.keeping_objects import (
     KeepingObjects,
     bound_in,
@@ -61,6 +62,7 @@ _NAMESAKES = 6
 
 _UNKNOWN: Setters = frozenset()
 _Called = tuple[Unit, NamedFunction, str]
+_Run = tuple[Unit, NamedFunction | ast.Lambda, str]
 
 
 _OF_MODULES = "__getattr__"
@@ -85,7 +87,7 @@ class Read:
     names: dict[str, Setters] = field(default_factory=dict)
     inner: set[str] = field(default_factory=set)
     parts: dict[tuple[str, str], str] = field(default_factory=dict)
-    called: list[_Called] = field(default_factory=list)
+    called: list[_Run] = field(default_factory=list)
 
 
 class PutAside:
@@ -108,7 +110,7 @@ class PutAside:
     ) -> Read:
         """What ``nodes``, in a scope with its ``own`` names, read so, by themselves or others."""
         found = Read()
-        seen: dict[ast.AST, _Called] = {}
+        seen: dict[ast.AST, _Run] = {}
         for each in self.each_read_by(project, unit, nodes, own):
             found.names |= each.names
             found.inner |= each.inner
@@ -143,7 +145,7 @@ class PutAside:
             if key not in self._read:
                 self._read[key] = self._read_in(project, home, *key)
             yield self._read[key]
-            pending += [(each, f, bound_in(f), of) for each, f, of in self._read[key].called]
+            pending += [(each, f, _names_of(f), of) for each, f, of in self._read[key].called]
 
     def _read_in(
         self, project: Project, unit: Unit, root: ast.AST, bound: frozenset[str], owner: str
@@ -191,6 +193,7 @@ class PutAside:
                 continue
             if isinstance(node, ast.Name):
                 found.called += [*_functions(project, unit, node.id), *_listed(unit, node.id)]
+                found.called += _given_code(project, unit, node) if node.id not in bound else ()
             elif node.attr in unit.once(set_on_classes) or (
                 isinstance(root, NamedFunction)
                 and is_part_of_part(node)
@@ -370,6 +373,7 @@ class PutAside:
         if setters is not None:
             found.names[ast.unparse(node)] = setters
         found.called += called
+        found.called += _given_code(project, unit, node, path)
 
     def _of_imported(
         self, project: Project, unit: Unit, path: str
@@ -422,6 +426,13 @@ class PutAside:
                 ends = (n.value for n in walk(function) if isinstance(n, ast.Return))
                 pending += (last_of(e.func) or "" for e in ends if isinstance(e, ast.Call))
         return False
+
+
+def _names_of(function: NamedFunction | ast.Lambda) -> frozenset[str]:
+    """The names that a function has of its own."""
+    if isinstance(function, ast.Lambda):
+        return frozenset(each.arg for each in parameters(function.args))
+    return bound_in(function)
 
 
 def _bound_by(node: ast.AST) -> frozenset[str]:
@@ -521,6 +532,19 @@ def _remembers(project: Project, unit: Unit, cls: ast.ClassDef) -> bool:
         return [method for home in homes for method in home.called_on(name)]
 
     return any(remembers_objects(each, named, called) for _, each in above(project, unit, cls))
+
+
+def _given_code(project: Project, unit: Unit, node: ast.expr, path: str = "") -> Iterator[_Run]:
+    """The code that a name of a module was given, ``net = partial(body, 2)``, where it may run.
+
+    ``path`` is that of a name of another module.
+    """
+    if not is_run(unit, node):
+        return
+    homes = homes_of(project, path) if path else [(unit, last_of(node))]
+    for home, name in homes:
+        if not path or home is not unit:
+            yield from ((there, each, "") for there, each in functions_named(project, home, name))
 
 
 def _functions(project: Project, unit: Unit, name: str) -> Iterator[_Called]:

@@ -441,14 +441,28 @@ def puts(unit: Unit, parts: bool = False) -> Iterator[tuple[ast.expr, ast.AST]]:
         owners: list[ast.expr] = []
         values: list[ast.expr] = []
         if not isinstance(node, ast.Call) and isinstance(node.ctx, ast.Store):
-            owners = [node if parts else node.value]
+            owners = [_of_vars(node) or (node if parts else node.value)]
             values = _given_to(unit, node)
+        elif isinstance(node, ast.Call) and _is_setattr(node):
+            owners, values = [] if parts else node.args[:1], node.args[2:]
         elif isinstance(node, ast.Call) and (node.args or node.keywords):
             owners, values = [*put_into(node), *changed_by_handed(node)], arguments_of(node)
             if unit.names.qualified(node.func) in INSERTING:
                 owners += values[:1]
         if owners and not all(kinds.make(value) in INDEPENDENT for value in values):
             yield from ((owner, _scope_of(unit, node)) for owner in owners)
+
+
+def _of_vars(target: ast.Attribute | ast.Subscript) -> ast.expr | None:
+    """What ``vars(flags)["scale"] = s`` sets a part of."""
+    match target:
+        case ast.Subscript(value=ast.Call(func=ast.Name(id="vars"), args=[owner])):
+            return owner
+    return None
+
+
+def _is_setattr(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "setattr" and len(call.args) == 3
 
 
 def _given_to(unit: Unit, target: ast.expr) -> list[ast.expr]:
