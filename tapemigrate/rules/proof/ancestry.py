@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from tapemigrate.flow.definitions import Def, Kind
 from tapemigrate.flow.functions import NamedFunction, Scope, named_defaults
+from tapemigrate.flow.memory import FILLING
 from tapemigrate.flow.paths import Path, looked_up, path_of
 from tapemigrate.rules.callgraph.arguments import argument_for
 from tapemigrate.rules.callgraph.assigned import attribute_values
@@ -24,16 +25,17 @@ from tapemigrate.rules.callgraph.imported import homes_of, import_paths, module_
 from tapemigrate.rules.callgraph.instances import instances_at, instances_of
 from tapemigrate.rules.callgraph.stars import brought_from
 from tapemigrate.rules.finding import Unit
-from tapemigrate.rules.indexes import sharing_names, value_given
+from tapemigrate.rules.indexes import given_at_top, sharing_names, value_given
 from tapemigrate.rules.project import CallSite, Project, View, self_name
 from tapemigrate.rules.proof.aliases import named_by
 from tapemigrate.rules.values.objects.attributes import contents, inherited_values
 from tapemigrate.rules.values.objects.put_in import calls_of, put_in_by_methods, put_in_by_others
 from tapemigrate.rules.values.provenance import Tracer
-from tapemigrate.source.trees import top_level, walk
+from tapemigrate.source.trees import arguments_of, top_level, walk
 from tapemigrate.tape.names.same import value_may_be
 from tapemigrate.tape.ops.kinds import Make
 from tapemigrate.tape.ops.returned import place_of
+from tapemigrate.tape.ops.syntax import chosen_from
 
 
 class _Way(Enum):
@@ -93,6 +95,21 @@ class Ancestry:
         if any(behind & self._back(view, each, _Way.PERHAPS) for each in followed):
             return None
         return None if self._are_imported(view, root, followed) else False
+
+    def is_filled_with(self, view: View, root: Def, sources: Iterable[Def]) -> bool:
+        """Whether something that was made of a source is put into a list or dict of the module."""
+        name = root.path[0]
+        if root.kind is not Kind.ENTRY or name not in view.unit.once(given_at_top):
+            return False
+        behind: set[_Met] = set()
+        for call in view.unit.once(_puts).get(name, ()):
+            inner = self._project.view(view.unit, self._project.scope_of(view.unit, call))
+            if inner.scope is view.unit.tree or _is_of_module(self._project, inner, (name,)):
+                behind = behind.union(
+                    *(self._back(inner, v, _Way.MADE) for v in arguments_of(call))
+                )
+        simple = (d for d in sources if _is_simple(d, view, frozenset()))
+        return bool(behind) and any(behind & self._back(view, d, _Way.SAME) for d in simple)
 
     def made_of(self, view: View, value: ast.expr, sources: Iterable[Def]) -> bool | None:
         """Whether ``value`` was made of a source, a part of the scope's object."""
@@ -210,6 +227,9 @@ class Ancestry:
         yield from (_Step(view, d, None, step.called) for d in self._before(view, value, way))
         if way is _Way.NAMES:
             return
+        yield from (
+            _Step(view, None, each, step.called) for each in chosen_from(value) if each is not value
+        )
         if way is not _Way.SAME:
             inside = _elements_of(value)
             yield from (_Step(view, None, each, step.called) for each in inside)
@@ -463,6 +483,24 @@ def _elements(unit: Unit) -> dict[Path, list[ast.Subscript]]:
         if path is not None:
             found[path].append(node)
     return found
+
+
+def _puts(unit: Unit) -> dict[str, list[ast.Call]]:
+    """The calls that put something into what a name holds, by the name."""
+    found: dict[str, list[ast.Call]] = defaultdict(list)
+    for call in unit.nodes(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in FILLING:
+            path = path_of(call.func.value)
+            if path is not None:
+                found[path[0]].append(call)
+    return found
+
+
+def _is_of_module(project: Project, view: View, path: Path) -> bool:
+    """Whether a function reads the name of the module."""
+    read = (Kind.ENTRY, Kind.MUTATE)
+    own = any(d.path[0] == path[0] and d.kind not in read for d in view.flow.defs.values())
+    return not own and outer_definitions(project, view, path) is None
 
 
 def _given_back(view: View, place: int | None) -> Iterator[ast.expr]:

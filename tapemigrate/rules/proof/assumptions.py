@@ -300,6 +300,8 @@ class Judge:
             ):
                 verdict = self._value.descent(root, hidden)
                 if not isinstance(verdict, Refusal):
+                    verdict = self._is_filled_with(root, hidden)
+                if verdict is None:
                     continue
             if (refusal := told.take(verdict)) is not None:
                 return refusal
@@ -453,6 +455,13 @@ class Judge:
         module = self._project.view(self._view.unit, self._view.unit.tree)
         holder = module if around is None else around[0]
         return is_set_inside(self._project, holder, root.path[0])
+
+    def _is_filled_with(self, root: Def, hidden: list[Leaf]) -> Refusal | None:
+        """Why a list of the module, which a function reads, may hold what was made of a source."""
+        for leaf in hidden:
+            if self._ancestry.is_filled_with(self._view, root, leaf.defs):
+                return wrong(text_of(root.path), "put together elsewhere", f"`{name_of([leaf])}`")
+        return None
 
     def _is_itself(self, root: Def, region: Region) -> bool:
         """Whether it is the method's own object, called: what it reads then is judged apart.

@@ -192,6 +192,20 @@ def giving(value: ast.expr | None) -> ast.expr | None:
     return part if isinstance(part, ast.Call) else value
 
 
+def chosen_from(value: ast.expr) -> list[ast.expr]:
+    """The values of which it is one: ``h if ready else None``, ``kept or h``; or itself."""
+    match value:
+        case ast.IfExp(body=one, orelse=other):
+            parts = [one, other]
+        case ast.BoolOp(values=values):
+            parts = values
+        case ast.NamedExpr(value=one):
+            parts = [one]
+        case _:
+            return [value]
+    return [each for part in parts for each in chosen_from(part)]
+
+
 def gives_data(call: ast.expr | None) -> bool:
     """Whether the name of the function called says that it hands out data."""
     path = path_of(call.func) if isinstance(call, ast.Call) else None

@@ -14,7 +14,7 @@ from tapemigrate.source.trees import walk
 from tapemigrate.tape.leaf import Leaf, Sources, all_trainable
 from tapemigrate.tape.ops.kinds import Kinds, Make
 from tapemigrate.tape.ops.symbols import short
-from tapemigrate.tape.ops.syntax import giving
+from tapemigrate.tape.ops.syntax import chosen_from, giving
 from tapemigrate.tape.sources.source_evidence import KindEvidence
 
 #: Why nothing can be differentiated by what the call itself computes.
@@ -134,8 +134,8 @@ class MadeSources:
             return Sources([leaf], None)
         if (listed := self._collected(value, defs, text)) is not None:
             return listed
-        call = giving(value)
-        part = isinstance(call, ast.Call) and self._kinds.make(call) is Make.UNKNOWN
+        calls = [giving(each) for each in chosen_from(value)]
+        part = any(isinstance(c, ast.Call) and self._kinds.make(c) is Make.UNKNOWN for c in calls)
         leaf = Leaf(defs, text, part, None, found=self.may_find(value))
         if self.may_hold_variables(value):
             # A watch comes too late for those that the forward pass has read.
