@@ -11,6 +11,7 @@ import ast
 from dataclasses import dataclass, replace
 
 from tapemigrate.rules import catalog
+from tapemigrate.rules.branches import runs_branches
 from tapemigrate.rules.eager import runs_eagerly
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.handing.placing import Places
@@ -157,6 +158,7 @@ def _rewrite(project: Project, view: View, call: _Call) -> Rewrite | None:
         tensorflow.at,
         tensorflow.v1_at,
         lambda row: 0 if unit.notebook is None else unit.notebook.cell_of(row),
+        runs_branches(project, unit),
     )
     span = unit.lines.span(call.node)
     ops: list[Op] = [

@@ -13,6 +13,7 @@ from tapemigrate.flow.blocks import Blocks
 from tapemigrate.flow.functions import Scope
 from tapemigrate.model import OLD_CALL_STAYS
 from tapemigrate.rules import arguments
+from tapemigrate.rules.branches import runs_branches
 from tapemigrate.rules.callgraph.places import place_of
 from tapemigrate.rules.callgraph.stars import words_beside_stars
 from tapemigrate.rules.calls import Calls, collect, refused, trouble
@@ -196,6 +197,7 @@ class Tapes:
             tensorflow.at,
             tensorflow.v1_at,
             lambda row: 0 if unit.notebook is None else unit.notebook.cell_of(row),
+            runs_branches(self.project, unit),
         )
         ops = Emitter(part.layout, around).ops()
         return [*ops, *tensorflow.imports]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from tapemigrate.flow.blocks import Block, Blocks, Place
 from tapemigrate.source.points import Point, begin, end
 from tapemigrate.source.trees import walk
 from tapemigrate.tape.ops.syntax import repetitions
-from tapemigrate.tape.placing.graph_gradients import asking_graph
+from tapemigrate.tape.placing.graph_gradients import asking_graph, may_run_graph
 from tapemigrate.tape.placing.region import Region
 from tapemigrate.tape.recipes import STOP
 from tapemigrate.tape.request import Refusal, Request
@@ -27,7 +28,8 @@ class Tape:
     """One tape: what it records (slots of ``block``), for which regions, and how it is asked.
 
     ``given``: it is a parameter of the function, ``optional`` where some callers hand in none.
-    ``resumes``: it was opened somewhere else. ``late``: the graph may be asked for gradients first.
+    ``resumes``: it was opened somewhere else. ``late``: the graph may be asked for gradients first,
+    ``run``: a session may run it first.
     """
 
     block: Block
@@ -41,6 +43,7 @@ class Tape:
     optional: bool = False
     resumes: str = ""
     late: bool = False
+    run: bool = False
 
     @property
     def kept(self) -> str:
@@ -125,9 +128,14 @@ def lay_out(
         block: [call for call in asking_graph(block.body) if call not in moved]
         for block in dict.fromkeys(t.block for t in tapes if not t.given)
     }
+    running = {
+        block: sorted(begin(call) for call in may_run_graph(block.body) if call not in moved)
+        for block in left
+    }
     for tape in tapes:
         tape.persistent = _asked_often(tape, blocks, parents)
         tape.late = _asked_after(tape, left.get(tape.block, ()))
+        tape.run = _may_run_before(tape, running.get(tape.block, ()))
     tapes.sort(key=lambda t: (_place(t), -t.end[0], -t.end[1], -t.order))
     layout.tapes = tapes
     return layout
@@ -327,6 +335,15 @@ def _asked_often(tape: Tape, blocks: Blocks, parents: dict[ast.AST, ast.AST]) ->
         return True
     found = repetitions(request.call, request.stmt, parents)
     return any(not isinstance(n, ast.IfExp | ast.BoolOp) for n in found)
+
+
+def _may_run_before(tape: Tape, calls: Sequence[Point]) -> bool:
+    """Whether one of ``calls``, in order, stands behind what it records, and before it is asked."""
+    body, last = tape.block.body, max(tape.last_real, 0)
+    first = begin(body[last + 1]) if last + 1 < len(body) else end(body[-1])
+    asked = max(begin(g.request.call) for g in tape.regions)
+    place = bisect_left(calls, first)
+    return place < len(calls) and calls[place] < asked
 
 
 def _asked_after(tape: Tape, calls: Iterable[ast.Call]) -> bool:

@@ -12,9 +12,9 @@ from tapemigrate.flow.slices import origins
 from tapemigrate.rules.finding import Finding, Rewrite, Unit
 from tapemigrate.rules.misuse.uses import Ask, Tape, around, comes_after
 from tapemigrate.rules.misuse.values import Value, Values
-from tapemigrate.source.points import begin
+from tapemigrate.source.points import begin, end
 from tapemigrate.source.trees import children, walk
-from tapemigrate.tape.placing.graph_gradients import asking_graph
+from tapemigrate.tape.placing.graph_gradients import asking_graph, may_run_graph
 from tapemigrate.tape.plan import Insert, Op, Replace, ReplaceStatement
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -138,6 +138,10 @@ def _needlessly_persistent(tape: Tape) -> list[Finding]:
     if any(first <= begin(call) < asked for call in asking_graph(children(tape.view.scope))):
         return []  # in a graph, a branch keeps more for its gradient once that was asked for
     unit = tape.view.unit
+    if unit.graph and any(
+        begin(tape.stmt) <= begin(call) < asked for call in may_run_graph(_behind(tape))
+    ):
+        return []  # so does one that a session has run
     if unit.notebook is not None:
         cells = {unit.notebook.cell_of(each.lineno) for each in (tape.made, ask.call)}
         if len(cells) > 1:
@@ -153,6 +157,12 @@ def _needlessly_persistent(tape: Tape) -> list[Finding]:
             _persistence(tape, persistent=False),
         )
     ]
+
+
+def _behind(tape: Tape) -> list[ast.stmt]:
+    """The statements behind the block of the tape."""
+    body = [s for s in walk(tape.view.scope) if isinstance(s, ast.stmt)]
+    return [s for s in body if begin(s) > end(tape.stmt)]
 
 
 def _persistence(tape: Tape, *, persistent: bool) -> Rewrite:

@@ -50,7 +50,11 @@ class Emitter:
                 tape.persistent = True
             if any(g.request.extras or g.request.often or g.by_rows for g in tape.regions):
                 tape.persistent = True
-            if tape.late or (not tape.empty and self._is_asked_elsewhere(tape)):
+            if (
+                tape.late
+                or (tape.run and around.branches)
+                or (not tape.empty and self._is_asked_elsewhere(tape))
+            ):
                 tape.persistent = True
         self._name_tapes()
         for region in sorted(self._region_of.values(), key=lambda g: begin(g.request.call)):

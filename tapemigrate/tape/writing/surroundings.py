@@ -16,6 +16,7 @@ class Surroundings:
 
     ``tensorflow`` names the module where an expression stands, and ``v1`` what has the functions
     for v1 graphs. ``cell`` gives the notebook cell of a row, in which a ``with`` has to end.
+    ``branches``: a session runs graphs that may hold branches and loops.
     """
 
     lines: Lines
@@ -25,3 +26,4 @@ class Surroundings:
     tensorflow: Callable[[ast.expr], str]
     v1: Callable[[ast.expr], str]
     cell: Callable[[int], int]
+    branches: bool = False
