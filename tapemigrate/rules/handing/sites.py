@@ -10,8 +10,10 @@ from tapemigrate.rules.callgraph.callers import Callers, may_be_another
 from tapemigrate.rules.callgraph.classes import classes
 from tapemigrate.rules.callgraph.companions import companions
 from tapemigrate.rules.callgraph.imported import missing_folders
+from tapemigrate.rules.callgraph.library_methods import LIBRARY_METHODS
 from tapemigrate.rules.callgraph.meaning import is_called_from_outside
 from tapemigrate.rules.callgraph.namesakes import Namesakes, namesakes
+from tapemigrate.rules.finding import Unit
 from tapemigrate.rules.handing.own_parts import set_out_of_sight
 from tapemigrate.rules.handing.placed import TAPE, Helper
 from tapemigrate.rules.project import CallSite, Project
@@ -55,10 +57,8 @@ class Sites:
             helper.without.append(f"{unread} may call it")
         if helper.without and not calls:
             return helper.without[0]
-        if own and cls is not None:
-            if classes(self._project).may_be_called_back(unit, cls):
-                if not helper.function.name.startswith("_"):
-                    helper.without.append(f"a library may call `{helper.function.name}`")
+        if cls is not None and self._may_be_called_back(unit, cls, helper.function.name, bool(own)):
+            helper.without.append(f"a library may call `{helper.function.name}`")
         if not calls:
             if is_called_from_outside(self._project, unit, helper.function):
                 return f"a library may call `{helper.function.name}`"
@@ -80,6 +80,22 @@ class Sites:
                 f"{f'watched {watched} and ' if watched else ''}recorded {names}"
             )
         return calls
+
+    def _may_be_called_back(self, unit: Unit, cls: ast.ClassDef, name: str, own: bool) -> bool:
+        """Whether what the class extends, out of sight, may call the method.
+
+        What TensorFlow's classes call of others has names that are known, or begins like private
+        ones; one that differentiates what is its ``own`` may stand in for any.
+        """
+        known = classes(self._project)
+        if name.startswith("__") or not known.may_be_called_back(unit, cls):
+            return False
+        if own:
+            return not name.startswith("_")
+        if name.startswith("_") or name in LIBRARY_METHODS:
+            return True
+        bases = known.unseen_bases(unit, cls)
+        return not all(path is not None and path.split(".")[0] == "tensorflow" for path in bases)
 
     def _by_folders(self, helper: Helper, found: Callers) -> tuple[list[CallSite], list[str]]:
         """The calls that only the name of a folder above the files can tell, and the rest."""
