@@ -37,7 +37,7 @@ def given_list(
     Else it is unknown. It is a call, or an attribute of an object. ``taken``: for what is taken out
     of it, one by one.
     """
-    if not depth:
+    if depth <= 0:
         return Make.UNKNOWN
     if given := given_by_object(project, view, node):
         return _either(_list(project, inner, value, depth) for inner, value in given)
@@ -137,10 +137,13 @@ def _list(project: Project, view: View, value: ast.expr | None, depth: int) -> M
                 return _filled(project, view, value.id, put)
             made = origins(view.flow.reads.get(value, frozenset()))
             return _either(
-                _list(project, view, d.value, depth)
-                if d.kind is Kind.ASSIGN and isinstance(d.value, ast.Call | ast.List | ast.ListComp)
+                _list(project, view, d.value, depth - isinstance(d.value, ast.ListComp))
+                if depth > 0
+                and d.kind is Kind.ASSIGN
+                and isinstance(d.value, ast.Call | ast.List | ast.ListComp)
                 else Make.UNKNOWN
                 for d in made
+                if not _is_filtered(view, d)
             )
         case ast.Call() if view.kinds.make(value) in (Make.VARIABLES, Make.ANY_VARIABLES):
             return view.kinds.make(value)
@@ -149,6 +152,15 @@ def _list(project: Project, view: View, value: ast.expr | None, depth: int) -> M
         case ast.Call() | ast.Attribute():
             return given_list(project, view, value, depth - 1)
     return Make.UNKNOWN
+
+
+def _is_filtered(view: View, made: Def) -> bool:
+    """Whether it is what it was in the round before, or a part: ``vs = [v for v in vs if …]``."""
+    match made.value:
+        case ast.ListComp(elt=ast.Name(id=name), generators=[each]):
+            taken = isinstance(each.target, ast.Name) and each.target.id == name
+            return taken and made in origins(view.flow.reads.get(each.iter, frozenset()))
+    return False
 
 
 def are_new_variables(project: Project, view: View, value: ast.expr) -> bool:
